@@ -5,10 +5,10 @@ import { canSign, createHostGuard, type HttpServer, Metrics, Readiness, witnessF
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
 import type { Logger } from 'pino';
-import { AnswerRecorder } from './answers/answer-recorder.ts';
 import { EngineBackend } from './answers/engine-backend.ts';
 import { DATA_MODEL, type Models } from './answers/models.ts';
 import { openModels } from './answers/open-models.ts';
+import { AnswerRecorder } from './answers/receipts/answer-recorder.ts';
 import { type GatewayConfig, inferenceDirectory } from './config.ts';
 import { addGatewayMetrics, answerMeter } from './gateway-metrics.ts';
 import { stopping } from './limits/admission.ts';
@@ -116,7 +116,14 @@ export async function createGateway(
   const recorder = stack.use(await AnswerRecorder.open({ ledger, answers, segments, logger, now, onAnswer }));
   const { openVocabulary } = world;
   const network = stack.use(
-    await openNetwork(config, { models, files, store: { segments, reputations }, logger, now, openVocabulary }),
+    await openNetwork(config, {
+      models,
+      files,
+      store: { segments, reputations, networkModels: store.networkModels },
+      logger,
+      now,
+      openVocabulary,
+    }),
   );
   // Disposed after the server and before the network and the recorder: interrupted answers get a receipt too.
   const running = new Set<Promise<unknown>>();

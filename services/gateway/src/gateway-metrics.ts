@@ -1,8 +1,8 @@
 // Prometheus metrics of the gateway, documented in docs/monitoring.md.
 import { addWitnessMetrics, type Metrics } from '@strata/http';
 import type { SignedLedger } from '@strata/log';
-import type { AnswerRecorderDeps } from './answers/answer-recorder.ts';
 import type { Models } from './answers/models.ts';
+import type { AnswerRecorderDeps } from './answers/receipts/answer-recorder.ts';
 import type { GatewayNetwork } from './network/gateway-network.ts';
 
 /** Records finished answers: outcome, duration and usage. */

@@ -64,3 +64,28 @@ it('two gateways share three workers, also when one is killed, and both sides ha
   const killedOne = await countedBy('a', a);
   for (const [nonce, tokens] of killedOne.gateways) assert.equal(killedOne.worker.get(nonce), tokens);
 });
+
+it('a gateway that is killed has a receipt of every stream that it began when it is back, and knows its models', {
+  timeout: 600_000,
+}, async () => {
+  await using cluster = await Cluster.open();
+  const { ready } = await cluster.startGateway({ name: 'one' });
+  const worker = await cluster.startWorker({ simulated: { ...simulated, tokensPerSecond: 20 } });
+  for (const gateway of cluster.gateways) await workersServing(gateway, 1);
+  const headers = { authorization: `Bearer ${ready.key}`, 'content-type': 'application/json' };
+  const open = (base: string, n: number) => {
+    const body = { model: 'simulated', prompt: [300 + n, 500], stream: true, max_tokens: 1_000 };
+    return fetch(`${base}/v1/completions`, { method: 'POST', headers, body: JSON.stringify(body) });
+  };
+  const begun = await Promise.all(Array.from({ length: 4 }, (_, n) => open(ready.base, n)));
+  for (const { body } of begun) await body?.getReader().read();
+  await Promise.all([...cluster.gateways, worker].map((each) => each.kill()));
+  const { base } = (await cluster.startGateway({ name: 'one' })).ready;
+  const refused = await open(base, 0);
+  assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'], await refused.text());
+  for (const response of begun) {
+    const receipt = await fetch(`${base}/v1/receipts/${response.headers.get('x-receipt-id')}`, { headers });
+    const usage = { prompt_tokens: 2, cached_tokens: 0, completion_tokens: 0 };
+    assert.partialDeepStrictEqual(await receipt.json(), { outcome: 'interrupted', usage });
+  }
+});

@@ -107,9 +107,11 @@ export interface ChatCompletionRequest {
           | null;
         refusal?: string | null;
         name?: string | null;
+        reasoning_content?: string | null;
+        reasoning?: string | null;
         tool_calls?:
           | {
-              id: string;
+              id?: string | null;
               type: 'function';
               function: {
                 name: string;
@@ -136,6 +138,7 @@ export interface ChatCompletionRequest {
                 }
             )[];
         tool_call_id: string;
+        name?: string | null;
       }
     | {
         role: 'function';
@@ -170,6 +173,9 @@ export interface ChatCompletionRequest {
           }
         | {
             type: 'json_object';
+            schema?: {
+              [k: string]: unknown;
+            } | null;
           }
         | {
             type: 'json_schema';
@@ -193,6 +199,9 @@ export interface ChatCompletionRequest {
           parameters?: {
             [k: string]: unknown;
           } | null;
+          return?: {
+            [k: string]: unknown;
+          } | null;
           strict?: boolean | null;
         };
       }[]
@@ -206,12 +215,45 @@ export interface ChatCompletionRequest {
               name: string;
             };
           }
+        | {
+            type: 'allowed_tools';
+            allowed_tools: {
+              mode: 'auto' | 'required';
+              tools: {
+                type: 'function';
+                function: {
+                  name: string;
+                };
+              }[];
+            };
+          }
       )
     | null;
   parallel_tool_calls?: boolean | null;
   metadata?: {
     [k: string]: unknown;
   } | null;
+  reasoning_effort?: ('none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max') | null;
+  chat_template_kwargs?: {
+    [k: string]:
+      | (string | number | boolean | null)
+      | (
+          | (string | number | boolean | null)
+          | (string | number | boolean | null)[]
+          | {
+              [k: string]: string | number | boolean | null;
+            }
+        )[]
+      | {
+          [k: string]:
+            | (string | number | boolean | null)
+            | (string | number | boolean | null)[]
+            | {
+                [k: string]: string | number | boolean | null;
+              };
+        };
+  } | null;
+  add_generation_prompt?: boolean | null;
   modalities?: string[] | null;
   audio?: unknown;
   functions?: unknown;
@@ -300,6 +342,11 @@ export interface ResponseRequest {
   metadata?: {
     [k: string]: unknown;
   } | null;
+  reasoning?: {
+    effort?: unknown;
+    [k: string]: unknown;
+  } | null;
+  chat_template_kwargs?: unknown;
   prompt_cache_key?: unknown;
   user?: unknown;
 }
@@ -321,6 +368,10 @@ export interface ChatCompletion {
     message: {
       role: 'assistant';
       content: string | null;
+      /**
+       * What the model thought before it answered; absent without reasoning.
+       */
+      reasoning_content?: string;
       refusal: null;
       tool_calls?: {
         id: string;
@@ -349,6 +400,10 @@ export interface ChatCompletion {
     prompt_tokens: number;
     completion_tokens: number;
     total_tokens: number;
+    completion_tokens_details?: {
+      reasoning_tokens: number;
+      [k: string]: unknown;
+    };
     [k: string]: unknown;
   };
 }
@@ -363,6 +418,10 @@ export interface ChatCompletionChunk {
     delta: {
       role?: 'assistant';
       content?: string | null;
+      /**
+       * What the model thought before it answered; absent without reasoning.
+       */
+      reasoning_content?: string;
       refusal?: null;
       tool_calls?: {
         index: number;
@@ -393,6 +452,10 @@ export interface ChatCompletionChunk {
     prompt_tokens: number;
     completion_tokens: number;
     total_tokens: number;
+    completion_tokens_details?: {
+      reasoning_tokens: number;
+      [k: string]: unknown;
+    };
     [k: string]: unknown;
   } | null;
 }
@@ -414,6 +477,10 @@ export interface Completion {
     prompt_tokens: number;
     completion_tokens: number;
     total_tokens: number;
+    completion_tokens_details?: {
+      reasoning_tokens: number;
+      [k: string]: unknown;
+    };
     [k: string]: unknown;
   };
 }
@@ -425,7 +492,7 @@ export interface Response {
   model: string;
   output: {
     id: string;
-    type: 'message' | 'function_call';
+    type: 'message' | 'reasoning' | 'function_call';
     [k: string]: unknown;
   }[];
   usage: {
@@ -501,7 +568,10 @@ export interface Receipt {
    */
   request_sha256?: string;
   answer_sha256?: string;
-  outcome: 'completed' | 'cancelled' | 'failed';
+  /**
+   * `interrupted`: the gateway was killed; the usage is that of the prompt, and the content is unknown.
+   */
+  outcome: 'completed' | 'cancelled' | 'failed' | 'interrupted';
   finish_reasons: (('stop' | 'length' | 'tool_calls' | 'content_filter') | null)[];
   usage: {
     prompt_tokens: number;

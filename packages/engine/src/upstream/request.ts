@@ -1,5 +1,13 @@
 // Builds request bodies for each kind of server.
-import type { ChatMessage, ChatRequest, CompletionRequest, Format, Generation, Tool } from '@strata/inference';
+import {
+  type ChatMessage,
+  type ChatRequest,
+  type CompletionRequest,
+  callableTools,
+  type Format,
+  type Generation,
+  type Tool,
+} from '@strata/inference';
 import type { UpstreamInfo, UpstreamKind } from './models.ts';
 
 interface BodyOptions extends Pick<UpstreamInfo, 'name' | 'kind'> {
@@ -13,11 +21,15 @@ export interface ChatBodyOptions extends BodyOptions {
 
 export function chatBody(request: ChatRequest, options: ChatBodyOptions): Record<string, unknown> {
   const { format, topLogprobs } = request;
+  const { reasoning_effort, add_generation_prompt, ...kwargs } = request.templateVariables;
   return {
     ...generationBody(request, options),
     messages: request.messages.map(messageBody),
     ...toolsBody(request, options.kind),
     response_format: formatBody(format),
+    reasoning_effort,
+    add_generation_prompt,
+    chat_template_kwargs: Object.keys(kwargs).length > 0 ? kwargs : undefined,
     ...(topLogprobs === undefined
       ? {}
       : { logprobs: true, top_logprobs: requestedAlternatives(topLogprobs, options.kind) }),
@@ -76,18 +88,17 @@ function requestedAlternatives(topLogprobs: number, kind: UpstreamKind): number 
   return kind === 'llama.cpp' ? Math.max(1, topLogprobs) : topLogprobs;
 }
 
-function toolsBody({ tools, toolChoice, allowsParallelCalls }: ChatRequest, kind: UpstreamKind) {
+function toolsBody(request: ChatRequest, kind: UpstreamKind) {
+  const { tools, toolChoice, allowsParallelCalls } = request;
+  const { callable, isCallForced } = callableTools(request);
   // Without tools in the request no server can call one: some ignore `none`.
-  if (tools.length === 0 || toolChoice === 'none') return {};
+  if (callable.length === 0) return {};
   const parallel_tool_calls = allowsParallelCalls ? undefined : false;
-  if (typeof toolChoice === 'string')
-    return { tools: tools.map(toolBody), tool_choice: toolChoice, parallel_tool_calls };
-  // llama-server and Ollama ignore the name: sending only the required tool is equivalent.
-  if (kind === 'llama.cpp' || kind === 'ollama') {
-    const chosen = tools.filter(({ name }) => name === toolChoice.name);
-    return { tools: chosen.map(toolBody), tool_choice: 'required', parallel_tool_calls };
-  }
-  const tool_choice = { type: 'function', function: { name: toolChoice.name } };
+  const [one, ...more] = callable;
+  // llama-server and Ollama ignore the name, and few servers know `allowed_tools`: sending only those is equivalent.
+  if (typeof toolChoice === 'string' || !isCallForced || more.length > 0 || kind === 'llama.cpp' || kind === 'ollama')
+    return { tools: callable.map(toolBody), tool_choice: isCallForced ? 'required' : 'auto', parallel_tool_calls };
+  const tool_choice = { type: 'function', function: { name: one?.name } };
   return { tools: tools.map(toolBody), tool_choice, parallel_tool_calls };
 }
 
@@ -108,12 +119,13 @@ function formatBody(format: Format) {
   }
 }
 
-function messageBody({ role, content, name, toolCalls, toolCallId }: ChatMessage) {
+function messageBody({ role, content, name, reasoning, toolCalls, toolCallId }: ChatMessage) {
   return {
     // Most models' templates have no developer role.
     role: role === 'developer' ? 'system' : role,
     content,
     name,
+    reasoning_content: reasoning,
     tool_calls: toolCalls?.map((call) => ({
       id: call.id,
       type: 'function',

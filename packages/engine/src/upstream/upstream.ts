@@ -5,6 +5,7 @@ import {
   type ChatRequest,
   CompletionError,
   type CompletionRequest,
+  callableTools,
   type Generation,
 } from '@strata/inference';
 import { Semaphore } from '@strata/limits';
@@ -106,7 +107,7 @@ export class Upstream implements AsyncDisposable {
 
   #chat(request: ChatRequest, deps: AskDeps): AsyncGenerator<ChatDelta> {
     const body = chatBody(request, { ...this.info, seed: deps.seed, lengthName: this.#lengthName });
-    const isCallForced = request.toolChoice !== 'none' && request.toolChoice !== 'auto';
+    const { isCallForced } = callableTools(request);
     return this.#answer({ path: '/chat/completions', body, isCallForced }, request, deps);
   }
 

@@ -6,7 +6,7 @@ import { type GrammarRules, GrammarTooLarge } from './grammar-rules.ts';
 import { objectText } from './object-grammar.ts';
 import type { ValueSets } from './schema/value-sets.ts';
 import { type All, TooManyAlternatives, type Values } from './schema/values.ts';
-import { automatonOf, isEmptyTerm } from './text/automaton.ts';
+import { automatonOf, isEmptyTerm, statesExcept } from './text/automaton.ts';
 import { automatonGrammar, classText, jsonChars, type WriteChars } from './text/automaton-grammar.ts';
 import { type Expression, ExpressionTooLarge } from './text/expression.ts';
 
@@ -14,6 +14,7 @@ export class ValueWriter {
   readonly sets: ValueSets;
   readonly rules: GrammarRules;
   readonly #rules = new Map<string, string>();
+  readonly #exceptions = new Map<string, string>();
   readonly #terms = new Map<Expression, string>();
 
   constructor(sets: ValueSets, rules: GrammarRules) {
@@ -61,6 +62,17 @@ export class ValueWriter {
       return this.rules.add(`"\\"" ${this.rules.repeat('char', term.min, term.max) ?? ''} "\\""`);
     const text = this.#term(term, jsonChars);
     return this.rules.add(`"\\"" ${text} "\\""`);
+  }
+
+  /** Any string but the given ones. */
+  stringExcept(texts: ReadonlySet<string>): string {
+    if (texts.size === 0) return 'string';
+    const key = JSON.stringify([...texts].sort());
+    const known = this.#exceptions.get(key);
+    if (known) return known;
+    const name = this.rules.add(`"\\"" ${automatonGrammar(statesExcept(texts), this.rules, jsonChars)} "\\""`);
+    this.#exceptions.set(key, name);
+    return name;
   }
 
   refusal(all: All, why: string): CompletionError {

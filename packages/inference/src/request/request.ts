@@ -12,6 +12,8 @@ export interface ChatMessage {
   readonly name?: string;
   readonly toolCalls?: readonly ToolCall[];
   readonly toolCallId?: string;
+  /** What an answer's model thought before it. */
+  readonly reasoning?: string;
 }
 
 export interface ToolCall {
@@ -26,15 +28,34 @@ export interface Tool {
   readonly description?: string;
   /** JSON Schema. */
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** JSON Schema of the result. */
+  readonly return?: Readonly<Record<string, unknown>>;
 }
 
-export type ToolChoice = 'none' | 'auto' | 'required' | { readonly name: string };
+/** `names`: only these tools may be called; with `required` one of them must be. */
+export type ToolChoice =
+  | 'none'
+  | 'auto'
+  | 'required'
+  | { readonly mode: 'auto' | 'required'; readonly names: readonly string[] };
+
+/** The tools that an answer may call, and whether it must call one. */
+export function callableTools({ tools, toolChoice }: Pick<ChatRequest, 'tools' | 'toolChoice'>): {
+  readonly callable: readonly Tool[];
+  readonly isCallForced: boolean;
+} {
+  if (typeof toolChoice === 'string')
+    return { callable: toolChoice === 'none' ? [] : tools, isCallForced: toolChoice === 'required' };
+  const { mode, names } = toolChoice;
+  return { callable: tools.filter(({ name }) => names.includes(name)), isCallForced: mode === 'required' };
+}
 
 /** The required format of the answer. */
 export type Format =
   | { readonly kind: 'text' }
   | { readonly kind: 'json' }
-  | { readonly kind: 'schema'; readonly schema: Readonly<Record<string, unknown>> };
+  /** `param`: where the request has the schema. */
+  | { readonly kind: 'schema'; readonly schema: Readonly<Record<string, unknown>>; readonly param: string };
 
 /** The generation parameters that all request types share. */
 export interface Generation {
@@ -59,6 +80,8 @@ export interface ChatRequest extends Generation {
   readonly toolChoice: ToolChoice;
   readonly allowsParallelCalls: boolean;
   readonly format: Format;
+  /** For the model's chat template: `reasoning_effort`, `enable_thinking` … */
+  readonly templateVariables: Readonly<Record<string, unknown>>;
 }
 
 export interface CompletionRequest extends Generation {
@@ -88,6 +111,20 @@ export function readChatRequest(body: unknown): ChatRequest {
     toolChoice: toolChoiceOf(fields.tool_choice, toolList),
     allowsParallelCalls: fields.parallel_tool_calls ?? true,
     format: formatOf(fields.response_format),
+    templateVariables: templateVariablesOf(fields),
+  };
+}
+
+/** `chat_template_kwargs` prevail. */
+function templateVariablesOf({
+  reasoning_effort,
+  add_generation_prompt,
+  chat_template_kwargs,
+}: z.output<typeof chatFields>): Readonly<Record<string, unknown>> {
+  return {
+    ...(reasoning_effort === undefined ? {} : { reasoning_effort }),
+    ...(add_generation_prompt === undefined ? {} : { add_generation_prompt }),
+    ...chat_template_kwargs,
   };
 }
 
@@ -187,11 +224,17 @@ function toMessage(given: z.output<typeof message>, at: number): ChatMessage {
   const param = `messages[${at}]`;
   switch (given.role) {
     case 'tool':
-      return { role: 'tool', content: textOf(given.content, param), toolCallId: given.tool_call_id };
+      return {
+        role: 'tool',
+        content: textOf(given.content, param),
+        toolCallId: given.tool_call_id,
+        ...(given.name === undefined ? {} : { name: given.name }),
+      };
     case 'function':
       return { role: 'tool', content: textOf(given.content ?? '', param), name: given.name };
     case 'assistant': {
       const { content, refusal, name, tool_calls } = given;
+      const reasoning = given.reasoning_content ?? given.reasoning;
       if (content === undefined && refusal === undefined && !tool_calls?.length)
         throw new CompletionError('invalid_value', 'An assistant message must have content or tool calls.', {
           param: `${param}.content`,
@@ -200,10 +243,11 @@ function toMessage(given: z.output<typeof message>, at: number): ChatMessage {
         role: 'assistant',
         content: content === undefined ? (refusal ?? null) : textOf(content, param),
         ...(name === undefined ? {} : { name }),
+        ...(reasoning === undefined ? {} : { reasoning }),
         ...(tool_calls?.length
           ? {
               toolCalls: tool_calls.map((call) => ({
-                id: call.id,
+                id: call.id ?? '',
                 name: call.function.name,
                 arguments: call.function.arguments,
               })),
@@ -236,37 +280,42 @@ function textOf(content: string | readonly object[], param: string): string {
     .join('');
 }
 
-function toTool({ function: { name, description, parameters } }: z.output<typeof tools>[number]): Tool {
+function toTool({ function: { name, description, parameters, ...rest } }: z.output<typeof tools>[number]): Tool {
   return {
     name,
     ...(description === undefined ? {} : { description }),
     parameters: parameters ?? { type: 'object', properties: {} },
+    ...(rest.return === undefined ? {} : { return: rest.return }),
   };
 }
 
 function toolChoiceOf(choice: z.output<typeof chatFields>['tool_choice'], tools: readonly Tool[]): ToolChoice {
   if (choice === undefined) return tools.length > 0 ? 'auto' : 'none';
-  if (choice === 'none') return 'none';
   const param = 'tool_choice';
-  if (tools.length === 0 && choice !== 'auto')
-    throw new CompletionError('invalid_value', '`tool_choice` requires `tools`.', { param });
-  if (typeof choice === 'string') return tools.length > 0 ? choice : 'none';
-  const { name } = choice.function;
-  if (!tools.some((tool) => tool.name === name))
-    throw new CompletionError('invalid_value', `There is no tool named '${name}'.`, { param });
-  return { name };
+  if (tools.length === 0)
+    throw new CompletionError('invalid_value', '`tool_choice` is only allowed with `tools`.', { param });
+  if (typeof choice === 'string') return choice;
+  const mode = choice.type === 'function' ? 'required' : choice.allowed_tools.mode;
+  const chosen = choice.type === 'function' ? [choice] : choice.allowed_tools.tools;
+  const names = chosen.map(({ function: { name } }) => name);
+  const unknown = names.find((each) => !tools.some(({ name }) => name === each));
+  if (unknown !== undefined)
+    throw new CompletionError('invalid_value', `There is no tool named '${unknown}'.`, { param });
+  return { mode, names };
 }
 
 function formatOf(format: z.output<typeof chatFields>['response_format']): Format {
   switch (format?.type) {
     case 'json_object':
-      return { kind: 'json' };
-    case 'json_schema':
-      if (!format.json_schema.schema)
-        throw new CompletionError('missing_parameter', 'A JSON schema is required.', {
-          param: 'response_format.json_schema.schema',
-        });
-      return { kind: 'schema', schema: format.json_schema.schema };
+      return format.schema
+        ? { kind: 'schema', schema: format.schema, param: 'response_format.schema' }
+        : { kind: 'json' };
+    case 'json_schema': {
+      const param = 'response_format.json_schema.schema';
+      const { schema } = format.json_schema;
+      if (!schema) throw new CompletionError('missing_parameter', 'A JSON schema is required.', { param });
+      return { kind: 'schema', schema, param };
+    }
     default:
       return { kind: 'text' };
   }

@@ -33,6 +33,8 @@ const responseFields = z.object({
   conversation: z.unknown().optional(),
   background: z.unknown().optional(),
   metadata: optional(z.record(z.string(), z.unknown())),
+  reasoning: optional(z.object({ effort: z.unknown().optional() }).loose()),
+  chat_template_kwargs: z.unknown().optional(),
   prompt_cache_key: z.unknown().optional(),
   user: z.unknown().optional(),
 });
@@ -54,8 +56,10 @@ export interface ResponsesRequest {
 /** Parameters that have a different name in chat completions. */
 const NAMES: readonly (readonly [chat: RegExp, own: string])[] = [
   [/^tools(\[\d+\])\.function\b/, 'tools$1'],
+  [/^tool_choice\.allowed_tools\b/, 'tool_choice'],
   [/^max_completion_tokens\b/, 'max_output_tokens'],
   [/^response_format\b/, 'text.format'],
+  [/^reasoning_effort\b/, 'reasoning.effort'],
 ];
 
 /**
@@ -84,8 +88,10 @@ export function readResponsesRequest(body: unknown): ResponsesRequest {
     parallel_tool_calls: given.parallel_tool_calls,
     prompt_cache_key: given.prompt_cache_key,
     user: given.user,
+    reasoning_effort: given.reasoning?.effort,
+    chat_template_kwargs: given.chat_template_kwargs,
     tools: tools.length > 0 ? tools.map(({ type, ...own }) => ({ type, function: own })) : undefined,
-    tool_choice: choiceOf(given.tool_choice),
+    tool_choice: choiceOf(given.tool_choice, tools.length > 0),
     response_format: format?.type === 'json_schema' ? { type: format.type, json_schema: { ...format } } : format,
   };
   try {
@@ -175,10 +181,14 @@ function partOf({ type, text, refusal }: z.output<typeof part>, param: string): 
   );
 }
 
-function choiceOf(choice: unknown): unknown {
+/** The original API accepts a choice that needs no tools without them. */
+function choiceOf(choice: unknown, hasTools: boolean): unknown {
+  if (!hasTools && (choice === 'auto' || choice === 'none')) return undefined;
   if (typeof choice !== 'object' || choice === null) return choice;
-  const { type, name } = choice as { readonly type?: unknown; readonly name?: unknown };
-  return { type, function: { name } };
+  const { type, mode, tools, ...own } = choice as Record<string, unknown>;
+  if (type !== 'allowed_tools') return { type, function: own };
+  const named = Array.isArray(tools) ? tools.map((each) => choiceOf(each, hasTools)) : tools;
+  return { type, allowed_tools: { mode, tools: named } };
 }
 
 function renamedOf(error: CompletionError, origins: readonly string[]): CompletionError {

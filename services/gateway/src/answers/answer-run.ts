@@ -4,7 +4,6 @@
 import type { StoredKey } from '@strata/db';
 import type { JobSegment } from '@strata/engine';
 import {
-  type AnswerContent,
   type AnswerHead,
   type ChatChoice,
   type ChatDelta,
@@ -16,17 +15,17 @@ import {
   usageChunk,
 } from '@strata/inference';
 import { type Admission, SHARES } from '../limits/admission.ts';
-import type { Limits } from '../limits/limits.ts';
+import type { Reservation } from '../limits/limits.ts';
 import { AnswerAccumulator } from './answer-accumulator.ts';
-import type { AnswerEnd, AnswerRecorder, AnswerStart } from './answer-recorder.ts';
 import type { ChoiceUsage, Plan } from './backend.ts';
 import type { EventWriter } from './event-writer.ts';
+import type { AnswerEnd, AnswerStart } from './receipts/answer-receipt.ts';
+import type { AnswerRecorder } from './receipts/answer-recorder.ts';
 import type { ResponseEvents } from './response-events.ts';
 
 export interface AnswerDeps {
   readonly admission: Admission;
   readonly recorder: AnswerRecorder;
-  readonly limits: Limits;
   readonly now: () => Date;
   /** Aborts when the service stops and the grace period has ended. */
   readonly stopping: AbortSignal;
@@ -36,6 +35,8 @@ export interface AnswerDeps {
 
 export interface AnswerRequest {
   readonly plan: Plan;
+  /** Settled when the answer ends. */
+  readonly reservation: Reservation;
   readonly request: Generation;
   readonly head: AnswerHead;
   readonly start: AnswerStart;
@@ -55,6 +56,8 @@ export class AnswerRun {
   readonly #usages: readonly ChoiceUsage[];
   #firstTokenAt: Date | undefined;
   #hasBegun = false;
+  /** The record of the beginning of a stream. */
+  #beginning: Promise<void> | undefined;
 
   constructor(deps: AnswerDeps, request: AnswerRequest) {
     this.#deps = deps;
@@ -81,6 +84,7 @@ export class AnswerRun {
     const hasUsage = request.hasUsageChunk;
     await this.#recorded(async () => {
       await this.#eachChoice(async (delta, index) => {
+        await this.#recordBeginning();
         writer.begin();
         const chunk =
           kind === 'text_completion'
@@ -98,6 +102,7 @@ export class AnswerRun {
     let reason: FinishReason = 'stop';
     await this.#recorded(() =>
       this.#eachChoice(async (delta) => {
+        await this.#recordBeginning();
         writer.begin();
         if (delta.kind === 'end') reason = delta.reason;
         for (const event of events.take(delta)) await writer.send(event, event.type);
@@ -164,6 +169,12 @@ export class AnswerRun {
     }
   }
 
+  /** Resolves when the beginning is durable: a stream that the client saw has a receipt even if the process is killed. */
+  #recordBeginning(): Promise<void> {
+    this.#beginning ??= this.#deps.recorder.begin(this.receiptId, this.#request.start, this.usage);
+    return this.#beginning;
+  }
+
   /** Runs the work and records its outcome, including failures. */
   #recorded<Result>(work: () => Promise<Result>): Promise<Result> {
     const { running } = this.#deps;
@@ -177,10 +188,12 @@ export class AnswerRun {
     try {
       result = await work();
     } catch (error) {
-      // An answer that never began has no usage.
-      const { signal, revoked } = this.#request;
-      if (this.#hasBegun)
-        await this.#record(signal.aborted || revoked.aborted ? 'cancelled' : 'failed').catch(() => {});
+      const { signal, revoked, reservation } = this.#request;
+      const isAborted = signal.aborted || revoked.aborted;
+      // A prompt whose client left was processed; one whose engine failed before its first token was not.
+      if (this.#hasBegun || (isAborted && this.usage.promptTokens > 0))
+        await this.#record(isAborted ? 'cancelled' : 'failed').catch(() => {});
+      else reservation.settle(0);
       // The engine may report the abort as its own error.
       throw revoked.aborted ? revoked.reason : error;
     }
@@ -188,55 +201,20 @@ export class AnswerRun {
     return result;
   }
 
-  #record(outcome: AnswerEnd['outcome']): Promise<void> {
-    const { start, caller } = this.#request;
-    return recordAnswer(this.#deps, caller, {
-      receiptId: this.receiptId,
-      taken: this.#request.plan.promptTokens,
+  async #record(outcome: AnswerEnd['outcome']): Promise<void> {
+    const { start, reservation } = this.#request;
+    const { usage } = this;
+    reservation.settle(usage.promptTokens + usage.completionTokens);
+    await this.#deps.recorder.keep(
+      this.receiptId,
       start,
-      end: {
-        outcome,
-        content: this.#accumulated.content(),
-        finishReasons: this.#accumulated.finishReasons,
-        usage: this.usage,
-        firstTokenAt: this.#firstTokenAt,
-        segments: this.#accumulated.segments,
+      {
+        ...{ outcome, usage, content: this.#accumulated.content(), finishReasons: this.#accumulated.finishReasons },
+        ...{ firstTokenAt: this.#firstTokenAt, segments: this.#accumulated.segments },
       },
-    });
+      { isBegun: this.#beginning !== undefined },
+    );
   }
-}
-
-/** Signs and stores the receipt of an answer, and counts its usage for the key. */
-export async function recordAnswer(
-  { recorder, limits }: Pick<AnswerDeps, 'recorder' | 'limits'>,
-  caller: StoredKey,
-  {
-    receiptId,
-    start,
-    end,
-    taken,
-  }: {
-    readonly receiptId: string;
-    readonly start: AnswerStart;
-    readonly end: AnswerEnd;
-    /** Tokens that were already taken for the prompt. */
-    readonly taken: number;
-  },
-): Promise<void> {
-  limits.spend(caller, end.usage, taken);
-  await recorder.keep(receiptId, start, end);
-}
-
-/** The record of an embedding request. */
-export function embeddingEnd(content: AnswerContent, promptTokens: number): AnswerEnd {
-  return {
-    outcome: 'completed',
-    content,
-    finishReasons: [],
-    usage: { promptTokens, completionTokens: 0, cachedTokens: 0 },
-    firstTokenAt: undefined,
-    segments: [],
-  };
 }
 
 /** `length`: the length of the choice including this delta. */

@@ -1,7 +1,7 @@
 // The interface of backends: an engine that processes tokens, or an upstream server that receives the conversation
 // unchanged.
 import type { JobContext } from '@strata/engine';
-import type { ChatDelta, ChatMessage, ChatRequest, CompletionRequest, Verified } from '@strata/inference';
+import type { ChatDelta, ChatMessage, ChatRequest, CompletionRequest, Generation, Verified } from '@strata/inference';
 
 /** Updated while the deltas of a choice are read. */
 export interface ChoiceUsage {
@@ -31,6 +31,8 @@ export interface PlannedChoice {
 export interface Plan {
   /** Tokens of all prompts; an estimate if only the answer has the exact number. */
   readonly promptTokens: number;
+  /** The most tokens of all choices; an estimate if the request does not limit them. */
+  readonly answerTokens: number;
   /** As many requests of its key as the answer counts; 1 if absent. */
   readonly requests?: number;
   readonly choices: readonly PlannedChoice[];
@@ -39,13 +41,8 @@ export interface Plan {
 export interface EmbeddingPlan {
   /** An estimate if only the answer has the exact number. */
   readonly promptTokens: number;
-  /** One vector of length 1 for each input. */
-  readonly embed: (signal: AbortSignal) => Promise<Embeddings>;
-}
-
-export interface Embeddings {
-  readonly vectors: readonly Float32Array[];
-  readonly promptTokens: number;
+  /** One vector of length 1 for each input. Updates `usage` as inputs are processed. */
+  readonly embed: (usage: Pick<ChoiceUsage, 'promptTokens'>, signal: AbortSignal) => Promise<readonly Float32Array[]>;
 }
 
 export interface BackendFacts {
@@ -75,6 +72,17 @@ export interface Backend {
   planText(request: CompletionRequest): Promise<Plan>;
   /** Throws CompletionError for an input that is too long. */
   planEmbeddings(inputs: readonly (string | readonly number[])[]): Promise<EmbeddingPlan>;
+}
+
+/** Tokens to reserve for each choice of a request that does not limit them. */
+const EXPECTED_TOKENS = 1_024;
+
+/** Maximum number of tokens of a request's choices for `prompts` prompts, of at most `available` tokens each. */
+export function answerTokens(
+  { maxTokens = EXPECTED_TOKENS, choices }: Pick<Generation, 'maxTokens' | 'choices'>,
+  { available = Number.POSITIVE_INFINITY, prompts = 1 } = {},
+): number {
+  return Math.min(maxTokens, available) * choices * prompts;
 }
 
 /** The number of characters in all messages and tool calls. */

@@ -1,7 +1,14 @@
 // Backend without a language model: finds the tool of the stack service that a question asks for, and answers with its numbers. No token is
 // read or generated, so its usage is zero.
 import { StackClient, StackProblem } from '@strata/client';
-import { type ChatMessage, type ChatRequest, CompletionError, type Generation, StopScanner } from '@strata/inference';
+import {
+  type ChatMessage,
+  type ChatRequest,
+  CompletionError,
+  callableTools,
+  type Generation,
+  StopScanner,
+} from '@strata/inference';
 import { chatAnswer, type Intent, intentOf } from '@strata/questions';
 import type { Backend, BackendFacts, EmbeddingPlan, Plan } from './backend.ts';
 import { DATA_MODEL, type Models, type ServedModel } from './models.ts';
@@ -47,7 +54,7 @@ export class DataBackend implements Backend {
       return answer;
     };
     return {
-      promptTokens: 0,
+      ...{ promptTokens: 0, answerTokens: 0 },
       requests: askedIn(texts)?.subjects.length ?? 1,
       choices: Array.from({ length: request.choices }, () => choiceOf(paragraphs, request)),
     };
@@ -107,8 +114,8 @@ function askedIn(texts: readonly string[]): Intent | undefined {
 }
 
 /** Also a chat whose tools need not be called. */
-const isPlainChat = ({ toolChoice, format, topLogprobs }: ChatRequest): boolean =>
-  (toolChoice === 'auto' || toolChoice === 'none') && format.kind === 'text' && topLogprobs === undefined;
+const isPlainChat = ({ format, topLogprobs, ...request }: ChatRequest): boolean =>
+  !callableTools(request).isCallForced && format.kind === 'text' && topLogprobs === undefined;
 
 const userTexts = (messages: readonly ChatMessage[]): string[] =>
   messages.flatMap(({ role, content }) => (role === 'user' && content ? [content] : []));

@@ -4,6 +4,7 @@ import {
   type ChatRequest,
   CompletionError,
   type CompletionRequest,
+  callableTools,
   callGrammar,
   type Generation,
   type OutputFormat,
@@ -17,6 +18,7 @@ import {
 } from '@strata/inference';
 import { randomPart } from '../store/random-ids.ts';
 import {
+  answerTokens,
   type Backend,
   type BackendFacts,
   type ChoiceDeps,
@@ -69,12 +71,12 @@ export class EngineBackend implements Backend {
     this.#assertProved();
     this.#assertMayFit(conversationLength(request.messages), 'messages');
     this.#assertMayFit(JSON.stringify(request.tools).length, 'tools');
-    const { toolChoice } = request;
-    const tools = toolChoice === 'none' ? [] : request.tools;
-    const isCallForced = toolChoice === 'required' || typeof toolChoice === 'object';
-    const callable = typeof toolChoice === 'object' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
-    const grammar = grammarOf(request, isCallForced ? callable : tools, isCallForced);
-    const prompt = await this.engine.render({ messages: request.messages, tools }).catch((error: unknown) => {
+    const { callable, isCallForced } = callableTools(request);
+    // Tools that may not be called stay in the prompt, whose prefix is then the same.
+    const tools = callable.length === 0 ? [] : request.tools;
+    const grammar = grammarOf(request, callable, isCallForced);
+    const { messages, templateVariables: variables } = request;
+    const prompt = await this.engine.render({ messages, tools, variables }).catch((error: unknown) => {
       if (error instanceof EngineError && error.code === 'template-failed')
         throw new CompletionError('invalid_value', `${error.message}.`, { param: 'messages', cause: error });
       throw error;
@@ -82,27 +84,32 @@ export class EngineBackend implements Backend {
     const jobs = this.#jobs(request, { prompt, grammar, what: 'messages' });
     const maxCalls = request.allowsParallelCalls ? Number.POSITIVE_INFINITY : 1;
     const grammarParam = isCallForced ? 'tools' : 'response_format';
-    const output = await this.#output(prompt, { tools, maxCalls, hasGrammar: grammar !== undefined });
+    const output = await this.#output(prompt, { tools: callable, maxCalls, hasGrammar: grammar !== undefined });
     const options = { stops: request.stops, ...output, isCallForced, grammarParam };
-    return { promptTokens: prompt.length, choices: jobs.map((job) => this.#choice(job, 0, options)) };
+    return {
+      promptTokens: prompt.length,
+      answerTokens: this.#answerTokens(request, prompt),
+      choices: jobs.map((job) => this.#choice(job, 0, options)),
+    };
   }
 
   async planText(request: CompletionRequest): Promise<Plan> {
     this.#assertProved();
     const choices: PlannedChoice[] = [];
-    let promptTokens = 0;
+    let [promptTokens, maxTokens] = [0, 0];
     for (const [at, given] of request.prompts.entries()) {
       const what = request.prompts.length === 1 ? 'prompt' : `prompt[${at}]`;
       const prompt = await this.#tokens(given, what);
       if (prompt.length === 0)
         throw new CompletionError('invalid_value', 'An empty prompt cannot be completed.', { param: what });
       promptTokens += prompt.length;
+      maxTokens += this.#answerTokens(request, prompt);
       const jobs = this.#jobs(request, { prompt, grammar: undefined, what });
       const echo = request.isEchoed ? await this.#textOf(given) : undefined;
       const options = { stops: request.stops, isCallForced: false, echo };
       for (const job of jobs) choices.push(this.#choice(job, at, { ...options, grammarParam: 'response_format' }));
     }
-    return { promptTokens, choices };
+    return { promptTokens, answerTokens: maxTokens, choices };
   }
 
   async planEmbeddings(inputs: readonly (string | readonly number[])[]): Promise<EmbeddingPlan> {
@@ -118,14 +125,15 @@ export class EngineBackend implements Backend {
     const promptTokens = all.reduce((sum, { length }) => sum + length, 0);
     return {
       promptTokens,
-      embed: async (signal) => {
+      embed: async (usage, signal) => {
         const vectors: Float32Array[] = [];
         for (const tokens of all) {
           signal.throwIfAborted();
+          usage.promptTokens += tokens.length;
           // Runs to completion even if the client has disconnected: the engine is not free before.
           vectors.push(await this.engine.embed(tokens, NEVER));
         }
-        return { vectors, promptTokens };
+        return vectors;
       },
     };
   }
@@ -173,6 +181,10 @@ export class EngineBackend implements Backend {
         return choiceDeltas(this.engine, job, { ...options, ...deps });
       },
     };
+  }
+
+  #answerTokens(request: Generation, prompt: readonly number[]): number {
+    return answerTokens(request, { available: this.engine.info.contextLength - prompt.length });
   }
 
   async #tokens(input: string | readonly number[], param: string): Promise<readonly number[]> {
@@ -226,8 +238,8 @@ export class EngineBackend implements Backend {
 function grammarOf({ format }: ChatRequest, tools: readonly Tool[], isCallForced: boolean): string | undefined {
   if (isCallForced) return callGrammar(tools, 'tools');
   if (format.kind === 'text') return undefined;
-  const param = 'response_format.json_schema.schema';
-  const schema = format.kind === 'schema' ? format.schema : { type: 'object' };
+  const { schema, param } =
+    format.kind === 'schema' ? format : { schema: { type: 'object' }, param: 'response_format' };
   // If tools may be called, a call is a valid answer too.
   return tools.length > 0 ? schemaOrCallGrammar(schema, param, tools) : schemaGrammar(schema, param);
 }

@@ -22,6 +22,13 @@ describe('models', () => {
     assert.throws(() => models.add(model('a')), /two models with the same id: a/);
   });
 
+  it('that are pinned, or were served before a restart, are known before a worker offers them', () => {
+    const models = new Models([model('a')], { pinned: ['p'] });
+    models.expect(['a', 'b']);
+    for (const id of ['p', 'b']) assert.throws(() => models.get(id), { kind: 'overloaded', retryAfterMs: 5_000 });
+    assert.equal(models.get('a').id, 'a');
+  });
+
   it('remember a bounded number of removed names', () => {
     const models = new Models([]);
     for (let i = 0; i < 1_100; i += 1) {

@@ -16,16 +16,19 @@ export interface ServedModel {
   readonly admission: Admission;
 }
 
-/** Requests for a model that was removed less than this time ago are asked to retry. */
+/** Requests for a model that was removed, or expected, less than this time ago are asked to retry. */
 const REMOVED_MS = 3_600_000;
 const RETRY_MS = 5_000;
 
 export class Models {
   readonly #models: Map<string, ServedModel>;
   readonly #removed = new LRUCache<string, true>({ max: 1_000, ttl: REMOVED_MS });
+  readonly #pinned: ReadonlySet<string>;
 
-  constructor(models: readonly ServedModel[]) {
+  /** `pinned`: names of network models that are known even if no worker has offered them yet. */
+  constructor(models: readonly ServedModel[], { pinned = [] }: { readonly pinned?: Iterable<string> } = {}) {
     this.#models = new Map(models.map((model) => [model.id, model]));
+    this.#pinned = new Set(pinned);
   }
 
   has(id: string): boolean {
@@ -37,6 +40,11 @@ export class Models {
     if (this.has(model.id)) throw new Error(`two models with the same id: ${model.id}`);
     this.#models.set(model.id, model);
     this.#removed.delete(model.id);
+  }
+
+  /** Names of network models that were served before a restart: requests for them are asked to retry. */
+  expect(ids: readonly string[]): void {
+    for (const id of ids) if (!this.has(id)) this.#removed.set(id, true);
   }
 
   /** Rejects new requests for the model; answers in progress continue. */
@@ -57,11 +65,11 @@ export class Models {
     return [...admissions].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Throws CompletionError `model_not_found`, or `overloaded` for a model that was removed recently. */
+  /** Throws CompletionError `model_not_found`, or `overloaded` for a known model that no worker offers at present. */
   get(id: string): ServedModel {
     const model = this.#models.get(id);
     if (model) return model;
-    if (this.#removed.has(id)) throw unavailable(id);
+    if (this.#removed.has(id) || this.#pinned.has(id)) throw unavailable(id);
     const known = this.list()
       .slice(0, 10)
       .map((each) => `'${each.id}'`)

@@ -69,5 +69,6 @@ export async function openModels(
     deps.logger.warn('STRATA_EXPLORER_KEY has no effect without STRATA_EXPLORER_URL');
   else if (key !== undefined && baseUrl !== undefined) serve(DATA_MODEL, new DataBackend({ baseUrl, key }));
   const owned = stack.move();
-  return { models: new Models(served), files, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  const models = new Models(served, { pinned: config.network?.pins.keys() ?? [] });
+  return { models, files, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -2,7 +2,14 @@
 import { randomInt } from 'node:crypto';
 import type { Upstream } from '@strata/engine';
 import { type ChatRequest, CompletionError, type CompletionRequest, type Generation } from '@strata/inference';
-import { type Backend, type BackendFacts, conversationLength, type EmbeddingPlan, type Plan } from './backend.ts';
+import {
+  answerTokens,
+  type Backend,
+  type BackendFacts,
+  conversationLength,
+  type EmbeddingPlan,
+  type Plan,
+} from './backend.ts';
 
 /** Estimate for prompts whose token count is only known from the answer. */
 const CHARACTERS_A_TOKEN = 4;
@@ -34,6 +41,7 @@ export class UpstreamBackend implements Backend {
     const seed = seedOf(request);
     return {
       promptTokens: Math.ceil(length / CHARACTERS_A_TOKEN),
+      answerTokens: answerTokens(request),
       choices: Array.from({ length: request.choices }, (_, i) => ({
         prompt: 0,
         deltas: (parts) => this.#upstream.chat(request, { ...parts, seed: (seed + i) >>> 0 }),
@@ -52,6 +60,7 @@ export class UpstreamBackend implements Backend {
       throw new CompletionError('unsupported_value', 'This model does not support `echo`.', { param: 'echo' });
     return {
       promptTokens: Math.ceil(prompts.reduce((sum, { length }) => sum + length, 0) / CHARACTERS_A_TOKEN),
+      answerTokens: answerTokens(request, { prompts: prompts.length }),
       choices: prompts.flatMap((text, prompt) =>
         Array.from({ length: request.choices }, (_, i) => ({
           prompt,
@@ -66,7 +75,11 @@ export class UpstreamBackend implements Backend {
       typeof input === 'string' ? Math.ceil(input.length / CHARACTERS_A_TOKEN) : input.length;
     return {
       promptTokens: inputs.reduce((sum, input) => sum + tokensOf(input), 0),
-      embed: (signal) => this.#upstream.embed(inputs, signal),
+      embed: async (usage, signal) => {
+        const { vectors, promptTokens } = await this.#upstream.embed(inputs, signal);
+        usage.promptTokens = promptTokens;
+        return vectors;
+      },
     };
   }
 }

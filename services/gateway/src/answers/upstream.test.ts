@@ -36,17 +36,6 @@ describe('an upstream server', () => {
     assert.equal(chunks.at(-1).usage.completion_tokens, completion_tokens);
   });
 
-  it('supports tool calls, completions and embeddings', async () => {
-    const tools = [{ type: 'function', function: { name: 'find_domain', parameters: { type: 'object' } } }];
-    const bodyOf = async (target: string, body: object) => (await service.post(target, body)).body;
-    const called = await bodyOf(CHAT, { ...asked, tools, tool_choice: 'required', max_tokens: 60 });
-    assert.equal(called.choices[0].message.tool_calls[0].function.name, 'find_domain');
-    const { choices } = await bodyOf('/v1/completions', { model: MODEL, prompt: ['DMARC', 'SPF'], max_tokens: 3 });
-    assert.deepEqual([choices[0].index, choices[1].index], [0, 1]);
-    const { data } = await bodyOf('/v1/embeddings', { model: MODEL, input: 'DMARC' });
-    assert.equal(data[0].embedding.length, 192);
-  });
-
   it('is described by its model and by receipts, as far as it describes itself', async () => {
     const { body } = await service.get(`/v1/models/${MODEL}`);
     assert.deepEqual([body.id, body.sha256, body.slots], [MODEL, null, 2]);

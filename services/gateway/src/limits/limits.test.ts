@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { CompletionError } from '@strata/inference';
 import { openStore } from '../store/index.ts';
 import { durationText, Limits } from './limits.ts';
 
@@ -50,45 +51,64 @@ describe('limits', () => {
     await new Limits({ ...store, now: () => new Date('2026-01-02T00:00:00Z'), tiers }).takeRequest(stored);
   });
 
-  it('count tokens: the prompt in advance, the answer afterwards', async () => {
+  it('reserve the tokens of prompt and answer before the work, and keep those that were used', async () => {
     await using world = await scene();
     const { limits, stored, pass } = world;
-    const headers = await limits.takePrompt(stored, 60);
+    const first = await limits.reserve(stored, { promptTokens: 40, answerTokens: 20 });
+    const { headers } = first;
     assert.deepEqual([headers['x-ratelimit-limit-tokens'], headers['x-ratelimit-remaining-tokens']], ['100', '40']);
-    limits.spend(stored, { promptTokens: 60, completionTokens: 90 });
-    await assert.rejects(limits.takePrompt(stored, 10), refused(/of which 0 are left; the prompt needs 10/, 36_000));
-    pass(36_000);
-    await limits.takePrompt(stored, 10);
-    limits.spend(stored, { promptTokens: 10, completionTokens: 100 });
+    // What is reserved is not available to a concurrent request.
+    const more = { promptTokens: 10, answerTokens: 40 };
+    await assert.rejects(
+      limits.reserve(stored, more),
+      refused(/of which 40 are left; the request needs 50 \(10 of/, 6_000),
+    );
+    first.settle(45);
+    const second = await limits.reserve(stored, more);
+    assert.equal(second.headers['x-ratelimit-remaining-tokens'], '5');
+    second.settle(0);
+    // A request without a limit of its own can use more than was reserved: later ones wait for it.
+    (await limits.reserve(stored, { promptTokens: 1, answerTokens: 4 })).settle(105);
+    await assert.rejects(limits.reserve(stored, { promptTokens: 1, answerTokens: 0 }), refused(/0 are left/, 30_600));
     pass(600_000);
-    await assert.rejects(limits.takePrompt(stored, 1), refused(/daily quota of 250 tokens/));
+    await assert.rejects(
+      limits.reserve(stored, { promptTokens: 100, answerTokens: 1 }),
+      refused(/250 tokens a day, of which 100/),
+    );
+    (await limits.reserve(stored, { promptTokens: 100, answerTokens: 0 })).settle(100);
+    await assert.rejects(
+      limits.reserve(stored, { promptTokens: 1, answerTokens: 0 }),
+      refused(/daily quota of 250 tokens/),
+    );
     pass(12 * 3_600_000);
-    await limits.takePrompt(stored, 1);
+    await limits.reserve(stored, { promptTokens: 1, answerTokens: 0 });
   });
 
-  it('accept a prompt longer than the limit per minute after an unused minute', async () => {
+  it('refuse what no wait makes possible, and say so', async () => {
     await using world = await scene();
-    const { limits, stored, pass } = world;
-    await limits.takePrompt(stored, 160);
-    await assert.rejects(limits.takePrompt(stored, 1), refused(/tokens a minute/, 36_600));
-    pass(60_000);
-    await assert.rejects(limits.takePrompt(stored, 160), refused(/tokens a minute/));
-    pass(36_000);
-    await limits.takePrompt(stored, 160);
+    for (const [promptTokens, message] of [
+      [101, /100 tokens a minute; the request needs 101/],
+      [251, /250 tokens a day, of which 250 are left; the request needs 251/],
+    ] as const)
+      await assert.rejects(world.limits.reserve(world.stored, { promptTokens, answerTokens: 0 }), (error) => {
+        assert.ok(error instanceof CompletionError && message.test(error.message));
+        assert.deepEqual([error.headers['x-should-retry'], error.retryAfterMs], ['false', undefined]);
+        return true;
+      });
   });
 
   it('per day are not reset when the clock is set back, and survive a restart', async () => {
     await using world = await scene();
     const { store, limits, stored, pass } = world;
-    await limits.takePrompt(stored, 1);
-    limits.spend(stored, { promptTokens: 1, completionTokens: 249 });
+    const one = { promptTokens: 1, answerTokens: 0 };
+    (await limits.reserve(stored, one)).settle(250);
     pass(-24 * 3_600_000);
-    await assert.rejects(limits.takePrompt(stored, 1), refused(/daily quota of 250 tokens/));
+    await assert.rejects(limits.reserve(stored, one), refused(/daily quota of 250 tokens/));
     const used = { keyId: stored.id, model: 'm', day: '2026-01-01', cachedTokens: 0 };
     await store.answers.enter(1, [{ ...used, promptTokens: 1, completionTokens: 249 }]);
     for (const day of ['2026-01-01', '2025-12-31']) {
       const again = new Limits({ ...store, now: () => new Date(`${day}T12:00:00Z`), tiers });
-      await assert.rejects(again.takePrompt(stored, 1), refused(/daily quota of 250 tokens/, 43_200_000));
+      await assert.rejects(again.reserve(stored, one), refused(/daily quota of 250 tokens/, 43_200_000));
     }
   });
 
@@ -97,7 +117,7 @@ describe('limits', () => {
     const { store, limits } = world;
     const { stored } = await store.keys.create({ tier: 'unlimited' });
     for (let i = 0; i < 100; i += 1) assert.deepEqual(await limits.takeRequest(stored), {});
-    assert.deepEqual(await limits.takePrompt(stored, 1e9), {});
+    assert.deepEqual((await limits.reserve(stored, { promptTokens: 1e9, answerTokens: 0 })).headers, {});
   });
 
   it('report times in the format of OpenAI’s headers', () => {

@@ -31,7 +31,21 @@ interface TierState {
   readonly tokens: RateLimiter;
 }
 
-/** Tokens that a key has used on a day: the stored count when it was read, plus everything since. */
+/** What an answer may use. */
+export interface PlannedTokens {
+  readonly promptTokens: number;
+  readonly answerTokens: number;
+}
+
+/** Tokens that were taken before the work. */
+export interface Reservation {
+  /** The rate limit headers. */
+  readonly headers: Headers;
+  /** Replaces the reserved tokens by those that were used: 0 without any work. Called once. */
+  readonly settle: (usedTokens: number) => void;
+}
+
+/** Tokens that a key has used on a day: the stored count when it was read, plus everything since, with reservations. */
 interface UsedOnDay {
   readonly name: string;
   used: number;
@@ -90,48 +104,56 @@ export class Limits {
   }
 
   /**
-   * Takes the tokens of a prompt. `spend` takes those of the answer when it ends, so that the next request waits for
-   * them. Returns the rate limit headers; throws CompletionError `rate_limit` if a limit is reached.
+   * Reserves the tokens of a prompt and the maximum of its answer, so that concurrent requests share what is
+   * left. Throws CompletionError `rate_limit` if a limit is reached, or is smaller than the request.
    */
-  async takePrompt(key: StoredKey, promptTokens: number): Promise<Headers> {
+  async reserve(key: StoredKey, { promptTokens, answerTokens }: PlannedTokens): Promise<Reservation> {
     const tier = this.#tiers[key.tier];
-    if (!tier) return {};
+    if (!tier) return { headers: {}, settle: () => {} };
     const { limits, tokens } = tier;
+    const planned = promptTokens + answerTokens;
+    const needs = `the request needs ${planned} (${promptTokens} of the prompt, at most ${answerTokens} of the answer)`;
     const now = this.#deps.now();
-    const used = await this.#usedOn(dayOf(now), key.id);
-    const ofDay = dayWindow(limits.tokensPerDay, used + promptTokens, now);
-    if (used >= limits.tokensPerDay) throw usedUp('tokens', ofDay);
-    const waitMs = tokens.take(key.id, promptTokens);
+    const day = await this.#usedOn(dayOf(now), key.id);
+    const ofDay = dayWindow(limits.tokensPerDay, day.used, now);
+    if (ofDay.remaining === 0) throw usedUp('tokens', ofDay);
+    if (planned > ofDay.remaining)
+      throw refusal('tokens', {
+        ...{ window: ofDay, waitMs: ofDay.resetMs, isRetried: planned <= limits.tokensPerDay },
+        message: `This key has ${limits.tokensPerDay} tokens a day, of which ${ofDay.remaining} are left; ${needs}.`,
+      });
+    if (planned > limits.tokensPerMinute)
+      throw refusal('tokens', {
+        ...{ window: windowOf(tokens, limits.tokensPerMinute, key), waitMs: 0, isRetried: false },
+        message: `This key has ${limits.tokensPerMinute} tokens a minute; ${needs}.`,
+      });
+    const waitMs = tokens.take(key.id, planned);
     const ofMinute = windowOf(tokens, limits.tokensPerMinute, key);
     if (waitMs > 0)
       throw refusal('tokens', {
         ...{ window: ofMinute, waitMs },
-        message: `This key has ${limits.tokensPerMinute} tokens a minute, of which ${ofMinute.remaining} are left; the prompt needs ${promptTokens}.`,
+        message: `This key has ${limits.tokensPerMinute} tokens a minute, of which ${ofMinute.remaining} are left; ${needs}.`,
       });
-    return rateLimitHeaders('tokens', ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute);
+    day.used += planned;
+    const left = dayWindow(limits.tokensPerDay, day.used, now);
+    return {
+      headers: rateLimitHeaders('tokens', left.remaining <= ofMinute.remaining ? left : ofMinute),
+      settle: (usedTokens) => {
+        if (usedTokens < planned) tokens.refund(key.id, planned - usedTokens);
+        else tokens.spend(key.id, usedTokens - planned);
+        // An answer counts on the day on which it ends.
+        const current = this.#day(key.id, dayOf(this.#deps.now()), 0);
+        current.used += usedTokens - (current === day ? planned : 0);
+      },
+    };
   }
 
-  /**
-   * Takes the tokens that an answer used in addition to those taken for its prompt, and counts all of them for the day.
-   */
-  spend(
-    key: StoredKey,
-    { promptTokens, completionTokens }: { readonly promptTokens: number; readonly completionTokens: number },
-    taken = promptTokens,
-  ): void {
-    const tier = this.#tiers[key.tier];
-    if (!tier) return;
-    tier.tokens.spend(key.id, completionTokens + Math.max(0, promptTokens - taken));
-    // The first answer of a day: the stored count may not include it.
-    this.#day(key.id, dayOf(this.#deps.now()), 0).used += promptTokens + completionTokens;
-  }
-
-  async #usedOn(name: string, keyId: string): Promise<number> {
+  async #usedOn(name: string, keyId: string): Promise<UsedOnDay> {
     const known = this.#days.get(keyId);
-    if (known && known.name >= name) return known.used;
+    if (known && known.name >= name) return known;
     const used = await this.#deps.answers.tokensOf(keyId, name);
-    // Another request may have read the count concurrently, and tokens may have been spent since.
-    return this.#day(keyId, name, used).used;
+    // Another request may have read the count concurrently, and tokens may have been reserved since.
+    return this.#day(keyId, name, used);
   }
 
   /** The known usage of a key, or this one on a new day. A clock that is set back does not start a new day. */
@@ -169,12 +191,18 @@ const usedUp = (what: Limited, window: Window): CompletionError =>
 
 function refusal(
   what: Limited,
-  { message, window, waitMs }: { readonly message: string; readonly window: Window; readonly waitMs: number },
+  {
+    message,
+    window,
+    waitMs,
+    isRetried = true,
+  }: { readonly message: string; readonly window: Window; readonly waitMs: number; readonly isRetried?: boolean },
 ): CompletionError {
-  return new CompletionError('rate_limit', message, {
-    retryAfterMs: Math.ceil(waitMs),
-    headers: rateLimitHeaders(what, { ...window, remaining: 0 }),
-  });
+  const headers = rateLimitHeaders(what, { ...window, remaining: 0 });
+  // OpenAI's clients send a request again unless this header says that it cannot succeed.
+  if (!isRetried)
+    return new CompletionError('rate_limit', message, { headers: { ...headers, 'x-should-retry': 'false' } });
+  return new CompletionError('rate_limit', message, { retryAfterMs: Math.ceil(waitMs), headers });
 }
 
 const dayOf = (now: Date): string => now.toISOString().slice(0, 10);

@@ -49,7 +49,7 @@ export interface GatewayNetworkDeps {
   readonly engines: readonly Engine[];
   /** Paths of the model files of local engines, by SHA-256. */
   readonly files: ReadonlyMap<string, string>;
-  readonly store: Pick<GatewayStore, 'segments' | 'reputations'>;
+  readonly store: Pick<GatewayStore, 'segments' | 'reputations' | 'networkModels'>;
   readonly logger: Logger;
   readonly now: () => Date;
   /** For tests and benchmarks, whose engines have no files. */
@@ -172,11 +172,16 @@ export async function openGatewayNetwork(
           };
           return { engine, fleet, verified };
         },
+        onNames: (ids) =>
+          void deps.store.networkModels.write(ids).catch((error: unknown) => {
+            logger.warn({ err: error }, 'the names of the network models cannot be stored');
+          }),
         logger,
         now,
       },
     ),
   );
+  deps.models.expect(await deps.store.networkModels.read());
   await node.gossip.subscribe(OFFERS_TOPIC, (message, from) => offers.receive(message, from));
   await node.channels.handle(PROTOCOL, (channel) => void sessions.take(channel));
   const tick = setInterval(() => {

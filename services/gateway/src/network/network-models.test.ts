@@ -35,12 +35,14 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
   const given = { vocabulary: bytewise };
   const slots = { slots: 2, refreshed: 0, refresh: () => void slots.refreshed++ };
   const opened: string[] = [];
+  const named: string[] = [];
   const ended: string[] = [];
   const network: NetworkModels = new NetworkModels(
     { max: 3, pins: new Map(), queue: 1, graceMs: 0, refreshMs: 0, ...options },
     {
       ...{ models, logger: pino({ level: 'silent' }), now: () => new Date(0) },
       groups: () => groups,
+      onNames: (names) => void named.push(names.join()),
       vocabularyOf: () => given.vocabulary,
       openModel: (group, _vocabulary, { vocabularySize }) => {
         opened.push(`${group().name} ${vocabularySize}`);
@@ -55,7 +57,7 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
   );
   return {
     [Symbol.asyncDispose]: () => network[Symbol.asyncDispose](),
-    ...{ models, network, opened, ended, slots, given },
+    ...{ models, network, opened, ended, named, slots, given },
     ids: () => models.list().map(({ id }) => id),
     offer: async (...offered: readonly ModelGroup[]) => {
       groups = offered;
@@ -71,7 +73,7 @@ const never = new AbortController().signal;
 describe('models of the network', () => {
   it('are added with a connected worker, have its slots, and are removed with it', async () => {
     await using world = scene();
-    const { offer, ids, models, slots, opened, ended } = world;
+    const { offer, ids, models, slots, opened, ended, named } = world;
     await offer(groupOf(1, 'm', ['a', 'b']));
     assert.deepEqual([ids(), opened], [['m'], ['m 256']], 'as their vocabulary says');
     const { admission } = models.get('m');
@@ -89,7 +91,7 @@ describe('models of the network', () => {
     await offer();
     assert.deepEqual(ended, ['m']);
     await offer(groupOf(1));
-    assert.deepEqual(ids(), ['m']);
+    assert.deepEqual([ids(), named], [['m'], ['m', 'm']], 'names are stored when they are added');
   });
 
   const broken: Readonly<Record<string, Partial<LazyVocabulary>>> = {

@@ -42,6 +42,8 @@ export interface NetworkModelsDeps {
   readonly vocabularyOf: (sha256: string, peers: () => readonly string[]) => LazyVocabulary;
   /** `group` returns the current state of the group. */
   readonly openModel: (group: () => ModelGroup, vocabulary: LazyVocabulary, facts: VocabularyFacts) => NetworkModelDeps;
+  /** Called with the names of all served models when they have changed. */
+  readonly onNames: (ids: readonly string[]) => void;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -167,13 +169,15 @@ export class NetworkModels implements AsyncDisposable {
         for (const id of served.ids) if (!wanted.has(id)) wanted.set(id, served);
     for (const served of this.#served.values())
       for (const id of served.ids) if (wanted.get(id) !== served) this.#unname(id, served);
-    for (const [id, served] of wanted) {
-      if (served.ids.has(id) || this.#own.has(id)) continue;
+    const added = [...wanted].filter(([id, served]) => !served.ids.has(id) && !this.#own.has(id));
+    for (const [id, served] of added) {
       const { sha256, peers } = served.group;
       served.ids.add(id);
       this.#deps.models.add({ id, ...served.model });
       this.#deps.logger.info({ model: id, sha256, workers: peers.length }, 'a model of the network is served');
     }
+    // Names that were withdrawn stay known until a new one is added.
+    if (added.length > 0) this.#deps.onNames([...wanted.keys()]);
   }
 
   #unname(id: string, served: Served): void {

@@ -29,7 +29,11 @@ const result = { role: 'tool', tool_call_id: 'c1', content: 'x' };
 const unused = {
   ...{ tools: [], functions: [], modalities: ['text'], user: 'u-1', prompt_cache_key: 'k', metadata: { a: 'b' } },
 };
-const toolNamed = (name: string) => ({ tool_choice: { type: 'function', function: { name } } });
+const named = (name: string) => ({ type: 'function', function: { name } });
+const allowed = (mode: string, ...names: string[]) => ({
+  type: 'allowed_tools',
+  allowed_tools: { mode, tools: names.map(named) },
+});
 
 const accepted: readonly (readonly [name: string, more: object])[] = [
   ['only the required fields', {}],
@@ -37,7 +41,7 @@ const accepted: readonly (readonly [name: string, more: object])[] = [
   ['every number at its upper bound, more choices than slots, and a bias on a token that does not exist', upper],
   ['null for every optional field', Object.fromEntries(optional.map((name) => [name, null]))],
   ['unknown fields', { verbosity: 'low', store: false, safety_identifier: 'x', 'x-y': [1], prediction: {} }],
-  ['fields that change nothing', { ...unused, tool_choice: 'auto', response_format: { type: 'text' } }],
+  ['fields that change nothing', { ...unused, response_format: { type: 'text' } }],
   ['a system message', say({ role: 'system', content: 'Be brief.' }, user)],
   ['a developer message and a named user', say({ role: 'developer', content: 'Be brief.' }, { ...user, name: 'ada' })],
   ['an earlier answer', say(user, assistant({ content: 'A policy.' }), user)],
@@ -52,12 +56,15 @@ const accepted: readonly (readonly [name: string, more: object])[] = [
   ['more tokens than fit', { max_tokens: 100_000 }],
   ['both limits', { max_tokens: 9, max_completion_tokens: 3 }],
   ['JSON as format', { response_format: { type: 'json_object' } }],
+  ['a schema with JSON as format', { response_format: { type: 'json_object', schema: { type: 'boolean' } } }],
   ['a schema as format', { response_format: schema({ type: 'object', properties: { a: { type: 'boolean' } } }) }],
   ['a tool that is not called', { tools: [tool()], tool_choice: 'none' }],
   ['a tool that may be called, without parallel calls', { tools: [tool()], parallel_tool_calls: false }],
   ['a tool without parameters', { tools: [{ type: 'function', function: { name: 'f' } }] }],
+  ['one of the allowed tools', { tools: [tool()], tool_choice: allowed('required', 'find_domain'), max_tokens: 60 }],
   ['a tool that must be called', { tools: [tool()], tool_choice: 'required', max_tokens: 60 }],
-  ['a named tool', { tools: [tool(), tool({ name: 'g' })], ...toolNamed('g'), max_tokens: 60 }],
+  ['variables of the template', { reasoning_effort: 'none', chat_template_kwargs: { enable_thinking: [{ a: 1 }] } }],
+  ['a named tool', { tools: [tool(), tool({ name: 'g' })], tool_choice: named('g'), max_tokens: 60 }],
 ];
 
 /** Values that are rejected as `invalid_value`, by field. */
@@ -70,7 +77,7 @@ const invalid: readonly (readonly [param: string, ...values: unknown[]])[] = [
   ['max_tokens', 0, 'many'],
   ['max_completion_tokens', 0],
   ['stop', ['a', 'b', 'c', 'd', 'e'], 5],
-  ['seed', 1.5],
+  ['seed', 1.5, 2 ** 64, -(2 ** 64)],
   ['presence_penalty', 3],
   ['frequency_penalty', -3],
   ['top_logprobs', 3],
@@ -79,6 +86,8 @@ const invalid: readonly (readonly [param: string, ...values: unknown[]])[] = [
   ['stream_options', { include_usage: true }],
   ['tools', Array.from({ length: 129 }, (_, i) => tool({ name: `t${i}` }))],
   ['tool_choice', 'required'],
+  ['reasoning_effort', 'very', 1],
+  ['chat_template_kwargs', 'x', { messages: [] }, { Range: 1 }],
 ];
 
 const [MISSING, INVALID, UNSUPPORTED] = ['missing_required_parameter', 'invalid_value', 'unsupported_value'] as const;
@@ -111,13 +120,19 @@ const refused: readonly (readonly [more: object, code: string, param: string])[]
   [format({ type: 'json_schema', json_schema: { name: 'x' } }), MISSING, 'response_format.json_schema.schema'],
   [format({ type: 'json_schema', json_schema: { schema: {} } }), MISSING, 'response_format.json_schema.name'],
   [format(schema({ type: 'string', pattern: 'a' })), UNSUPPORTED, 'response_format.json_schema.schema'],
+  [format({ type: 'json_object', schema: 'none' }), INVALID, 'response_format.schema'],
+  [format({ type: 'json_object', schema: { type: 'sting' } }), INVALID, 'response_format.schema'],
   [format(schema({ type: 'sting' })), INVALID, 'response_format.json_schema.schema'],
   [format(schema({ type: 'string', minLength: 5, maxLength: 3 })), INVALID, 'response_format.json_schema.schema'],
   [{ tools: [{ type: 'web_search' }] }, INVALID, 'tools[0].type'],
   [{ tools: [{ type: 'function', function: {} }] }, MISSING, 'tools[0].function.name'],
   [{ tools: [tool({ name: 'look up' })] }, INVALID, 'tools[0].function.name'],
-  [{ tools: [tool()], ...toolNamed('g') }, INVALID, 'tool_choice'],
+  [{ tools: [tool()], tool_choice: named('g') }, INVALID, 'tool_choice'],
+  [{ tools: [tool()], tool_choice: allowed('auto', 'find_domain', 'g') }, INVALID, 'tool_choice'],
+  [{ tool_choice: 'auto' }, INVALID, 'tool_choice'],
   [{ tools: [tool()], tool_choice: 'maybe' }, INVALID, 'tool_choice'],
+  [{ chat_template_kwargs: { 'a b': 1 } }, INVALID, 'chat_template_kwargs.a b'],
+  [{ chat_template_kwargs: { a: { b: [[1]] } } }, INVALID, 'chat_template_kwargs.a'],
   [{ modalities: ['text', 'audio'] }, UNSUPPORTED, 'modalities[1]'],
   [{ audio: { voice: 'x' } }, UNSUPPORTED, 'audio'],
   [{ functions: [{ name: 'f' }] }, UNSUPPORTED, 'functions'],

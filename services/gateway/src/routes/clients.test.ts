@@ -127,13 +127,6 @@ describe('a client', () => {
     assert.equal(typeof answered.output_text, 'string');
   });
 
-  it('completes plain text', async () => {
-    const asked = { model: MODEL, prompt: 'DMARC tells receivers', max_tokens: 8, temperature: 0 };
-    const { choices, object, usage } = await client.completions.create(asked);
-    assert.deepEqual([object, choices[0]?.finish_reason, usage?.completion_tokens], ['text_completion', 'length', 8]);
-    assert.ok((choices[0]?.text ?? '').length > 3);
-  });
-
   it('gets embeddings, as numbers and as base64', async () => {
     const ask = async (more: object) =>
       (await client.embeddings.create({ model: MODEL, input: ['What is DMARC?', 'Who are you?'], ...more })).data;

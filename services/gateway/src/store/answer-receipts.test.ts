@@ -96,6 +96,25 @@ describe('the receipt of an answer', () => {
     assert.deepEqual([outcome, finish_reasons], ['cancelled', [null]]);
   });
 
+  it('counts the inputs whose embedding a client did not wait for', async () => {
+    const service = await sharedGateway();
+    const { keys, answers } = service.running.gateway;
+    const { key, stored } = await keys.create({ tier: 'free' });
+    const leaving = new AbortController();
+    const body = { model: MODEL, input: Array.from({ length: 500 }, (_, n) => `What is record ${n}?`) };
+    const left = service.open('/v1/embeddings', body, { signal: leaving.signal, key }).catch(() => {});
+    await until(() => service.running.gateway.models.get(MODEL).admission.running > 0);
+    leaving.abort();
+    await left;
+    const used = () => answers.usage({ since: '2000-01-01', keyId: stored.id });
+    await until(async () => (await used()).length > 0);
+    const [row] = await used();
+    assert.ok(row && row.promptTokens > 0 && row.promptTokens < 5_000, JSON.stringify(row));
+    const input = body.input.map((text) => text.repeat(10));
+    const { status, headers } = await post('/v1/embeddings', { model: MODEL, input }, bearer(key));
+    assert.deepEqual([status, headers.get('x-should-retry')], [429, 'false'], 'above the tokens of a minute');
+  });
+
   it('is only for the key of the request; a rejected request has none', async () => {
     const target = `/v1/receipts/${(await post(CHAT, short)).headers.get('x-receipt-id')}`;
     const { key } = await (await sharedGateway()).running.gateway.keys.create({ tier: 'unlimited' });

@@ -52,6 +52,7 @@ export interface UsageRow extends AnswerUsage {
 
 /** Name of the setting: receipts up to this number are in the ledger, and their usage is counted. */
 const ENTERED = 'answers-entered';
+const ID = { id: 'text' } as const;
 const RECEIPT = { id: 'text', key_id: 'text', body: 'text' } as const;
 const USAGE = {
   key_id: 'text',
@@ -74,6 +75,8 @@ export class AnswerTable {
   readonly #guard: Guard;
   /** Compiled once, since it runs for every answer. */
   readonly #insert: Plan<{ readonly json: string }, { readonly seq: number }>;
+  readonly #begin: Plan<{ readonly json: string }, never>;
+  readonly #end: Plan<{ readonly json: string }, never>;
 
   constructor(db: Kysely<GatewayDatabase>, guard: Guard = unguarded) {
     this.#db = db;
@@ -83,18 +86,41 @@ export class AnswerTable {
         sql<{ readonly seq: number }>`insert into answer_receipts (id, key_id, body)
           select id, key_id, body from ${rowsIn(db, json, RECEIPT)} as new where true returning seq`.compile(db),
     }));
+    this.#begin = plan(({ json }) => ({
+      compile: () =>
+        sql<never>`insert into begun_answers (id, key_id, body)
+          select id, key_id, body from ${rowsIn(db, json, RECEIPT)} as new where true`.compile(db),
+    }));
+    this.#end = plan(({ json }) => ({
+      compile: () =>
+        sql<never>`delete from begun_answers where id in (select id from ${rowsIn(db, json, ID)} as ended)`.compile(db),
+    }));
   }
 
-  /** Stores one or more receipts atomically; returns the number of the last one. */
-  async keep(receipts: readonly NewReceipt[]): Promise<number> {
-    if (receipts.length === 0) throw new RangeError('there is no receipt to keep');
-    const rows = receipts.map(({ id, keyId, body }) => [id, keyId, body]);
-    const query = this.#insert({ json: toJson(rows) });
-    const lastOf = (rows: readonly { readonly seq: number }[]) => Math.max(...rows.map(({ seq }) => seq));
+  /**
+   * Stores receipts, records answers that have begun and deletes the records of those that have ended, atomically.
+   * Returns the number of the last receipt; 0 without any.
+   */
+  async keep(
+    receipts: readonly NewReceipt[],
+    { begun = [], ended = [] }: { readonly begun?: readonly NewReceipt[]; readonly ended?: readonly string[] } = {},
+  ): Promise<number> {
+    const insert = this.#insert({ json: jsonOf(receipts) });
+    const queries = [
+      ...(begun.length === 0 ? [] : [this.#begin({ json: jsonOf(begun) })]),
+      ...(ended.length === 0 ? [] : [this.#end({ json: toJson(ended.map((id) => [id])) })]),
+    ];
+    const lastOf = (rows: readonly { readonly seq: number }[]) => Math.max(0, ...rows.map(({ seq }) => seq));
+    if (queries.length === 0 && !isPostgres(this.#db)) return lastOf((await this.#db.executeQuery(insert)).rows);
     // With concurrent writers a number must not become visible before a smaller one: see `enter`.
-    if (!isPostgres(this.#db)) return lastOf((await this.#db.executeQuery(query)).rows);
-    const [kept] = await writePipelined(this.#db, [query], this.#guard);
+    const [kept] = await writePipelined(this.#db, [insert, ...queries], this.#guard);
     return lastOf(kept.rows);
+  }
+
+  /** Answers that have begun and not ended, oldest first. */
+  async begun(limit: number): Promise<readonly NewReceipt[]> {
+    const rows = await this.#db.selectFrom('begun_answers').orderBy('id').limit(limit).selectAll().execute();
+    return rows.map(({ id, key_id, body }) => ({ id, keyId: key_id, body }));
   }
 
   /** Marks receipts up to this number as entered in the ledger, and counts their usage in the same transaction. */
@@ -207,6 +233,9 @@ export class AnswerTable {
     return Number((await readSetting(this.#db, ENTERED)) ?? 0);
   }
 }
+
+const jsonOf = (receipts: readonly NewReceipt[]): string =>
+  toJson(receipts.map(({ id, keyId, body }) => [id, keyId, body]));
 
 /** Sums the usage by key, day and model. */
 function summed(used: readonly AnswerUsage[]): GatewayDatabase['token_usage'][] {

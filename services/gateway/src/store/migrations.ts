@@ -31,6 +31,13 @@ export const migrations: Migrations = withOldNames({
   '009-segment-proofs': indexSegmentProofs,
   '012-counters': createCounters,
   '019-gateway-tables': (db) => dropForeignTables(db, TABLES),
+  async '020-begun-answers'(db) {
+    await createTable(db, 'begun_answers', { isClustered: true })
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('key_id', 'text', (column) => column.notNull())
+      .addColumn('body', 'text', (column) => column.notNull())
+      .execute();
+  },
 });
 
 async function createAnswers(db: Kysely<unknown>): Promise<void> {

@@ -41,10 +41,14 @@ export interface GatewayStore extends GatewayTables, AsyncDisposable {
   inGatewayTerm(term: () => number): GatewayTables;
   /** Counts revoked keys. Another value than the last time: a process has revoked one. */
   revocations(): Promise<number>;
+  /** Names of the models of the network that were served last. */
+  readonly networkModels: { read(): Promise<readonly string[]>; write(ids: readonly string[]): Promise<void> };
   /** The copy of the newest checkpoint of the ledger. */
   ledgerCheckpoint(origin: string): CheckpointCopy;
 }
 
+/** Name of the setting with the names of the network models, a JSON array. */
+const NETWORK_MODELS = 'network-models';
 const GATEWAY = { name: 'gateway', number: 0x5354_5247, counter: 'gateway-term' } as const;
 
 /** Opens the store at a URL as `openDatabase` does. */
@@ -60,6 +64,7 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
   }
   const counted = new QuotaTable(db);
   const blocks = pool ? new QuotaBlocks(counted) : undefined;
+  const texts = new TextTable(db);
   const gatewayLock = pool ? sessionLock(db, GATEWAY, url) : fileLock(db, GATEWAY, file ?? '');
   return {
     keys,
@@ -73,8 +78,12 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
       const guard = pool ? guardOf(GATEWAY.counter, term) : unguarded;
       return { answers: new AnswerTable(db, guard), reputations: new ReputationTable(db, guard) };
     },
+    networkModels: {
+      read: async () => JSON.parse((await texts.get(NETWORK_MODELS)) ?? '[]') as string[],
+      write: (ids) => texts.put(NETWORK_MODELS, JSON.stringify(ids)),
+    },
     revocations: () => counterOf(db, 'keys'),
-    ledgerCheckpoint: (origin) => ledgerCheckpoint(new TextTable(db), origin),
+    ledgerCheckpoint: (origin) => ledgerCheckpoint(texts, origin),
     async [Symbol.asyncDispose]() {
       await blocks?.[Symbol.asyncDispose]();
       await gatewayLock[Symbol.asyncDispose]();

@@ -13,6 +13,14 @@ export interface GatewayDatabase extends CommonTables, SegmentTables {
     /** The signed receipt, JSON. */
     body: string;
   };
+  /** Streams that have begun and not ended. */
+  begun_answers: {
+    /** The id of the receipt. */
+    id: string;
+    key_id: string;
+    /** The receipt without signature, JSON, as it is signed if the process is killed. */
+    body: string;
+  };
   token_usage: {
     key_id: string;
     day: string;

@@ -4,7 +4,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import type { OutputDelta } from './calls/call-writer.ts';
 import { openedBy, outputFormat } from './output-format.ts';
 import { OutputReader } from './output-reader.ts';
 
@@ -18,35 +17,29 @@ function read({ template, tools = [], prompt_tail, thinking_open }: Any, pieces:
   const file = path.join(TEMPLATES, template ?? '');
   const format = outputFormat(template && existsSync(file) ? readFileSync(file, 'utf8') : undefined);
   const opening = prompt_tail ? openedBy(prompt_tail, format) : thinking_open ? format.reasoning?.opens[0] : '';
-  const callable = tools.map(({ function: given }: Any) =>
-    Array.isArray(given) ? { name: given[0], parameters: JSON.parse(given[2]) } : given,
-  );
+  const toolOf = (given: Any) => (Array.isArray(given) ? { name: given[0], parameters: JSON.parse(given[2]) } : given);
+  const callable = tools.map((tool: Any) => toolOf(tool.function));
   const reader = new OutputReader(format, callable, { opening });
-  const all: readonly OutputDelta[] = [...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()];
-  const textOf = (kind: 'text' | 'reasoning') => all.map((each) => (each.kind === kind ? each.text : '')).join('');
-  const calls: { name: string; given: string }[] = [];
-  for (const delta of all)
-    if (delta.kind === 'call') calls[delta.at] = { name: delta.name, given: '' };
-    else if (delta.kind === 'arguments') (calls[delta.at] as { given: string }).given += delta.text;
-  return { text: textOf('text'), reasoning: textOf('reasoning'), calls };
+  const found = { text: '', reasoning: '', calls: [] as { name: string; given: string }[] };
+  for (const delta of [...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()])
+    if (delta.kind === 'call') found.calls[delta.at] = { name: delta.name, given: '' };
+    else if (delta.kind === 'arguments') (found.calls[delta.at] as { given: string }).given += delta.text;
+    else found[delta.kind] += delta.text;
+  return found;
 }
 
 function isRight(found: ReturnType<typeof read>, expected: Any): boolean {
-  const { expected_calls: calls, expected_min_calls: min, expected_content, expected_reasoning } = expected;
+  const { expected_calls: calls, expected_min_calls: min, expected_content: text, expected_reasoning } = expected;
+  if (calls === null) return true;
   const isCalled = ({ name, arguments: given, arguments_have: some = {} }: Any, at: number) => {
     const call = found.calls[at];
-    if (!call || (name !== null && name !== call.name)) return false;
-    if (given === null || given === undefined) given = Object.keys(some).length === 0 ? undefined : some;
-    if (given === undefined) return true;
-    const value = JSON.parse(call.given);
-    return given === some
-      ? Object.keys(some).every((key) => isDeepStrictEqual(value[key], some[key]))
-      : isDeepStrictEqual(value, given);
+    const value = call && (given || Object.keys(some).length > 0) ? JSON.parse(call.given) : {};
+    const hasSome = Object.entries(some).every(([key, each]) => isDeepStrictEqual(value[key], each));
+    return call && (name ?? call.name) === call.name && hasSome && (!given || isDeepStrictEqual(value, given));
   };
-  if (calls === null) return true;
-  const isCount = min === undefined ? found.calls.length === (calls?.length ?? 0) : found.calls.length >= min;
-  const isText = !('expected_content' in expected) || (expected_content ?? '') === found.text;
-  const isReasoning = !('expected_reasoning' in expected) || (expected_reasoning ?? '') === found.reasoning;
+  const isCount = min === undefined ? found.calls.length === (calls ?? []).length : found.calls.length >= min;
+  const isText = text === undefined || (text ?? '') === found.text;
+  const isReasoning = expected_reasoning === undefined || (expected_reasoning ?? '') === found.reasoning;
   return isCount && isText && isReasoning && (calls ?? []).every(isCalled);
 }
 

@@ -3,7 +3,17 @@ import { isEmptyTerm } from '../text/automaton.ts';
 import { Expressions } from '../text/expression.ts';
 import { NumberTerms } from '../text/number-expression.ts';
 import type { SchemaNode, SchemaReader } from './schema-reader.ts';
-import { type All, ANY_ARRAY, anyObject, intersectionOf, NOTHING, noValues, unionOf, type Values } from './values.ts';
+import {
+  type All,
+  ANY_ARRAY,
+  anyObject,
+  intersectionOf,
+  NOTHING,
+  noValues,
+  propertyOf,
+  unionOf,
+  type Values,
+} from './values.ts';
 
 /** Maximum number of combinations of nodes. */
 const MAX_SETS = 20_000;
@@ -81,8 +91,9 @@ export class ValueSets {
           (min > prefix.length && this.isEmpty(items)),
       ) &&
       objects.every(
-        ({ required, properties, min, max }) =>
-          min > max || required.size > max || [...required].some((name) => this.isEmpty(properties.get(name) ?? [])),
+        (shape) =>
+          Math.max(shape.min, shape.required.size) > shape.max ||
+          [...shape.required].some((name) => this.isEmpty(propertyOf(this.make, shape, name))),
       )
     );
   }

@@ -3,11 +3,11 @@
 import { type AnswerHead, CompletionError, errorBody, type Generation } from '@strata/inference';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { AnswerStart } from '../../answers/answer-recorder.ts';
 import { AnswerRun } from '../../answers/answer-run.ts';
 import type { Plan } from '../../answers/backend.ts';
 import { EventWriter } from '../../answers/event-writer.ts';
 import { fingerprintOf, type ServedModel } from '../../answers/models.ts';
+import type { AnswerStart } from '../../answers/receipts/answer-receipt.ts';
 import { SHARES } from '../../limits/admission.ts';
 import { randomText } from '../../store/random-ids.ts';
 import { asRefusal } from '../error-response.ts';
@@ -21,7 +21,7 @@ interface AnswerContext {
   readonly prefix: string;
 }
 
-/** Plans an answer, takes its prompt's tokens, and returns functions to generate it at once or as a stream. */
+/** Plans an answer, reserves its tokens, and returns functions to generate it at once or as a stream. */
 export async function begin(
   app: GatewayApp,
   { request, reply, model, asked, prefix }: AnswerContext,
@@ -37,11 +37,15 @@ export async function begin(
   const planned = await plan();
   // The first is counted where the request enters.
   for (let i = 1; i < (planned.requests ?? 1); i += 1) reply.headers(await limits.takeRequest(request.caller));
-  reply.headers(await limits.takePrompt(request.caller, planned.promptTokens));
+  const reservation = await limits.reserve(request.caller, planned);
+  reply.headers(reservation.headers);
   const start = startOf(request, { model, head, now: receivedAt });
   const answer = new AnswerRun(
     { ...app, admission },
-    { plan: planned, request: asked, head, start, caller: request.caller, signal, revoked: request.revoked },
+    {
+      ...{ plan: planned, reservation, request: asked, head, start },
+      ...{ caller: request.caller, signal, revoked: request.revoked },
+    },
   );
   return {
     head,

@@ -1,8 +1,12 @@
 // `POST /v1/embeddings`.
 import { CompletionError, contentOfVector, readEmbeddingRequest } from '@strata/inference';
-import { embeddingEnd, recordAnswer } from '../../answers/answer-run.ts';
+import type { FastifyRequest } from 'fastify';
+import type { EmbeddingPlan } from '../../answers/backend.ts';
+import type { ServedModel } from '../../answers/models.ts';
+import type { AnswerEnd, AnswerStart } from '../../answers/receipts/answer-receipt.ts';
 import { SHARES } from '../../limits/admission.ts';
-import { route } from '../route.ts';
+import type { Reservation } from '../../limits/limits.ts';
+import { type GatewayApp, route } from '../route.ts';
 import { clientSignal, headOf, orDisconnected, receiptHeaders, startOf } from './answering.ts';
 
 export const createEmbeddings = route(
@@ -28,15 +32,13 @@ export const createEmbeddings = route(
     const head = headOf(model, 'embd-', app.now());
     const start = startOf(request, { model, head, now: app.now() });
     const plan = await model.backend.planEmbeddings(inputs);
-    reply.headers(await app.limits.takePrompt(request.caller, plan.promptTokens));
-    using _slot = await model.admission
-      .enter(request.caller.id, signal, SHARES[request.caller.priority])
+    const reservation = await app.limits.reserve(request.caller, { ...plan, answerTokens: 0 });
+    reply.headers(reservation.headers);
+    const run = embed(app, { request, model, plan, reservation, start, signal });
+    app.running.add(run);
+    const { vectors, contents, promptTokens, receiptId } = await run
+      .finally(() => app.running.delete(run))
       .catch(orDisconnected(signal));
-    const { vectors, promptTokens } = await plan.embed(signal).catch(orDisconnected(signal));
-    const contents = vectors.map(contentOfVector);
-    const receiptId = app.recorder.newId();
-    const end = embeddingEnd(contents, promptTokens);
-    await recordAnswer(app, request.caller, { receiptId, start, end, taken: plan.promptTokens });
     reply.headers(receiptHeaders(receiptId, start));
     const data = vectors.map((vector, index) => ({
       object: 'embedding',
@@ -46,3 +48,35 @@ export const createEmbeddings = route(
     return { object: 'list', data, model: id, usage: { prompt_tokens: promptTokens, total_tokens: promptTokens } };
   },
 );
+
+interface EmbeddingRun {
+  readonly request: FastifyRequest;
+  readonly model: ServedModel;
+  readonly plan: EmbeddingPlan;
+  readonly reservation: Reservation;
+  readonly start: AnswerStart;
+  readonly signal: AbortSignal;
+}
+
+/** Waits for a slot, computes the vectors and records them; of a client that left, the inputs that were processed. */
+async function embed(app: GatewayApp, { request, model, plan, reservation, start, signal }: EmbeddingRun) {
+  const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
+  const receiptId = app.recorder.newId();
+  const record = (outcome: AnswerEnd['outcome'], content: AnswerEnd['content']) => {
+    reservation.settle(usage.promptTokens);
+    const end = { outcome, content, usage, finishReasons: [], firstTokenAt: undefined, segments: [] };
+    return app.recorder.keep(receiptId, start, end);
+  };
+  let vectors: readonly Float32Array[];
+  try {
+    using _slot = await model.admission.enter(request.caller.id, signal, SHARES[request.caller.priority]);
+    vectors = await plan.embed(usage, signal);
+  } catch (error) {
+    if (signal.aborted && usage.promptTokens > 0) await record('cancelled', []).catch(() => {});
+    else reservation.settle(0);
+    throw error;
+  }
+  const contents = vectors.map(contentOfVector);
+  await record('completed', contents);
+  return { vectors, contents, promptTokens: usage.promptTokens, receiptId };
+}

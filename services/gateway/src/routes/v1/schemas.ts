@@ -3,7 +3,16 @@ import { Verified } from '@strata/inference';
 import { z } from 'zod';
 import { NetworkReport } from '../../network/network-report.ts';
 
-const usage = z.object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() }).loose();
+const reasoning = z
+  .string()
+  .optional()
+  .describe('What the model thought before it answered; absent without reasoning.');
+const usage = z
+  .object({
+    ...{ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() },
+    completion_tokens_details: z.looseObject({ reasoning_tokens: z.int() }).optional(),
+  })
+  .loose();
 /** Hexadecimal. A receipt with a salt has HMACs, one without has plain digests. */
 const Digest = z.string().optional();
 const finishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter']);
@@ -23,6 +32,7 @@ const toolCall = z.object({
 const chatDelta = z.looseObject({
   role: z.literal('assistant').optional(),
   content: z.string().nullable().optional(),
+  reasoning_content: reasoning,
   refusal: z.null().optional(),
   tool_calls: z
     .array(
@@ -47,6 +57,7 @@ export const answers = {
         message: z.object({
           role: z.literal('assistant'),
           content: z.string().nullable(),
+          reasoning_content: reasoning,
           refusal: z.null(),
           tool_calls: z.array(toolCall).optional(),
         }),
@@ -89,7 +100,7 @@ export const answers = {
       created_at: z.int(),
       status: z.enum(['in_progress', 'completed', 'incomplete', 'failed']),
       model: z.string(),
-      output: z.array(z.object({ id: z.string(), type: z.enum(['message', 'function_call']) }).loose()),
+      output: z.array(z.object({ id: z.string(), type: z.enum(['message', 'reasoning', 'function_call']) }).loose()),
       usage: z.object({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).loose().nullable(),
     })
     .loose(),
@@ -136,7 +147,9 @@ export const answers = {
     answer_hmac_sha256: Digest.describe('HMAC-SHA-256 of the content of the answer, with the same key.'),
     request_sha256: Digest.describe('Plain SHA-256, in earlier receipts without a salt.'),
     answer_sha256: Digest,
-    outcome: z.enum(['completed', 'cancelled', 'failed']),
+    outcome: z
+      .enum(['completed', 'cancelled', 'failed', 'interrupted'])
+      .describe('`interrupted`: the gateway was killed; the usage is that of the prompt, and the content is unknown.'),
     finish_reasons: z.array(finishReason.nullable()),
     usage: z.object({ prompt_tokens: z.int(), cached_tokens: z.int(), completion_tokens: z.int() }),
     times: z.object({ received_at: z.string(), first_token_at: z.string().nullable(), finished_at: z.string() }),

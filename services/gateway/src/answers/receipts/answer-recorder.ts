@@ -1,12 +1,11 @@
 // Records the signed receipt and the usage of each answer. A receipt is stored in the database before the end of its
 // answer is sent, so that a crash cannot lose it. Soon afterwards, or at the next start, it is appended to the ledger
-// and counted, in batches. It can be fetched once it is in the ledger.
-import { createHmac } from 'node:crypto';
-import { type AnswerContent, type FinishReason, type Usage, type Verified, weakest } from '@strata/inference';
+// and counted, in batches. It can be fetched once it is in the ledger. A stream is recorded before its first token is
+// sent too: if the process is killed before the end, the next start signs a receipt of what was known then.
+import type { Usage } from '@strata/inference';
 import type { SignedLedger } from '@strata/log';
 import {
   bodySignedBytes,
-  canonicalize,
   leafOf,
   newReceiptId,
   type PreparedReceipt,
@@ -14,43 +13,17 @@ import {
   type SignedBody,
 } from '@strata/receipts';
 import type { Logger } from 'pino';
-import type { AnswerUsage } from '../store/answers.ts';
-import { randomPart } from '../store/random-ids.ts';
-import type { GatewayStore } from '../store/store.ts';
-import type { AnswerSegment } from './answer-accumulator.ts';
-
-/** The facts of an answer that are known before it is generated. */
-export interface AnswerStart {
-  readonly answerId: string;
-  readonly requestId: string;
-  readonly keyId: string;
-  readonly endpoint: string;
-  readonly model: {
-    readonly id: string;
-    readonly sha256: string | null;
-    readonly engine: string;
-    /** The weakest level of all that may answer; the receipt has that of the workers that did. */
-    readonly verified: Verified;
-  };
-  /**
-   * Hexadecimal HMAC key of the receipt's digests. Only the client receives it: it is neither in the receipt nor in the
-   * database.
-   */
-  readonly salt: string;
-  /** Hexadecimal HMAC-SHA-256 of the request body. */
-  readonly requestDigest: string;
-  readonly receivedAt: Date;
-}
-
-export interface AnswerEnd {
-  readonly outcome: 'completed' | 'cancelled' | 'failed';
-  readonly content: AnswerContent;
-  readonly finishReasons: readonly (FinishReason | null)[];
-  readonly usage: Usage;
-  readonly firstTokenAt: Date | undefined;
-  /** Empty if no worker of the network contributed. */
-  readonly segments: readonly AnswerSegment[];
-}
+import type { AnswerUsage, NewReceipt as BegunAnswer } from '../../store/answers.ts';
+import { randomPart } from '../../store/random-ids.ts';
+import type { GatewayStore } from '../../store/store.ts';
+import {
+  type AnswerEnd,
+  type AnswerReceipt,
+  type AnswerStart,
+  interruptedReceipt,
+  receiptOf,
+  usedOf,
+} from './answer-receipt.ts';
 
 export interface AnswerRecorderDeps {
   readonly ledger: SignedLedger;
@@ -62,13 +35,17 @@ export interface AnswerRecorderDeps {
   readonly onAnswer?: (start: AnswerStart, end: AnswerEnd, endedAt: Date) => void;
 }
 
-type Document = ReturnType<typeof receiptOf>;
-
-interface Waiting {
+/** A receipt to be stored; `isBegun`: it replaces the record of its beginning. */
+interface Ended {
   readonly keyId: string;
-  readonly prepared: PreparedReceipt<Document>;
+  readonly prepared: PreparedReceipt<AnswerReceipt>;
   readonly signature: Uint8Array | Promise<Uint8Array>;
   readonly used: AnswerUsage;
+  readonly isBegun: boolean;
+}
+
+interface Waiting {
+  readonly record: { readonly begun: BegunAnswer } | { readonly ended: Ended };
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -102,10 +79,11 @@ export class AnswerRecorder implements AsyncDisposable {
     this.#deps = deps;
   }
 
-  /** Enters the receipts that a crash left between database and ledger. */
+  /** Signs receipts of answers that a crash interrupted, and enters those that it left between database and ledger. */
   static async open(deps: AnswerRecorderDeps): Promise<AnswerRecorder> {
     const recorder = new AnswerRecorder(deps);
     await recorder.#catchUp();
+    await recorder.#endInterrupted();
     return recorder;
   }
 
@@ -114,20 +92,33 @@ export class AnswerRecorder implements AsyncDisposable {
     return newReceiptId(this.#deps.now(), randomPart(10));
   }
 
+  /** Records that an answer has begun; resolves when that is durable. `keep` with `isBegun` ends it. */
+  begin(receiptId: string, start: AnswerStart, usage: Usage): Promise<void> {
+    const document = interruptedReceipt(start, usage, this.#deps.now());
+    return this.#store({ begun: { id: receiptId, keyId: start.keyId, body: JSON.stringify(document) } });
+  }
+
   /** Signs and stores the receipt; resolves when it and the usage are durable. */
-  keep(receiptId: string, start: AnswerStart, end: AnswerEnd): Promise<void> {
-    const { ledger } = this.#deps;
-    const { signer } = ledger;
-    const options = ledger.issuing(receiptId);
+  keep(receiptId: string, start: AnswerStart, end: AnswerEnd, { isBegun = false } = {}): Promise<void> {
+    const options = this.#deps.ledger.issuing(receiptId);
     const document = receiptOf(start, end, options.now);
     this.#deps.onAnswer?.(start, end, options.now);
+    return this.#sign(document, options, isBegun);
+  }
+
+  #sign(document: AnswerReceipt, options: ReturnType<SignedLedger['issuing']>, isBegun: boolean): Promise<void> {
+    const { signer } = this.#deps.ledger;
     const prepared = prepareReceipt(document, options);
     // Signing one receipt here is faster than handing it over; signing many here would block all of them.
     const signature = this.#storing ? signer.signLater(prepared.signedBytes) : signer.sign(prepared.signedBytes);
     // A rejection is handled where the promise is awaited.
     if (signature instanceof Promise) signature.catch(() => {});
+    return this.#store({ ended: { keyId: document.key_id, prepared, signature, used: usedOf(document), isBegun } });
+  }
+
+  #store(record: Waiting['record']): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#queued.push({ keyId: start.keyId, prepared, signature, used: usedOf(document), resolve, reject });
+    this.#queued.push({ record, resolve, reject });
     this.#storing ??= this.#storeAll();
     return promise;
   }
@@ -170,22 +161,27 @@ export class AnswerRecorder implements AsyncDisposable {
     return this.#entering;
   }
 
-  /** Receipts of one iteration of the event loop are stored in one transaction. */
+  /** Records of one iteration of the event loop are stored in one transaction. */
   async #storeAll(): Promise<void> {
     await new Promise(setImmediate);
     while (this.#queued.length > 0) {
       const batch = this.#queued;
       this.#queued = [];
       try {
+        const ended = batch.flatMap(({ record }) => ('ended' in record ? [record.ended] : []));
         const signed = await Promise.all(
-          batch.map(async ({ keyId, prepared, signature, used }) => ({
+          ended.map(async ({ keyId, prepared, signature, used }) => ({
             ...{ keyId, used, ...prepared.finish(signature instanceof Promise ? await signature : signature) },
           })),
         );
         const seq = await this.#deps.answers.keep(
           signed.map(({ receiptId, keyId, body }) => ({ id: receiptId, keyId, body: JSON.stringify(body) })),
+          {
+            begun: batch.flatMap(({ record }) => ('begun' in record ? [record.begun] : [])),
+            ended: signed.flatMap(({ receiptId }, i) => (ended[i]?.isBegun ? [receiptId] : [])),
+          },
         );
-        this.#pending.push({ seq, batch: signed });
+        if (signed.length > 0) this.#pending.push({ seq, batch: signed });
         for (const { resolve } of batch) resolve();
       } catch (error) {
         for (const { reject } of batch) reject(error);
@@ -228,13 +224,30 @@ export class AnswerRecorder implements AsyncDisposable {
     this.#entering = undefined;
   }
 
+  /** Answers that an earlier process began and did not end. */
+  async #endInterrupted(): Promise<void> {
+    const { answers, ledger } = this.#deps;
+    for (;;) {
+      const begun = await answers.begun(PAGE);
+      if (begun.length === 0) return;
+      await allSettled(
+        begun.map(({ id, body }) => {
+          const options = ledger.issuing(id);
+          const document = JSON.parse(body) as AnswerReceipt;
+          const times = { ...document.times, finished_at: options.now.toISOString() };
+          return this.#sign({ ...document, times }, options, true);
+        }),
+      );
+    }
+  }
+
   async #catchUp(): Promise<void> {
     const { ledger, answers } = this.#deps;
     for (;;) {
       const kept = await answers.unentered(PAGE);
       const last = kept.at(-1);
       if (!last) break;
-      const receipts = kept.map(({ body }) => JSON.parse(body) as SignedBody<Document>);
+      const receipts = kept.map(({ body }) => JSON.parse(body) as SignedBody<AnswerReceipt>);
       await allSettled(
         receipts.map(async (receipt) => {
           const { provenance } = receipt;
@@ -254,50 +267,4 @@ export class AnswerRecorder implements AsyncDisposable {
 async function allSettled(work: readonly Promise<unknown>[]): Promise<void> {
   const failed = (await Promise.allSettled(work)).find(({ status }) => status === 'rejected');
   if (failed) throw (failed as PromiseRejectedResult).reason;
-}
-
-function usedOf({ key_id, model, usage, times }: Document): AnswerUsage {
-  return {
-    keyId: key_id,
-    model: model.id,
-    day: times.finished_at.slice(0, 10),
-    promptTokens: usage.prompt_tokens,
-    cachedTokens: usage.cached_tokens,
-    completionTokens: usage.completion_tokens,
-  };
-}
-
-/** The receipt contains no text: only salted digests, names, counts and times. */
-function receiptOf(start: AnswerStart, answer: AnswerEnd, end: Date) {
-  const digest = (of: string | Uint8Array) =>
-    createHmac('sha256', Buffer.from(start.salt, 'hex')).update(of).digest('hex');
-  const { outcome, content, finishReasons, usage, firstTokenAt, segments } = answer;
-  // The chain covers the prompt's digest and the tokens: unsalted, it could be used to verify a guess of both.
-  const salted = ({ chainHead, verified: _, ...segment }: AnswerSegment) => ({
-    ...segment,
-    chain_head_hmac_sha256: digest(Buffer.from(chainHead, 'hex')),
-  });
-  return {
-    object: 'inference.receipt',
-    answer_id: start.answerId,
-    request_id: start.requestId,
-    key_id: start.keyId,
-    endpoint: start.endpoint,
-    model: { ...start.model, verified: weakest(segments.map(({ verified }) => verified)) ?? start.model.verified },
-    request_hmac_sha256: start.requestDigest,
-    answer_hmac_sha256: digest(canonicalize(content)),
-    outcome,
-    finish_reasons: finishReasons,
-    usage: {
-      prompt_tokens: usage.promptTokens,
-      cached_tokens: usage.cachedTokens,
-      completion_tokens: usage.completionTokens,
-    },
-    times: {
-      received_at: start.receivedAt.toISOString(),
-      first_token_at: firstTokenAt?.toISOString() ?? null,
-      finished_at: end.toISOString(),
-    },
-    ...(segments.length === 0 ? {} : { segments: segments.map(salted) }),
-  };
 }

@@ -4,10 +4,10 @@ import { describe, it } from 'node:test';
 import { createLogger } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { verifyAnswer } from '@strata/receipts';
-import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import { until } from '../../../../tests/support/until.ts';
-import { KEY_SET_PATH } from '../routes/receipts.ts';
-import { openStore } from '../store/index.ts';
+import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
+import { until } from '../../../../../tests/support/until.ts';
+import { KEY_SET_PATH } from '../../routes/receipts.ts';
+import { openStore } from '../../store/index.ts';
 import { AnswerRecorder } from './answer-recorder.ts';
 
 const now = () => new Date();
@@ -71,6 +71,28 @@ describe('receipts', () => {
     await world.keep(recorder);
     await until(() => ledger.log.size === 7);
     await until(async () => (await world.unentered()) === 0);
+  });
+
+  it('of answers that a crash interrupted are signed at the next start, once, and count the prompt', async () => {
+    await using world = await scene();
+    await using ledger = await world.openLedger();
+    // A killed process enters nothing later.
+    const killed = replaced(world.store.answers, 'enter', async () => {});
+    await using recorder = await world.open(ledger, undefined, killed);
+    const [lost, ended] = [recorder.newId(), recorder.newId()];
+    for (const id of [lost, ended]) await recorder.begin(id, start, { ...end.usage, promptTokens: 7 });
+    await recorder.keep(ended, start, end, { isBegun: true });
+    await (await world.open(ledger))[Symbol.asyncDispose]();
+    await using later = await world.open(ledger);
+    const [interrupted, completed] = await Promise.all([lost, ended].map((id) => later.receipt(id, 'key_1')));
+    const receipt = JSON.parse(interrupted ?? '');
+    const usage = { prompt_tokens: 7, cached_tokens: 0, completion_tokens: 0 };
+    assert.partialDeepStrictEqual(receipt, { outcome: 'interrupted', usage });
+    assert.ok(!('answer_hmac_sha256' in receipt) && !JSON.stringify(receipt).includes(start.salt));
+    const ledgerReceipt = await ledger.log.receipt(receipt.provenance.ledger_receipt_id);
+    assert.ok((await verifyAnswer(receipt, { keySet: ledger.keySet(), ledgerReceipt })).ok);
+    assert.equal(JSON.parse(completed ?? '').outcome, 'completed');
+    assert.equal(await world.store.answers.tokensOf('key_1', '2000-01-01'), 9);
   });
 
   it('that were stored and not entered before a crash are entered once at the next start', async () => {

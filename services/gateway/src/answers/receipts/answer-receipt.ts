@@ -1,0 +1,98 @@
+// The receipt of an answer: its facts, salted digests of request and answer, usage and times.
+import { createHmac } from 'node:crypto';
+import { type AnswerContent, type FinishReason, type Usage, type Verified, weakest } from '@strata/inference';
+import { canonicalize } from '@strata/receipts';
+import type { AnswerUsage } from '../../store/answers.ts';
+import type { AnswerSegment } from '../answer-accumulator.ts';
+
+/** The facts of an answer that are known before it is generated. */
+export interface AnswerStart {
+  readonly answerId: string;
+  readonly requestId: string;
+  readonly keyId: string;
+  readonly endpoint: string;
+  readonly model: {
+    readonly id: string;
+    readonly sha256: string | null;
+    readonly engine: string;
+    /** The weakest level of all that may answer; the receipt has that of the workers that did. */
+    readonly verified: Verified;
+  };
+  /**
+   * Hexadecimal HMAC key of the receipt's digests. Only the client receives it: it is neither in the receipt nor in the
+   * database.
+   */
+  readonly salt: string;
+  /** Hexadecimal HMAC-SHA-256 of the request body. */
+  readonly requestDigest: string;
+  readonly receivedAt: Date;
+}
+
+export interface AnswerEnd {
+  /** `interrupted`: the process was killed before the answer ended. */
+  readonly outcome: 'completed' | 'cancelled' | 'failed' | 'interrupted';
+  /** Undefined if it is unknown, because the answer was interrupted. */
+  readonly content: AnswerContent | undefined;
+  readonly finishReasons: readonly (FinishReason | null)[];
+  readonly usage: Usage;
+  readonly firstTokenAt: Date | undefined;
+  /** Empty if no worker of the network contributed. */
+  readonly segments: readonly AnswerSegment[];
+}
+
+export type AnswerReceipt = ReturnType<typeof receiptOf>;
+
+export function usedOf({ key_id, model, usage, times }: AnswerReceipt): AnswerUsage {
+  return {
+    keyId: key_id,
+    model: model.id,
+    day: times.finished_at.slice(0, 10),
+    promptTokens: usage.prompt_tokens,
+    cachedTokens: usage.cached_tokens,
+    completionTokens: usage.completion_tokens,
+  };
+}
+
+/**
+ * The receipt of an answer that has begun, for the case that the process is killed before it ends. Its usage is that of
+ * the prompt: later tokens are unknown then.
+ */
+export function interruptedReceipt(start: AnswerStart, usage: Usage, begun: Date): AnswerReceipt {
+  const end = { outcome: 'interrupted', content: undefined, segments: [], firstTokenAt: begun } as const;
+  return receiptOf(start, { ...end, finishReasons: [], usage: { ...usage, completionTokens: 0 } }, begun);
+}
+
+/** The receipt contains no text: only salted digests, names, counts and times. */
+export function receiptOf(start: AnswerStart, answer: AnswerEnd, end: Date) {
+  const digest = (of: string | Uint8Array) =>
+    createHmac('sha256', Buffer.from(start.salt, 'hex')).update(of).digest('hex');
+  const { outcome, content, finishReasons, usage, firstTokenAt, segments } = answer;
+  // The chain covers the prompt's digest and the tokens: unsalted, it could be used to verify a guess of both.
+  const salted = ({ chainHead, verified: _, ...segment }: AnswerSegment) => ({
+    ...segment,
+    chain_head_hmac_sha256: digest(Buffer.from(chainHead, 'hex')),
+  });
+  return {
+    object: 'inference.receipt',
+    answer_id: start.answerId,
+    request_id: start.requestId,
+    key_id: start.keyId,
+    endpoint: start.endpoint,
+    model: { ...start.model, verified: weakest(segments.map(({ verified }) => verified)) ?? start.model.verified },
+    request_hmac_sha256: start.requestDigest,
+    ...(content === undefined ? {} : { answer_hmac_sha256: digest(canonicalize(content)) }),
+    outcome,
+    finish_reasons: finishReasons,
+    usage: {
+      prompt_tokens: usage.promptTokens,
+      cached_tokens: usage.cachedTokens,
+      completion_tokens: usage.completionTokens,
+    },
+    times: {
+      received_at: start.receivedAt.toISOString(),
+      first_token_at: firstTokenAt?.toISOString() ?? null,
+      finished_at: end.toISOString(),
+    },
+    ...(segments.length === 0 ? {} : { segments: segments.map(salted) }),
+  };
+}
