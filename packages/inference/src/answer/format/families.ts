@@ -24,7 +24,7 @@ const python = { kind: 'python' } as const;
 const named = (header: RegExp) => ({ kind: 'named', header }) as const;
 const BARE_OBJECT = ['{"name"', '{ "name"', '{\n  "name"', '{\n    "name"', '{"type": "function"'];
 const BARE_LIST = ['[{"name"', '[{ "name"', '[\n  {', '[\n    {', '[\n{'];
-const SECTION = '<|tool_calls_section_begin|>';
+const SECTIONS = ['<|tool_calls_section_begin|>', '<|tool_call_section_begin|>'];
 const MINIMAX = ']<]minimax[>[';
 const tag = (name: string, kind: 'open' | 'close' = 'open') => [
   `<|${kind}|>${name}<|sep|>`,
@@ -71,7 +71,13 @@ export const CALLS: readonly CallSyntax[] = [
   {
     ...{ hints: ['<function name='], opens: [], bare: ['<function name=', '<functionname='], closes: [] },
     body: {
-      ...{ kind: 'tags', call: { open: '<function', until: '>' }, callEnd: '</function>', isChecked: true },
+      ...{
+        kind: 'tags',
+        call: { open: '<function', until: '>' },
+        callEnd: '</function>',
+        isChecked: true,
+        hasCdata: true,
+      },
       ...{ param: { open: '<param', until: '>' }, paramEnd: '</param>' },
     },
   },
@@ -88,8 +94,8 @@ export const CALLS: readonly CallSyntax[] = [
     body: named(/^\s*(?:function<｜tool▁sep｜>)?\s*([^\s<]+)\s*(?:<｜tool▁sep｜>)?\s*(?:```json)?\s*$/),
   },
   {
-    ...{ hints: ['<|tool_call_begin|>'], opens: [SECTION, '<|tool_call_begin|>'] },
-    closes: ['<|tool_call_end|>', '<|tool_calls_section_end|>'],
+    ...{ hints: ['<|tool_call_begin|>'], opens: [...SECTIONS, '<|tool_call_begin|>'] },
+    closes: ['<|tool_call_end|>', '<|tool_calls_section_end|>', '<|tool_call_section_end|>'],
     body: named(/^\s*(?:functions\.)?([^\s<:]+)(?::\d+)?\s*<\|tool_call_argument_begin\|>\s*$/),
   },
   {
@@ -135,9 +141,9 @@ export const CALLS: readonly CallSyntax[] = [
   {
     ...{
       hints: ['[{"name": "tool_call_name"'],
-      opens: ['```json', '```', '[TOOL_CALLS]'],
+      opens: ['```json', '```', '[TOOL_CALLS]', '<tool_call>'],
       bare: BARE_LIST,
-      closes: ['```'],
+      closes: ['```', '</tool_call>'],
     },
     ...{ body: json, trims: true },
   },
@@ -174,11 +180,8 @@ export const REASONING: readonly ReasoningSyntax[] = [
     },
     closes: ['</think>', ...SPOKEN.map((start) => `${start} response:`)],
   },
-  {
-    hints: ['<|think|>', '<|content|>'],
-    opens: ['<|think|>'],
-    closes: ['<|end|><|begin|>assistant<|content|>', '<|content|>'],
-  },
+  // Solar
+  { hints: ['<|think|>', '<|content|>'], opens: ['<|think|>'], closes: ['<|end|>'] },
 ];
 
 /** Marks without a meaning of their own, by a text of the template. */
@@ -193,5 +196,6 @@ export const DROPPED: readonly { readonly hint: string; readonly marks: readonly
   { hint: '<|startoftext|>', marks: ['<answer>', '\n</answer>', '</answer>'] },
   // Functionary 3.2
   { hint: '>>>all', marks: ['>>>all\n'] },
+  { hint: '<|content|>', marks: ['<|begin|>assistant', '<|content|>', '<|end|>'] },
   { hint: '<|role_end|>', marks: ['<|role_end|>'] },
 ];

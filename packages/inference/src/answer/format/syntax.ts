@@ -35,6 +35,8 @@ export interface TagsBody {
   readonly isPadded?: boolean;
   /** Values may be elements again, each tag after this prefix. */
   readonly nested?: string;
+  /** Values may be in `<![CDATA[…]]>`. */
+  readonly hasCdata?: boolean;
   /** A call without its required arguments is text. */
   readonly isChecked?: boolean;
 }
