@@ -123,7 +123,11 @@ export async function openGatewayNetwork(
   const proofs: Proofs = stack.use(
     openProofs(options, {
       ...{ directory, sessions, trust, settlement, logger, engines: deps.engines, files: deps.files },
-      onChange: () => models.scheduleRefresh(),
+      onChange: () => {
+        // At once: what is reported as proved can be chosen.
+        for (const { fleet } of models.list()) fleet.refresh();
+        models.scheduleRefresh();
+      },
       random: () => randomInt(2 ** 47) / 2 ** 47,
     }),
   );

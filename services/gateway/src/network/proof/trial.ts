@@ -1,4 +1,4 @@
-// The trial of a worker before it gets traffic of a pinned model: it answers a random prompt, and others that have
+// The trial of a worker before it gets traffic of a pinned model: it answers a random prompt, and workers that have
 // proved the file, or this gateway's own engine, score the answer. A worker cannot pass it by claiming scores.
 import { type Engine, EngineError, type Job, type ScoreJob } from '@strata/engine';
 import { deviation, GREEDY, TOLERATED_DEVIATION } from '@strata/inference';
