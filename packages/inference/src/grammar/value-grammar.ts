@@ -6,9 +6,12 @@ import { type GrammarRules, GrammarTooLarge } from './grammar-rules.ts';
 import { objectText } from './object-grammar.ts';
 import type { ValueSets } from './schema/value-sets.ts';
 import { type All, TooManyAlternatives, type Values } from './schema/values.ts';
-import { automatonOf, isEmptyTerm, statesExcept } from './text/automaton.ts';
+import { automatonOf, isEmptyTerm, type State, statesExcept } from './text/automaton.ts';
 import { automatonGrammar, classText, jsonChars, type WriteChars } from './text/automaton-grammar.ts';
 import { type Expression, ExpressionTooLarge } from './text/expression.ts';
+
+/** There are few formats, and each takes some milliseconds. */
+const automataOfFormats = new Map<string, readonly State[]>();
 
 export class ValueWriter {
   readonly sets: ValueSets;
@@ -99,11 +102,19 @@ export class ValueWriter {
   #term(term: Expression, write: WriteChars): string {
     const known = this.#terms.get(term);
     if (known) return known;
-    const states = automatonOf(this.sets.make, term);
-    if (!states) throw new Error('a term without texts');
+    const states = this.#automaton(term);
     const name = automatonGrammar(states, this.rules, write);
     this.#terms.set(term, name);
     return name;
+  }
+
+  #automaton(term: Expression): readonly State[] {
+    const format = this.sets.formatOf.get(term);
+    const known = format === undefined ? undefined : automataOfFormats.get(format);
+    const states = known ?? automatonOf(this.sets.make, term);
+    if (!states) throw new Error('a term without texts');
+    if (format !== undefined) automataOfFormats.set(format, states);
+    return states;
   }
 
   /** Runs a step; a bound that it reaches is reported with the location of the innermost schema. */

@@ -119,7 +119,7 @@ const refused: readonly (readonly [more: object, code: string, param: string])[]
   [format({}), MISSING, 'response_format.type'],
   [format({ type: 'json_schema', json_schema: { name: 'x' } }), MISSING, 'response_format.json_schema.schema'],
   [format({ type: 'json_schema', json_schema: { schema: {} } }), MISSING, 'response_format.json_schema.name'],
-  [format(schema({ type: 'string', pattern: 'a' })), UNSUPPORTED, 'response_format.json_schema.schema'],
+  [format(schema({ type: 'string', pattern: '(a)\\1' })), UNSUPPORTED, 'response_format.json_schema.schema'],
   [format({ type: 'json_object', schema: 'none' }), INVALID, 'response_format.schema'],
   [format({ type: 'json_object', schema: { type: 'sting' } }), INVALID, 'response_format.schema'],
   [format(schema({ type: 'sting' })), INVALID, 'response_format.json_schema.schema'],

@@ -1,7 +1,9 @@
 // The values of combinations of nodes, each computed once.
 import { isEmptyTerm } from '../text/automaton.ts';
-import { Expressions } from '../text/expression.ts';
+import { type Expression, Expressions } from '../text/expression.ts';
+import { formatPattern } from '../text/formats.ts';
 import { NumberTerms } from '../text/number-expression.ts';
+import { patternExpression } from '../text/pattern-expression.ts';
 import type { SchemaNode, SchemaReader } from './schema-reader.ts';
 import {
   type All,
@@ -28,6 +30,9 @@ export class ValueSets {
   readonly reader: SchemaReader;
   readonly any: Values;
   readonly none = noValues(this.make);
+  /** Formats by their terms. */
+  readonly formatOf = new Map<Expression, string>();
+  readonly #formats = new Map<string, Expression>();
   readonly #nodeValues: NodeValues;
   readonly #known = new Map<string, Values>();
   readonly #empty = new Map<string, boolean>();
@@ -40,6 +45,17 @@ export class ValueSets {
       ...{ null: true, true: true, false: true, number: this.numbers.number, string: this.make.all },
       ...{ arrays: [ANY_ARRAY], objects: [anyObject(this.make)] },
     };
+  }
+
+  /** The texts of a format; undefined for a format that is an annotation. */
+  format(name: string): Expression | undefined {
+    const known = this.#formats.get(name);
+    const pattern = known ? undefined : formatPattern(name);
+    if (pattern === undefined) return known;
+    const term = patternExpression(this.make, pattern);
+    this.#formats.set(name, term);
+    this.formatOf.set(term, name);
+    return term;
   }
 
   /** The values that all the given nodes allow. */
