@@ -39,7 +39,7 @@ export const CALLS: readonly CallSyntax[] = [
     ...{ closes: ['</tool_call>'], body: functionTags },
   },
   // Functionary 3.1
-  { hints: ['<function='], opens: ['<function='], closes: ['</function>'], body: named(/^([^>\s]+)>\s*$/) },
+  { hints: ['<function='], opens: ['<function='], closes: ['</function>'], body: named(/^([^>]+)>$/) },
   { hints: ['<arg_key>'], opens: ['<tool_call>'], closes: [], body: argumentPairs('\n') },
   {
     ...{ hints: ['<tool_calls>'], opens: ['<tool_calls>', '<tool_call>'], closes: ['</tool_calls>'] },
@@ -91,23 +91,23 @@ export const CALLS: readonly CallSyntax[] = [
   {
     ...{ opens: ['<｜tool▁calls▁begin｜>', '<｜tool▁call▁begin｜>'] },
     closes: ['```', '<｜tool▁call▁end｜>', '<｜tool▁calls▁end｜>'],
-    body: named(/^\s*(?:function<｜tool▁sep｜>)?\s*([^\s<]+)\s*(?:<｜tool▁sep｜>)?\s*(?:```json)?\s*$/),
+    body: named(/^(?:function<｜tool▁sep｜>)?([^<`]+)(?:<｜tool▁sep｜>)?(?:```json)?$/),
   },
   {
     ...{ hints: ['<|tool_call_begin|>'], opens: [...SECTIONS, '<|tool_call_begin|>'] },
     closes: ['<|tool_call_end|>', '<|tool_calls_section_end|>', '<|tool_call_section_end|>'],
-    body: named(/^\s*(?:functions\.)?([^\s<:]+)(?::\d+)?\s*<\|tool_call_argument_begin\|>\s*$/),
+    body: named(/^(?:functions\.)?([^<:]+)(?::\d+)?<\|tool_call_argument_begin\|>$/),
   },
   {
     ...{ opens: ['<|tool_calls|>', '<|tool_call:begin|>'], closes: ['<|tool_call:end|>', '<|calls|>'] },
-    body: named(/^[^<]*<\|tool_call:name\|>([^<]+)<\|tool_call:args\|>\s*$/),
+    body: named(/^[^<]*<\|tool_call:name\|>([^<]+)<\|tool_call:args\|>$/),
   },
   {
     ...{ opens: ['[TOOL_CALLS]'], closes: [], trims: true },
-    body: named(/^\s*([^\s[{]+)\s*(?:\[CALL_ID\][^[]*)?\s*(?:\[ARGS\])?\s*$/),
+    body: named(/^([^[{]+)(?:\[CALL_ID\][^[]*)?(?:\[ARGS\])?$/),
   },
   { opens: ['[TOOL_CALLS]'], closes: [], body: json, trims: true },
-  { hints: ['>>>'], opens: ['>>>'], closes: [], body: named(/^([^\s{]+)\n\s*$/) },
+  { hints: ['>>>'], opens: ['>>>'], closes: [], body: named(/^([^{]+)$/) },
   { opens: ['<|tool_call>'], closes: ['<tool_call|>'], body: { kind: 'braces', quote: '<|"|>' } },
   {
     ...{ opens: ['<start_function_call>'], closes: ['<end_function_call>'] },
