@@ -68,6 +68,7 @@ const LETTERS: readonly (readonly [char: number, letter: string])[] = [
   ] as const),
 ];
 const PLAIN = complement(normalized([0, 0x1f, 0x22, 0x22, 0x5c, 0x5c]));
+const ESCAPED = complement(PLAIN);
 const OTHER_CONTROLS = normalized([0, 7, 11, 11, 14, 0x1f]);
 
 /** Characters within a JSON string, each in its shortest form. */
@@ -77,6 +78,7 @@ export function jsonChars(set: CharSet): string | undefined {
   const parts: string[] = [];
   const plain = intersection(set, PLAIN);
   if (plain.length > 0) parts.push(classText(plain));
+  if (plain.length > 0 && intersection(complement(set), ESCAPED).length === 0) return `(${parts[0]} | esc)`;
   const letters = LETTERS.filter(([char]) => includes(set, char));
   const escapes = letters.length > 0 ? [classText(charSet(...letters.map(([, letter]) => letter + letter)))] : [];
   const controls = intersection(set, OTHER_CONTROLS);

@@ -2,8 +2,8 @@
 import { ANY_CHAR, type CharSet, charSet, complement, normalized, partition, union } from './char-set.ts';
 import { type Expression, type Expressions, ExpressionTooLarge, firstSets } from './expression.ts';
 
-/** Maximum number of states of one automaton. */
-const MAX_STATES = 2_000;
+/** Maximum number of states of one automaton: a list of a thousand short texts. Costly states reach a bound of terms. */
+const MAX_STATES = 10_000;
 
 export interface State {
   readonly isAccepting: boolean;

@@ -27,9 +27,9 @@ export class ExpressionTooLarge extends Error {
   override readonly name = 'ExpressionTooLarge';
 }
 
-/** Maximum number of distinct terms and of derivatives: together some hundred milliseconds. */
+/** Maximum number of distinct terms, and of derivatives with their alternatives: together some hundred milliseconds. */
 const MAX_TERMS = 40_000;
-const MAX_STEPS = 100_000;
+const MAX_STEPS = 200_000;
 
 /** Makes terms; terms of different instances must not be combined. */
 export class Expressions {
@@ -123,6 +123,7 @@ export class Expressions {
       }
       case 'or':
       case 'and':
+        this.#steps += of.list.length;
         return this[of.kind](...of.list.map((each) => this.derivative(each, char)));
       case 'not':
         return this.not(this.derivative(of.of, char));
