@@ -2,6 +2,7 @@
 import { Environment, parse, tokenize } from '@huggingface/jinja';
 import { type Node, PythonInterpreter } from './interpreter.ts';
 import { strftime } from './strftime.ts';
+import { Callable, Mapping, type Value } from './values.ts';
 
 /** As in Jinja's sandbox. */
 const MAX_RANGE = 100_000;
@@ -12,6 +13,9 @@ function range(...given: number[]): number[] {
   if (!(length <= MAX_RANGE)) throw new Error(`a range has at most ${MAX_RANGE} numbers`);
   return Array.from({ length }, (_, i) => start + i * step);
 }
+
+/** `dict(name=value)`. */
+const dict = new Callable((given: readonly Value[]) => new Mapping(new Map(given[0]?.value)));
 
 function globalsOf(now: () => Date) {
   const constants = { true: true, false: false, none: null };
@@ -38,6 +42,7 @@ export function compileTemplate(source: string): CompiledTemplate {
     render: (variables, now) => {
       const globals = new Environment();
       for (const [name, value] of Object.entries({ ...globalsOf(now), ...variables })) globals.set(name, value);
+      globals.setVariable('dict', dict as never);
       const interpreter = new PythonInterpreter(globals);
       const { value } = interpreter.evaluate(program as unknown as Node, globals);
       return { text: value, printsNotation: interpreter.printsNotation };

@@ -23,7 +23,7 @@ export const None = classOf(null);
 export const Undefined = classOf(undefined);
 export const List = classOf([]);
 export const Mapping = classOf({});
-const Callable = classOf(() => null);
+export const Callable = classOf(() => null);
 
 const TUPLE = 'TupleValue';
 export const tuple = (items: readonly Value[]): Value => Object.assign(new List(items), { type: TUPLE });

@@ -125,7 +125,7 @@ describe('a chat template', () => {
 
 /** Templates and what jinja2 3.1 writes for them, with the settings of `apply_chat_template`. */
 const PYTHON = `
-{{ {'a': {}, 'b': [1]} | tojson(indent=1) | replace('\\n', '/') }} → {/ "a": {},/ "b": [/  1/ ]/}
+{{ dict(a={}, b=[1]) | tojson(indent=1) | replace('\\n', '/') }} → {/ "a": {},/ "b": [/  1/ ]/}
 {% macro m(a, b='x') %}{{ a }}{{ b }}{{ y }}{% endmacro %}{% for y in [1] %}{{ m(2) }}{% endfor %} → 2x
 {% for i in [0, 1, 2] %}{{ i }}{% if i == 1 %}{% break %}{% endif %}{% continue %}{% endfor %} → 01
 {% set n = namespace(x=0) %}{% for i in [1, 2] %}{{ x is defined }}{% set x = i %}{% set n.x = i %}{% endfor %}{{ n.x }} → FalseFalse2
