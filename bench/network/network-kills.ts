@@ -4,10 +4,10 @@ import { type Engine, type OpenedVocabulary, openVocabulary, startLlamaEngine } 
 import { createSimulatedEngine, simulatedAnswer, tinyChatModel } from '@strata/testnet';
 import { answerOf, job, PROMPT } from '../../services/gateway/src/test/network/answers.ts';
 import { TestNetwork } from '../../services/gateway/src/test/network/network-bed.ts';
-import { deltasOf, REQUESTS } from '../../services/gateway/src/test/network/real-answers.ts';
 import type { WorkerEngine, WorkerScript } from '../../services/gateway/src/test/network/scripted-worker.ts';
 import { randomFrom } from '../../tests/support/random.ts';
 import { type Figure, median, quantile, setting, thousands } from '../measure.ts';
+import { deltasOf, REQUESTS } from './real-answers.ts';
 
 /** Of each kind of engine. */
 const KILLS = setting('KILLS', 5_000);

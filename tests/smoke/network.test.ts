@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { it } from 'node:test';
+import { openFileTree } from '@strata/engine';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { createSimulatedEngine, simulatedAnswer, simulatedText } from '@strata/testnet';
@@ -32,11 +34,12 @@ interface Network {
   readonly totals: { readonly workers: number };
 }
 
-it('a gateway serves workers that join with a token, and completes a stream whose worker dies', async () => {
+it('a gateway serves workers that join with a token and prove a pinned model, and completes a stream whose worker dies', async () => {
   await using directory = await temporaryDirectory();
   const settingsOf = (name: string) => ({ ...HOST, STRATA_DATA: path.join(directory.path, name) });
   const settings = { ...settingsOf('gateway'), STRATA_INFERENCE_PORT: '0', STRATA_NETWORK: 'on' };
-  await using running = await startGateway(readGatewayConfig(settings), logger, {
+  const pins = { STRATA_PIN_MODELS: `${MODEL}=${speaker.info.sha256}` };
+  await using running = await startGateway(readGatewayConfig({ ...settings, ...pins }), logger, {
     openVocabulary: async () => ({ ...speaker, facts: speaker.info, [Symbol.asyncDispose]: async () => {} }),
   });
   const { gateway, port } = running;
@@ -45,27 +48,50 @@ it('a gateway serves workers that join with a token, and completes a stream whos
   const client = new OpenAI({ baseURL: `${base}/v1`, apiKey: key, maxRetries: 0 });
   const network = async () => (await (await fetch(`${base}/network`)).json()) as Network;
   await using workers = new AsyncDisposableStack();
-  /** A worker's id and its crash: the engine is lost with its answers. */
-  const join = async (name: string) => {
+  const file = path.join(directory.path, 'model');
+  await writeFile(file, Buffer.alloc(100_000, 'weights'));
+  const tree = await openFileTree(file);
+  /** A worker's id and its crash: the engine is lost with its answers. A patched one sends false text. */
+  const join = async (name: string, { modelSeed = 1, text }: { modelSeed?: number; text?: string } = {}) => {
     // An answer takes longer than the report is kept, which names the workers that are busy.
-    const engine = createSimulatedEngine({ tokensPerSecond: 40 });
-    const model = { name: MODEL, engine, vocabulary, speed: { prefill: 10_000, decode: 200 } };
+    const runs = createSimulatedEngine({ tokensPerSecond: 40, modelSeed });
+    const generate: typeof runs.generate = async function* (job, signal) {
+      for await (const event of runs.generate(job, signal))
+        yield event.kind === 'token' && text !== undefined ? { ...event, bytes: Buffer.from(text) } : event;
+    };
+    const engine = { ...runs, generate, info: { ...speaker.info, sizeBytes: 100_000 }, isReady: true };
+    const model = { name: MODEL, engine, vocabulary, tree, speed: { prefill: 10_000, decode: 200 } };
     const joining = { ...settingsOf(name), STRATA_JOIN: gateway.network?.joinToken() ?? '' };
     const { id } = workers.use(await startWorker(readWorkerConfig(joining), { logger }, { model }));
-    return { id, crash: () => engine[Symbol.asyncDispose]() };
+    return { id, crash: () => runs[Symbol.asyncDispose]() };
   };
 
-  const first = await join('first');
-  await untilAnswer('the model is listed', async () => (await client.models.list()).data.length === 1);
+  // It has the file of the pin, and runs another model.
+  await join('eve', { modelSeed: 2, text: 'EVIL' });
+  const first = await join('first', { text: 'EVIL' });
+  /** Resolves when the model has that level, with the reason. */
+  const isVerified = (expected: RegExp) =>
+    untilAnswer(`${expected}`, async () => {
+      const [model] = (await client.models.list()).data as { verified?: { level: string; reason: string } }[];
+      return expected.test(`${model?.verified?.level}: ${model?.verified?.reason}`);
+    });
+  await isVerified(/^claimed: .* does not answer by it$/);
+  const asked = client.chat.completions.create({ model: MODEL, messages });
+  await assert.rejects(asked, {
+    status: 503,
+    message: /pinned, and no worker has proved it: .* does not answer by it/,
+  });
+  const second = await join('second', { text: 'EVIL' });
+  await isVerified(/^pinned: .*3 workers agree on its tree/);
   assert.equal((await fetch(`${base}/ready`)).status, 200);
-  const { choices, usage } = await client.chat.completions.create({ model: MODEL, messages, seed: 5, max_tokens: 20 });
+  const { data, response } = await client.chat.completions
+    .create({ model: MODEL, messages, seed: 5, max_tokens: 20 })
+    .withResponse();
+  const { choices, usage } = data;
+  assert.match(response.headers.get('x-model-verified') ?? '', /^pinned;reason=/);
   assert.deepEqual([choices[0]?.message.content, usage?.completion_tokens], [await answerOf(5, 20), 20]);
-  const peers = [{ peer: first.id, role: 'worker' }];
-  const models = [{ id: MODEL, workers: 1 }];
-  assert.partialDeepStrictEqual(await network(), { peers, models, totals: { workers: 1 } });
-
-  const both = [first, await join('second')];
-  await untilAnswer('both workers joined', async () => (await network()).totals.workers === 2);
+  assert.partialDeepStrictEqual(await network(), { models: [{ id: MODEL, workers: 3 }], totals: { workers: 3 } });
+  const both = [first, second];
   const stream = await client.chat.completions.create({
     ...{ model: MODEL, messages, seed: 11, max_tokens: 400, stream: true },
     stream_options: { include_usage: true },

@@ -28,6 +28,8 @@ export interface ModelInfo {
 export interface ChatPrompt {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly Tool[];
+  /** Further variables of the template: `enable_thinking`, `reasoning_effort` … */
+  readonly variables?: Readonly<Record<string, unknown>>;
 }
 
 export interface Job {

@@ -93,7 +93,7 @@ export async function createGateway(
   readiness.watch('database', () => store.revocations());
   const { lockTimeoutMs: timeoutMs, signal } = world;
   const lock = stack.use(await GatewayLock.take({ store, logger, signal, timeoutMs }));
-  const { models } = stack.use(
+  const { models, files } = stack.use(
     await openModels(config, { logger, now, engines: world.engines ?? {}, signal: world.signal }),
   );
   world.signal?.throwIfAborted();
@@ -118,6 +118,7 @@ export async function createGateway(
   const network = stack.use(
     await openNetwork(config, {
       models,
+      files,
       store: { segments, reputations, networkModels: store.networkModels },
       logger,
       now,

@@ -29,9 +29,13 @@ describe('the settings', () => {
     const { network } = readGatewayConfig({ STRATA_JOIN: 'strata1x, strata1y' });
     assert.deepEqual(network?.peer.join, ['strata1x', 'strata1y']);
     const sha256 = 'aB'.repeat(32);
-    const pinned = { STRATA_NETWORK: 'on', STRATA_PIN_MODELS: `llama3=${sha256},org/model:Q4=${'0'.repeat(64)}` };
+    const pinned = {
+      STRATA_NETWORK: 'on',
+      STRATA_PIN_MODELS: `llama3=${sha256}:${sha256},org/model:Q4=${'0'.repeat(64)}`,
+    };
     const pins = new Map(Object.entries({ llama3: sha256.toLowerCase(), 'org/model:Q4': '0'.repeat(64) }));
     assert.deepEqual(readGatewayConfig(pinned).network?.pins, pins);
+    assert.deepEqual(readGatewayConfig(pinned).network?.trees, new Map([[pins.get('llama3'), pins.get('llama3')]]));
     const twice = { STRATA_PIN_MODELS: `a=${sha256} a=${sha256}` };
     assert.throws(() => readGatewayConfig(twice), /'a' is pinned twice/);
   });

@@ -1,5 +1,5 @@
 // The model that this worker contributes, and its description in offers.
-import type { Engine, Speed, VocabularyFile } from '@strata/engine';
+import type { Engine, FileTree, Speed, VocabularyFile } from '@strata/engine';
 import type { OfferedModel } from '@strata/inference';
 
 export interface ContributedModel {
@@ -7,11 +7,13 @@ export interface ContributedModel {
   readonly engine: Engine;
   /** The vocabulary that gateways need to convert between text and tokens. */
   readonly vocabulary: VocabularyFile;
+  /** Proves chunks of the file; undefined for an engine without a file. */
+  readonly tree?: FileTree;
   /** The current speed; each offer reports it again. */
   readonly speed: Speed;
 }
 
-export function offeredModel({ name, engine: { info }, vocabulary, speed }: ContributedModel): OfferedModel {
+export function offeredModel({ name, engine: { info }, vocabulary, tree, speed }: ContributedModel): OfferedModel {
   return {
     name,
     sha256: info.sha256,
@@ -28,5 +30,6 @@ export function offeredModel({ name, engine: { info }, vocabulary, speed }: Cont
     prefillTokensPerSecond: speed.prefill,
     decodeTokensPerSecond: speed.decode,
     engine: info.engine,
+    ...(tree ? { fileTreeSha256: tree.digest } : {}),
   };
 }

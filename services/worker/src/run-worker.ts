@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { holderOf, lockFile, warnOfFileSystem } from '@strata/db';
-import { MeasuredEngine, measureSpeed, openModel, readVocabulary } from '@strata/engine';
+import { MeasuredEngine, measureSpeed, openFileTree, openModel, readVocabulary } from '@strata/engine';
 import { Metrics, Readiness, StartError, serveMetrics } from '@strata/http';
+import { RateLimiter } from '@strata/limits';
 import { type PeerNode, peerNodeOptions, readJoinToken, startPeerNode } from '@strata/p2p';
 import type { Logger } from 'pino';
 import type { WorkerConfig } from './config.ts';
@@ -53,6 +54,9 @@ export interface WorkerWorld {
 const FINISH_MS = 10_000;
 /** Peers in a LAN are discovered within seconds, the first DHT lookups take somewhat longer. */
 const ALONE_MS = 15_000;
+
+/** Chunks that a gateway gets at once, and per hour: enough for its checks; a download of 4 GB takes ten days. */
+const CHUNKS = { limit: 256, period: 3_600_000, refill: 'steady' } as const;
 
 /** The SQLite database of the receipts. */
 export const storeFile = (config: WorkerConfig): string => path.join(config.directory, 'worker.db');
@@ -114,10 +118,22 @@ export async function startWorker(
     onKept: segmentMeter(metrics),
   });
   const grammars = new Grammars(monotonicMs);
+  const chunkLimit = new RateLimiter({ ...CHUNKS, now: monotonicMs });
   const leaving = new AbortController();
   const closing = new AbortController();
   const serving = (gateway: string) => onEvent({ kind: 'serving', gateway });
-  const shared = { worker: node.id, model, slots: engineSlots, receipts, logger, nowMs, offers, grammars, fitness };
+  const shared = {
+    worker: node.id,
+    model,
+    slots: engineSlots,
+    receipts,
+    logger,
+    nowMs,
+    offers,
+    grammars,
+    fitness,
+    chunkLimit,
+  };
   const signals = { leaving: leaving.signal, closing: closing.signal };
   onEvent({ kind: 'started', peer: node.id, model, addresses: node.addresses() });
   const gateways = stack.use(
@@ -219,9 +235,10 @@ async function contributeModel(
   const { id, file, engine } = await openModel({ ...config, model: config.model, signal }, logger);
   stack.use(engine);
   const vocabulary = await readVocabulary(file);
+  const tree = await openFileTree(file, { cache: path.join(config.directory, `${engine.info.sha256}.tree`) });
   const measured = new MeasuredEngine(engine, await measureSpeed(engine));
   return {
-    ...{ name: config.name ?? id, engine: measured, vocabulary },
+    ...{ name: config.name ?? id, engine: measured, vocabulary, tree },
     get speed() {
       return measured.speed;
     },

@@ -107,9 +107,11 @@ export interface ChatCompletionRequest {
           | null;
         refusal?: string | null;
         name?: string | null;
+        reasoning_content?: string | null;
+        reasoning?: string | null;
         tool_calls?:
           | {
-              id: string;
+              id?: string | null;
               type: 'function';
               function: {
                 name: string;
@@ -136,6 +138,7 @@ export interface ChatCompletionRequest {
                 }
             )[];
         tool_call_id: string;
+        name?: string | null;
       }
     | {
         role: 'function';
@@ -196,6 +199,9 @@ export interface ChatCompletionRequest {
           parameters?: {
             [k: string]: unknown;
           } | null;
+          return?: {
+            [k: string]: unknown;
+          } | null;
           strict?: boolean | null;
         };
       }[]
@@ -227,6 +233,27 @@ export interface ChatCompletionRequest {
   metadata?: {
     [k: string]: unknown;
   } | null;
+  reasoning_effort?: ('none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max') | null;
+  chat_template_kwargs?: {
+    [k: string]:
+      | (string | number | boolean | null)
+      | (
+          | (string | number | boolean | null)
+          | (string | number | boolean | null)[]
+          | {
+              [k: string]: string | number | boolean | null;
+            }
+        )[]
+      | {
+          [k: string]:
+            | (string | number | boolean | null)
+            | (string | number | boolean | null)[]
+            | {
+                [k: string]: string | number | boolean | null;
+              };
+        };
+  } | null;
+  add_generation_prompt?: boolean | null;
   modalities?: string[] | null;
   audio?: unknown;
   functions?: unknown;
@@ -315,6 +342,11 @@ export interface ResponseRequest {
   metadata?: {
     [k: string]: unknown;
   } | null;
+  reasoning?: {
+    effort?: unknown;
+    [k: string]: unknown;
+  } | null;
+  chat_template_kwargs?: unknown;
   prompt_cache_key?: unknown;
   user?: unknown;
 }

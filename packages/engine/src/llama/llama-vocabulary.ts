@@ -1,7 +1,8 @@
 // Tokens, text and chat template of a llama.cpp model, with or without its weights loaded.
 import type { LlamaModel, Token } from 'node-llama-cpp';
 import { type ChatPrompt, EngineError, type ModelMarks } from '../engine.ts';
-import { hasTools, renderChat } from '../vocabulary/chat-template.ts';
+import { hasTools } from '../vocabulary/adapt-prompt.ts';
+import { renderChat } from '../vocabulary/chat-template.ts';
 
 const DEFAULT_MAX_CONTEXT = 8_192;
 

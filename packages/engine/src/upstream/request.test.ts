@@ -30,11 +30,12 @@ describe('the request to an upstream', () => {
       ...{ tools, tool_choice: 'auto', parallel_tool_calls: false, logprobs: true, top_logprobs: 3 },
       ...{ temperature: 0.5, top_p: 0.9, top_k: 40, min_p: 0.05, presence_penalty: 1, frequency_penalty: -1 },
       ...{ logit_bias: { 5: -100 }, stop: ['END', 'STOP'], prompt_cache_key: 'k' },
+      ...{ reasoning_effort: 'low', chat_template_kwargs: { enable_thinking: false } },
     };
     const messages = [
       { role: 'developer', content: 'Be brief.' },
       { role: 'user', content: [{ type: 'text', text: 'hi' }], name: 'ann' },
-      { role: 'assistant', tool_calls: [call] },
+      { role: 'assistant', reasoning_content: 'hm', tool_calls: [call] },
       { role: 'tool', tool_call_id: 'c1', content: 'found' },
     ];
     const limit = { max_completion_tokens: 9 };
@@ -45,7 +46,7 @@ describe('the request to an upstream', () => {
       messages: [
         { role: 'system', content: 'Be brief.' },
         { role: 'user', content: 'hi', name: 'ann' },
-        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'assistant', content: null, reasoning_content: 'hm', tool_calls: [call] },
         { role: 'tool', content: 'found', tool_call_id: 'c1' },
       ],
       ...format({ name: 'answer', schema, strict: true }),

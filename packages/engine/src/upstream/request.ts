@@ -21,11 +21,15 @@ export interface ChatBodyOptions extends BodyOptions {
 
 export function chatBody(request: ChatRequest, options: ChatBodyOptions): Record<string, unknown> {
   const { format, topLogprobs } = request;
+  const { reasoning_effort, add_generation_prompt, ...kwargs } = request.templateVariables;
   return {
     ...generationBody(request, options),
     messages: request.messages.map(messageBody),
     ...toolsBody(request, options.kind),
     response_format: formatBody(format),
+    reasoning_effort,
+    add_generation_prompt,
+    chat_template_kwargs: Object.keys(kwargs).length > 0 ? kwargs : undefined,
     ...(topLogprobs === undefined
       ? {}
       : { logprobs: true, top_logprobs: requestedAlternatives(topLogprobs, options.kind) }),
@@ -115,12 +119,13 @@ function formatBody(format: Format) {
   }
 }
 
-function messageBody({ role, content, name, toolCalls, toolCallId }: ChatMessage) {
+function messageBody({ role, content, name, reasoning, toolCalls, toolCallId }: ChatMessage) {
   return {
     // Most models' templates have no developer role.
     role: role === 'developer' ? 'system' : role,
     content,
     name,
+    reasoning_content: reasoning,
     tool_calls: toolCalls?.map((call) => ({
       id: call.id,
       type: 'function',

@@ -1,7 +1,8 @@
 // Renders a conversation with the model's own template, in pieces that separate control tokens from user text.
-import { Template } from '@huggingface/jinja';
-import type { ChatMessage } from '@strata/inference';
 import { type ChatPrompt, EngineError } from '../engine.ts';
+import { type CompiledTemplate, compileTemplate } from '../jinja/compile-template.ts';
+import { promptFor, withSystemInUserTurn } from './adapt-prompt.ts';
+import { formsOf, type InputForm, templateInput } from './template-input.ts';
 
 interface TemplatePiece {
   readonly text: string;
@@ -16,6 +17,8 @@ export interface TemplateOptions {
   readonly eos: string;
   /** Texts that would control the model if they were interpreted. */
   readonly controls: readonly string[];
+  /** For templates that state the date. */
+  readonly now?: () => Date;
 }
 
 /** A numbered placeholder in the template's output. */
@@ -24,14 +27,27 @@ const MARK_BEGIN = '\uE000';
 
 /** Throws EngineError `template-failed`, also when the template rejects the conversation. */
 export function renderChat(prompt: ChatPrompt, options: TemplateOptions): readonly TemplatePiece[] {
-  const input = inputOf(hasTools(options.source) ? prompt : withToolsAsText(prompt));
-  // Control texts in the input are replaced by placeholders, and inserted into the template's output as plain text.
-  const controls = new RegExp([...options.controls, MARK_BEGIN].map(RegExp.escape).join('|'), 'g');
-  const found: string[] = [];
-  const marked = withTexts(input, (text) =>
-    text.replaceAll(controls, (control) => `${MARK_BEGIN}${found.push(control) - 1}\uE001`),
-  );
-  return render(marked, options)
+  try {
+    const template = compiled(options.source);
+    const adapted = promptFor(prompt, options.source, (probe) => rendered(probe, template, options).text);
+    return piecesOf(renderedOrFolded(adapted, template, options));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message.slice(0, 200) : 'unknown';
+    throw new EngineError('template-failed', `the model's chat template cannot render this conversation: ${reason}`, {
+      cause,
+    });
+  }
+}
+
+interface Rendered {
+  /** With placeholders. */
+  readonly text: string;
+  /** The control texts behind the placeholders. */
+  readonly found: readonly string[];
+}
+
+function piecesOf({ text, found }: Rendered): readonly TemplatePiece[] {
+  return text
     .split(MARK)
     .map((piece, i) =>
       i % 2 === 0 ? { text: piece, hasControl: true } : { text: found[Number(piece)] ?? '', hasControl: false },
@@ -39,99 +55,81 @@ export function renderChat(prompt: ChatPrompt, options: TemplateOptions): readon
     .filter(({ text }) => text !== '');
 }
 
-/** Whether the template formats tools as its model was trained. */
-export function hasTools(source: string): boolean {
-  return /\btools\b/.test(source);
-}
-
-/** For a template without tools: lists the functions before the conversation. */
-function withToolsAsText({ messages, tools }: ChatPrompt): ChatPrompt {
-  if (tools.length === 0) return { messages, tools };
-  const list = tools
-    .map(({ name, description, parameters }) => JSON.stringify({ name, description, parameters }))
-    .join('\n');
-  const text = `You may call one of these functions. To call one, answer with nothing but {"name": …, "arguments": {…}}.\n${list}`;
-  const [first, ...rest] = messages;
-  const isSystem = first?.role === 'system' || first?.role === 'developer';
-  const content = isSystem && first.content !== null ? `${first.content}\n\n${text}` : text;
-  return { messages: [{ role: 'system', content }, ...(isSystem ? rest : messages)], tools: [] };
-}
-
-function render(input: Record<string, unknown>, { source, bos, eos }: TemplateOptions): string {
+/** A template that refuses the system role gets its text in the first user turn. */
+function renderedOrFolded(prompt: ChatPrompt, template: CompiledTemplate, options: TemplateOptions): Rendered {
   try {
-    return new Template(source).render({ ...input, bos_token: bos, eos_token: eos, add_generation_prompt: true });
-  } catch (cause) {
-    throw new EngineError(
-      'template-failed',
-      `the model's chat template cannot render this conversation: ${messageOf(cause)}`,
-      {
-        cause,
-      },
-    );
+    return rendered(prompt, template, options);
+  } catch (error) {
+    const isRefused = error instanceof Error && /system/i.test(error.message);
+    if (!isRefused || !prompt.messages.some(({ role }) => role === 'system' || role === 'developer')) throw error;
+    return rendered(withSystemInUserTurn(prompt), template, options);
   }
 }
 
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message.slice(0, 200) : 'unknown';
-}
-
-/** The input that templates expect: names of the contract, with `developer` mapped to `system`. */
-function inputOf({ messages, tools }: ChatPrompt): Record<string, unknown> {
-  return {
-    messages: messages.map(messageInput),
-    ...(tools.length > 0
-      ? {
-          tools: tools.map(({ name, description, parameters }) => ({
-            type: 'function',
-            function: { name, description: description ?? '', parameters },
-          })),
-        }
-      : {}),
-  };
-}
-
-function messageInput({ role, content, name, toolCalls, toolCallId }: ChatMessage): Record<string, unknown> {
-  return {
-    role: role === 'developer' ? 'system' : role,
-    content: content ?? '',
-    ...(name === undefined ? {} : { name }),
-    ...(toolCalls
-      ? {
-          tool_calls: toolCalls.map((call) => ({
-            id: call.id,
-            type: 'function',
-            function: { name: call.name, arguments: argumentsOf(call.arguments) },
-          })),
-        }
-      : {}),
-    ...(toolCallId === undefined ? {} : { tool_call_id: toolCallId }),
-  };
-}
-
-/** Templates expect the object; invalid JSON stays text, and so does JSON that nests too deeply. */
-function argumentsOf(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isDeep(value, MAX_NESTED) ? text : value;
-  } catch {
-    return text;
+/**
+ * Templates disagree in the form that they expect (arguments as an object or as text …), and say so only by failing, or
+ * by an output that no model was trained on: the first form without either is used.
+ */
+function rendered(prompt: ChatPrompt, template: CompiledTemplate, options: TemplateOptions): Rendered {
+  let fallback: Rendered | undefined;
+  let failure: unknown;
+  for (const form of formsOf(prompt)) {
+    try {
+      const { text, found, printsNotation } = renderedAs(form, prompt, template, options);
+      if (!printsNotation) return { text, found };
+      fallback ??= { text, found };
+    } catch (error) {
+      failure ??= error;
+    }
   }
+  if (!fallback) throw failure;
+  return fallback;
 }
 
-/** The same value with every text in it, names included, replaced. */
-function withTexts(value: Record<string, unknown>, write: (given: string) => string): Record<string, unknown> {
-  const written = (each: unknown): unknown => {
-    if (typeof each === 'string') return write(each);
-    if (Array.isArray(each)) return each.map(written);
-    if (typeof each !== 'object' || each === null) return each;
-    return Object.fromEntries(Object.entries(each).map(([name, inner]) => [write(name), written(inner)]));
+function renderedAs(form: InputForm, prompt: ChatPrompt, template: CompiledTemplate, options: TemplateOptions) {
+  const { source, bos, eos, controls, now = () => new Date() } = options;
+  // Control texts in the input are replaced by placeholders, and inserted into the template's output as plain text.
+  const found: string[] = [];
+  const { everywhere, inAnswers } = patternsOf(controls);
+  const marking = (pattern: RegExp) => (text: string) =>
+    text.replaceAll(pattern, (control) => `${MARK_BEGIN}${found.push(control) - 1}\uE001`);
+  const input = templateInput(prompt, { form, source, mark: marking(everywhere), markAnswer: marking(inAnswers) });
+  return { ...template.render({ bos_token: bos, eos_token: eos, add_generation_prompt: true, ...input }, now), found };
+}
+
+interface ControlPatterns {
+  readonly everywhere: RegExp;
+  /** Templates remove the reasoning of past answers by its marks, which end no turn. */
+  readonly inAnswers: RegExp;
+}
+
+/** By the list of a vocabulary: some have thousands of control texts. */
+const patterns = new WeakMap<readonly string[], ControlPatterns>();
+
+function patternsOf(controls: readonly string[]): ControlPatterns {
+  const known = patterns.get(controls);
+  if (known) return known;
+  const patternOf = (texts: readonly string[]) => new RegExp([...texts, MARK_BEGIN].map(RegExp.escape).join('|'), 'g');
+  const made = {
+    everywhere: patternOf(controls),
+    inAnswers: patternOf(controls.filter((each) => !/think/i.test(each))),
   };
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, written(each)]));
+  patterns.set(controls, made);
+  return made;
 }
 
-const MAX_NESTED = 200;
+/** Templates that were parsed last. */
+const parsed = new Map<string, CompiledTemplate>();
+/** A process serves one model, or a few. */
+const MAX_PARSED = 8;
 
-function isDeep(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((each) => isDeep(each, levels - 1));
+function compiled(source: string): CompiledTemplate {
+  const template = parsed.get(source) ?? compileTemplate(source);
+  parsed.delete(source);
+  parsed.set(source, template);
+  for (const oldest of parsed.keys()) {
+    if (parsed.size <= MAX_PARSED) break;
+    parsed.delete(oldest);
+  }
+  return template;
 }

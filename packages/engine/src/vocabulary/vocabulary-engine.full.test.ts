@@ -58,6 +58,8 @@ describe('a vocabulary without weights', () => {
   });
 
   it('renders every conversation as the full engine does', async () => {
+    assert.deepEqual(await vocabulary.marks(), await engine.marks());
+    assert.ok((await engine.marks()).controls.size > 0);
     const same = async (chat: ChatPrompt) => assert.deepEqual(await vocabulary.render(chat), await engine.render(chat));
     await fc.assert(fc.asyncProperty(anyChat, same), { numRuns: 100 });
   });

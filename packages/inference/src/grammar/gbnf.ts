@@ -5,6 +5,8 @@ const PRIMITIVES = {
   hex: '[0-9a-fA-F]',
   // No unpaired surrogates: the text must be valid Unicode.
   char: '[^"\\\\\\x7F\\x00-\\x1F] | "\\\\" ["\\\\/bfnrt] | "\\\\u" ([0-9a-cefA-CEF] hex hex hex | [dD] [0-7] hex hex)',
+  /** Escapes of the characters that need one. */
+  esc: '"\\\\" (["\\\\bfnrt] | "u00" ("0" [0-7bBeEfF] | "1" hex))',
   string: '"\\"" char* "\\""',
   integer: '"-"? ("0" | [1-9] [0-9]{0,14})',
   number: 'integer ("." [0-9]{1,15})? ([eE] [-+]? [0-9]{1,2})?',

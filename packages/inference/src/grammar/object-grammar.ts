@@ -2,7 +2,7 @@
 // properties may still follow.
 import { literal } from './gbnf.ts';
 import type { ValueSets } from './schema/value-sets.ts';
-import type { All, ObjectShape } from './schema/values.ts';
+import { type All, type ObjectShape, propertyOf } from './schema/values.ts';
 import { isEmptyTerm } from './text/automaton.ts';
 import type { Expression } from './text/expression.ts';
 import { textExpression } from './text/number-expression.ts';
@@ -12,10 +12,17 @@ interface Writer {
   readonly rules: { add(text: string): string; reserve(): { readonly name: string; write(text: string): void } };
   rule(all: All): string;
   string(term: Expression): string;
+  stringExcept(texts: ReadonlySet<string>): string;
 }
 
+/** Names of a block are written as one prefix tree, so that the engine follows one stack for a block. */
+const BLOCK = 16;
+
 interface Pair {
-  readonly text: string;
+  /** The name as JSON. */
+  readonly name: string;
+  /** The rule of the value. */
+  readonly value: string;
   readonly isRequired: boolean;
 }
 
@@ -23,27 +30,33 @@ interface Pair {
 export function objectText(writer: Writer, shape: ObjectShape): string | undefined {
   const { sets } = writer;
   const pairs: Pair[] = [];
-  for (const [name, value] of shape.properties) {
+  const names = new Set([...shape.properties.keys(), ...shape.required]);
+  for (const name of names) {
     const isRequired = shape.required.has(name);
+    const value = propertyOf(sets.make, shape, name);
     if (sets.isEmpty(value)) {
       if (isRequired) return undefined;
       continue;
     }
-    const text = writer.rules.add(`${literal(JSON.stringify(name))} ":" ws ${writer.rule(value)}`);
-    pairs.push({ text, isRequired });
+    pairs.push({ name: JSON.stringify(name), value: writer.rule(value), isRequired });
   }
-  const additional = additionalText(writer, shape);
+  const additional = additionalText(writer, shape, names);
   return new PairChain(writer, { pairs, additional, min: shape.min, max: shape.max }).object();
 }
 
 /** A pair of a name that is not one of the properties; undefined if no name is left. */
-function additionalText(writer: Writer, { additional, properties }: ObjectShape): string | undefined {
+function additionalText(
+  writer: Writer,
+  { additional }: ObjectShape,
+  properties: ReadonlySet<string>,
+): string | undefined {
   const { make } = writer.sets;
-  const known = make.not(textExpression(make, [...properties.keys()]));
   const texts = additional.flatMap(({ names, value }) => {
-    const free = make.and(names, known);
-    if (writer.sets.isEmpty(value) || isEmptyTerm(make, free)) return [];
-    return [`${writer.string(free)} ":" ws ${writer.rule(value)}`];
+    if (writer.sets.isEmpty(value)) return [];
+    // The usual case needs no terms.
+    if (names === make.all) return [`${writer.stringExcept(properties)} ":" ws ${writer.rule(value)}`];
+    const free = make.and(names, make.not(textExpression(make, [...properties])));
+    return isEmptyTerm(make, free) ? [] : [`${writer.string(free)} ":" ws ${writer.rule(value)}`];
   });
   return texts.length === 0 ? undefined : writer.rules.add(texts.join(' | '));
 }
@@ -95,19 +108,33 @@ class PairChain {
     return this.#named(`p${at.next},${at.count},${at.distinct}`, () => {
       const { pairs, additional, max } = this.#chain;
       if (at.count >= max) return undefined;
-      const pair = pairs[at.next];
-      if (pair !== undefined) {
-        const after = this.#after(this.#advanced(at, at.next + 1));
-        const options = after === undefined ? [] : [`${pair.text} ${after}`];
-        if (!pair.isRequired) options.push(this.#pairs({ ...at, next: at.next + 1 }) ?? '');
-        const text = options.filter((each) => each !== '').join(' | ');
-        return text === '' ? undefined : text;
+      if (at.next < pairs.length) {
+        const { options, end } = this.#block(at);
+        const more = end === undefined ? undefined : this.#pairs({ ...at, next: end });
+        const texts = [...(options.length > 0 ? [prefixTree(options, 0)] : []), ...(more === undefined ? [] : [more])];
+        return texts.length === 0 ? undefined : texts.join(' | ');
       }
       if (additional === undefined) return undefined;
       // Other names may repeat each other, so only the first is certainly distinct.
       const after = this.#after(this.#advanced(at, pairs.length + 1));
       return after === undefined ? undefined : `${additional} ${after}`;
     });
+  }
+
+  /** The properties that may be next, up to the end of a block, and where the next block begins if it may be skipped. */
+  #block(at: Position): { readonly options: readonly Option[]; readonly end: number | undefined } {
+    const { pairs } = this.#chain;
+    const options: Option[] = [];
+    const end = Math.min(pairs.length, at.next - (at.next % BLOCK) + BLOCK);
+    for (let i = at.next; i < end; i += 1) {
+      const pair = pairs[i];
+      const after = this.#after(this.#advanced({ ...at, next: i }, i + 1));
+      if (pair === undefined) break;
+      if (after !== undefined)
+        options.push({ name: [...pair.name], rest: this.#rules.add(`":" ws ${pair.value} ${after}`) });
+      if (pair.isRequired) return { options, end: undefined };
+    }
+    return { options, end };
   }
 
   /** What may follow a pair. */
@@ -139,4 +166,21 @@ class PairChain {
     this.#known.set(key, name);
     return name;
   }
+}
+
+interface Option {
+  readonly name: readonly string[];
+  readonly rest: string;
+}
+
+/** Names and what follows each, by their common beginnings. No name is the beginning of another: each ends with a quote. */
+function prefixTree(options: readonly Option[], from: number): string {
+  const [first] = options;
+  if (first === undefined) return '""';
+  if (options.length === 1) return `${literal(first.name.slice(from).join(''))} ${first.rest}`;
+  let to = from;
+  while (options.every(({ name }) => name[to] === first.name[to])) to += 1;
+  const branches = Map.groupBy(options, ({ name }) => name[to]);
+  const inner = Array.from(branches.values(), (each) => prefixTree(each, to)).join(' | ');
+  return to === from ? inner : `${literal(first.name.slice(from, to).join(''))} (${inner})`;
 }

@@ -48,22 +48,10 @@ describe('the grammar of a schema', () => {
       [{ allOf: [{ type: 'string' }, { type: 'object' }] }, 'invalid_value', /no value/],
       [{ oneOf: [true, true] }, 'invalid_value', /no value/],
       [{ type: 'object', additionalProperties: false, required: ['b'] }, 'invalid_value', /no value/],
-      ...Object.entries({
-        anyOf: [],
-        oneOf: {},
-        type: [],
-        enum: [],
-        allOf: {},
-        required: 5,
-        properties: null,
-        minLength: -1,
-      }).map(
-        ([keyword, value]): Row => [
-          { [keyword]: value },
-          'invalid_value',
-          new RegExp(`\`${keyword}\` of the wrong type`),
-        ],
+      ...['anyOf', 'oneOf', 'type', 'enum', 'allOf', 'required', 'properties', 'minLength'].map(
+        (each): Row => [{ [each]: -1 }, 'invalid_value', new RegExp(`\`${each}\` of the wrong type`)],
       ),
+      [{ anyOf: [], oneOf: [true] }, 'invalid_value', /`anyOf` of the wrong type or an empty one/],
       // References without a target, and references to themselves.
       [{ $ref: '#/%zz' }, 'invalid_value', /does not exist/],
       [{ $ref: '#' }, 'invalid_value', /itself/],
@@ -82,76 +70,38 @@ describe('the grammar of a schema', () => {
       { ...object({ a: { $ref: '#/$defs/n' } }), $defs: { n: { type: 'array', items: { $ref: '#' } } } },
       { anyOf: [{ type: 'string', maxLength: 5 }, { type: ['null', 'boolean'] }] },
       { allOf: [{ properties: { a: { const: 'q"\\' } } }, { properties: { b: true }, required: ['b'] }] },
-      { type: 'array', items: { type: 'string', format: 'date' }, minItems: 1, maxItems: 3 },
-      ...[{ minimum: 1, maximum: 6 }, { minimum: 0, maximum: 3 }, { minimum: 0 }].map((range) => ({
-        type: 'integer',
-        ...range,
-      })),
       { type: 'object', additionalProperties: { type: 'number' } },
-      {},
       { allOf: [{ $ref: '#/$defs/a' }, { properties: { y: { type: 'integer' } }, required: ['y'] }], $defs: { a } },
       { $ref: '#/$defs/a', properties: { z: { enum: [1, null] } }, required: ['z'], $defs: { a } },
       { allOf: [fiveToNine, { minimum: 0, exclusiveMaximum: 9 }] },
-      { allOf: [{ enum: [1, 2] }, { enum: [2, 3] }] },
       { allOf: [a, { properties: { x: { minLength: 2 } } }, { allOf: [{ required: ['w'] }] }] },
       { ...object({ k: { const: 'x' } }, 'k'), anyOf: [{ required: ['a'] }, { required: ['b'] }] },
       { properties: { b: { type: 'boolean' } }, required: ['a', 'b'], additionalProperties: { type: 'integer' } },
       { type: ['string', 'integer'], enum: ['a', 1, null], title: 'one of two' },
-      { minLength: 3 },
-      { type: 'integer', minimum: 0, exclusiveMinimum: 5, maximum: 9 },
       { type: 'array', items: { type: 'string', format: 'date-time' }, minItems: 1, maxItems: 3 },
-      { type: 'array', minItems: 2 },
       { type: 'object', properties: { '"\\': { type: 'null' }, 'a\nb': { const: 'q"\\\n' } }, required: ['a\nb'] },
       { type: 'object', properties: { next: { anyOf: [{ $ref: '#' }, { type: 'null' }] } }, required: ['next'] },
       { type: 'string', format: 'uuid' },
       { enum: ['😀', '😁', '😀a'] },
       { enum: ['a', 'ab', 'abc', 'b', 'ab', '', 'é"\\', 12, 123, 1, null, [1, { a: 'ab' }]] },
       object(properties(60, { type: 'integer' }), 'p30'),
-      { additionalProperties: false },
       { type: 'array', maxItems: 3_000, minItems: 500, items: { const: 0 } },
       { type: 'string', minLength: 300, maxLength: 70_000 },
       { pattern: '^(?!.*--)[a-z][a-z-]{2,6}$|^\\\\d+\\p{Lu}\\u00e9"\\n$', maxLength: 6 },
       { type: 'number', exclusiveMinimum: -1.5, maximum: 1e6, multipleOf: 0.25 },
       { type: 'integer', minimum: -9007199254740991, maximum: 9007199254740991 },
       { oneOf: [{ type: 'integer' }, { minimum: 2 }], not: { enum: [null, 'a'] } },
-      {
-        oneOf: [
-          { required: ['a'], type: 'object' },
-          { required: ['b'], type: 'object' },
-        ],
-      },
-      {
-        propertyNames: { pattern: '^[ab]{1,2}$' },
-        patternProperties: { a: { const: 1 }, '^b$': false },
-        type: 'object',
-        minProperties: 1,
-        maxProperties: 2,
-      },
+      { oneOf: ['a', 'b'].map((name) => object({}, name)) },
+      { type: 'object', propertyNames: { pattern: '^[ab]{1,2}$' }, minProperties: 1, maxProperties: 2 },
+      { type: 'object', patternProperties: { a: { const: 1 }, '^b$': false } },
       { type: 'array', prefixItems: [{ const: 1 }, { const: 2 }], minItems: 1, maxItems: 4, items: { type: 'null' } },
       { type: 'array', uniqueItems: true, items: { enum: ['x', 'y', true, 3] }, minItems: 2 },
       { type: 'array', contains: { const: 1 }, items: { type: 'integer', minimum: 0, maximum: 3 } },
-      JSON.parse(
-        '{"type":"object","dependentRequired":{"a":["b"]},"if":{"required":["c"]},"then":{"required":["d"]},"properties":{"a":{"const":1}}}',
-      ),
-      {
-        allOf: [{ properties: { a: { const: 1 } } }],
-        properties: { b: { type: 'null' } },
-        unevaluatedProperties: false,
-        type: 'object',
-      },
-      ...[
-        'email',
-        'hostname',
-        'ipv4',
-        'ipv6',
-        'uri',
-        'url',
-        'uri-reference',
-        'time',
-        'duration',
-        'json-pointer',
-        'regex',
-      ].map((format) => ({ type: 'string', format })),
+      { type: 'object', dependentRequired: { a: ['b'] }, if: { required: ['c'] }, else: { required: ['d'] } },
+      { allOf: [object({ a: { const: 1 } })], properties: { b: {} }, unevaluatedProperties: false },
+      ...'email hostname ipv4 ipv6 uri url uri-reference time duration json-pointer regex'
+        .split(' ')
+        .map((format) => ({ type: 'string', format })),
     ];
     const ajv = new Ajv2020({ strict: false });
     addFormats.default(ajv);
@@ -180,11 +130,7 @@ describe('the grammar of a schema', () => {
     const large = object(properties(9_000, { type: 'string' }));
     const choices = { anyOf: Array.from({ length: 40 }, (_, i) => ({ required: [`p${i}`] })) };
     refused([deep, 'unsupported_value', /deeper/], [large, 'unsupported_value', /too large/]);
-    refused([
-      { allOf: [choices, choices, { anyOf: [...choices.anyOf] }] },
-      'unsupported_value',
-      /too many alternatives/,
-    ]);
+    refused([{ allOf: [choices, choices, { ...choices }] }, 'unsupported_value', /too many alternatives/]);
   });
 });
 

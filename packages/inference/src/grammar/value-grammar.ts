@@ -6,14 +6,18 @@ import { type GrammarRules, GrammarTooLarge } from './grammar-rules.ts';
 import { objectText } from './object-grammar.ts';
 import type { ValueSets } from './schema/value-sets.ts';
 import { type All, TooManyAlternatives, type Values } from './schema/values.ts';
-import { automatonOf, isEmptyTerm } from './text/automaton.ts';
+import { automatonOf, isEmptyTerm, type State, statesExcept } from './text/automaton.ts';
 import { automatonGrammar, classText, jsonChars, type WriteChars } from './text/automaton-grammar.ts';
 import { type Expression, ExpressionTooLarge } from './text/expression.ts';
+
+/** There are few formats, and each takes some milliseconds. */
+const automataOfFormats = new Map<string, readonly State[]>();
 
 export class ValueWriter {
   readonly sets: ValueSets;
   readonly rules: GrammarRules;
   readonly #rules = new Map<string, string>();
+  readonly #exceptions = new Map<string, string>();
   readonly #terms = new Map<Expression, string>();
 
   constructor(sets: ValueSets, rules: GrammarRules) {
@@ -63,6 +67,17 @@ export class ValueWriter {
     return this.rules.add(`"\\"" ${text} "\\""`);
   }
 
+  /** Any string but the given ones. */
+  stringExcept(texts: ReadonlySet<string>): string {
+    if (texts.size === 0) return 'string';
+    const key = JSON.stringify([...texts].sort());
+    const known = this.#exceptions.get(key);
+    if (known) return known;
+    const name = this.rules.add(`"\\"" ${automatonGrammar(statesExcept(texts), this.rules, jsonChars)} "\\""`);
+    this.#exceptions.set(key, name);
+    return name;
+  }
+
   refusal(all: All, why: string): CompletionError {
     const [first] = all;
     const path = first === undefined || first < 0 ? '#' : this.sets.reader.at(first).path;
@@ -87,11 +102,19 @@ export class ValueWriter {
   #term(term: Expression, write: WriteChars): string {
     const known = this.#terms.get(term);
     if (known) return known;
-    const states = automatonOf(this.sets.make, term);
-    if (!states) throw new Error('a term without texts');
+    const states = this.#automaton(term);
     const name = automatonGrammar(states, this.rules, write);
     this.#terms.set(term, name);
     return name;
+  }
+
+  #automaton(term: Expression): readonly State[] {
+    const format = this.sets.formatOf.get(term);
+    const known = format === undefined ? undefined : automataOfFormats.get(format);
+    const states = known ?? automatonOf(this.sets.make, term);
+    if (!states) throw new Error('a term without texts');
+    if (format !== undefined) automataOfFormats.set(format, states);
+    return states;
   }
 
   /** Runs a step; a bound that it reaches is reported with the location of the innermost schema. */

@@ -22,7 +22,8 @@ const parts = z.array(z.union([textPart, refusalPart, otherPart])).max(1_024, 'h
 const content = z.union([text, parts], 'must be a string or a list of parts');
 
 const toolCall = z.object({
-  id: z.string().max(256),
+  // Some clients leave it out, as their model's template has no use for it.
+  id: optional(z.string().max(256)),
   type: z.literal('function'),
   function: z.object({ name: z.string().min(1).max(128), arguments: text }),
 });
@@ -38,9 +39,12 @@ export const message = z.discriminatedUnion(
       content: optional(content),
       refusal: optional(text),
       name,
+      // Two names are in use for the same.
+      reasoning_content: optional(text),
+      reasoning: optional(text),
       tool_calls: optional(z.array(toolCall).max(256)),
     }),
-    z.object({ role: z.literal('tool'), content, tool_call_id: z.string().max(256) }),
+    z.object({ role: z.literal('tool'), content, tool_call_id: z.string().max(256), name }),
     z.object({ role: z.literal('function'), content: optional(content), name: z.string().max(128) }),
   ],
   { error: 'must have a role: system, developer, user, assistant or tool' },
@@ -59,6 +63,8 @@ export const tools = z
         name: functionName,
         description: optional(z.string().max(32_768)),
         parameters: optional(schemaOfObject),
+        // Hugging Face's notation of tools: some templates write it.
+        return: optional(schemaOfObject),
         strict: optional(z.boolean()),
       }),
     }),
@@ -133,6 +139,18 @@ export const generation = {
   prompt_cache_key: optional(z.string().max(512)),
 };
 
+const effort = z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']);
+/** Names that the service or Jinja gives to a template itself. */
+const RESERVED =
+  /^(messages|tools|documents|bos_token|eos_token|chat_template|tokenize|namespace|range|dict|raise_exception|strftime_now|loop|true|false|none)$/i;
+const scalar = z.union([z.string().max(65_536), z.number(), z.boolean(), z.null()]);
+const listed = <S extends z.ZodType>(each: S) =>
+  z.union([scalar, z.array(each).max(1_024), z.record(z.string().max(256), each)]);
+const templateVariables = z
+  .record(z.string().regex(/^[A-Za-z_]\w{0,63}$/, 'must be the name of a variable'), listed(listed(scalar)))
+  .refine((given) => Object.keys(given).length <= 32, 'has more than 32 variables')
+  .refine((given) => !Object.keys(given).some((each) => RESERVED.test(each)), 'sets a variable of the service');
+
 export const chatFields = z.object({
   ...generation,
   messages,
@@ -144,6 +162,10 @@ export const chatFields = z.object({
   tool_choice: optional(toolChoice),
   parallel_tool_calls: optional(z.boolean()),
   metadata: optional(z.record(z.string(), z.unknown())),
+  reasoning_effort: optional(effort),
+  // Extensions of vLLM, SGLang and llama.cpp's server.
+  chat_template_kwargs: optional(templateVariables),
+  add_generation_prompt: optional(z.boolean()),
   modalities: optional(z.array(z.string().max(64)).max(16)),
   audio: z.unknown().optional(),
   functions: z.unknown().optional(),

@@ -12,6 +12,8 @@ export interface ChatMessage {
   readonly name?: string;
   readonly toolCalls?: readonly ToolCall[];
   readonly toolCallId?: string;
+  /** What an answer's model thought before it. */
+  readonly reasoning?: string;
 }
 
 export interface ToolCall {
@@ -26,6 +28,8 @@ export interface Tool {
   readonly description?: string;
   /** JSON Schema. */
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** JSON Schema of the result. */
+  readonly return?: Readonly<Record<string, unknown>>;
 }
 
 /** `names`: only these tools may be called; with `required` one of them must be. */
@@ -76,6 +80,8 @@ export interface ChatRequest extends Generation {
   readonly toolChoice: ToolChoice;
   readonly allowsParallelCalls: boolean;
   readonly format: Format;
+  /** For the model's chat template: `reasoning_effort`, `enable_thinking` … */
+  readonly templateVariables: Readonly<Record<string, unknown>>;
 }
 
 export interface CompletionRequest extends Generation {
@@ -105,6 +111,20 @@ export function readChatRequest(body: unknown): ChatRequest {
     toolChoice: toolChoiceOf(fields.tool_choice, toolList),
     allowsParallelCalls: fields.parallel_tool_calls ?? true,
     format: formatOf(fields.response_format),
+    templateVariables: templateVariablesOf(fields),
+  };
+}
+
+/** `chat_template_kwargs` prevail. */
+function templateVariablesOf({
+  reasoning_effort,
+  add_generation_prompt,
+  chat_template_kwargs,
+}: z.output<typeof chatFields>): Readonly<Record<string, unknown>> {
+  return {
+    ...(reasoning_effort === undefined ? {} : { reasoning_effort }),
+    ...(add_generation_prompt === undefined ? {} : { add_generation_prompt }),
+    ...chat_template_kwargs,
   };
 }
 
@@ -204,11 +224,17 @@ function toMessage(given: z.output<typeof message>, at: number): ChatMessage {
   const param = `messages[${at}]`;
   switch (given.role) {
     case 'tool':
-      return { role: 'tool', content: textOf(given.content, param), toolCallId: given.tool_call_id };
+      return {
+        role: 'tool',
+        content: textOf(given.content, param),
+        toolCallId: given.tool_call_id,
+        ...(given.name === undefined ? {} : { name: given.name }),
+      };
     case 'function':
       return { role: 'tool', content: textOf(given.content ?? '', param), name: given.name };
     case 'assistant': {
       const { content, refusal, name, tool_calls } = given;
+      const reasoning = given.reasoning_content ?? given.reasoning;
       if (content === undefined && refusal === undefined && !tool_calls?.length)
         throw new CompletionError('invalid_value', 'An assistant message must have content or tool calls.', {
           param: `${param}.content`,
@@ -217,10 +243,11 @@ function toMessage(given: z.output<typeof message>, at: number): ChatMessage {
         role: 'assistant',
         content: content === undefined ? (refusal ?? null) : textOf(content, param),
         ...(name === undefined ? {} : { name }),
+        ...(reasoning === undefined ? {} : { reasoning }),
         ...(tool_calls?.length
           ? {
               toolCalls: tool_calls.map((call) => ({
-                id: call.id,
+                id: call.id ?? '',
                 name: call.function.name,
                 arguments: call.function.arguments,
               })),
@@ -253,11 +280,12 @@ function textOf(content: string | readonly object[], param: string): string {
     .join('');
 }
 
-function toTool({ function: { name, description, parameters } }: z.output<typeof tools>[number]): Tool {
+function toTool({ function: { name, description, parameters, ...rest } }: z.output<typeof tools>[number]): Tool {
   return {
     name,
     ...(description === undefined ? {} : { description }),
     parameters: parameters ?? { type: 'object', properties: {} },
+    ...(rest.return === undefined ? {} : { return: rest.return }),
   };
 }
 

@@ -33,6 +33,8 @@ const responseFields = z.object({
   conversation: z.unknown().optional(),
   background: z.unknown().optional(),
   metadata: optional(z.record(z.string(), z.unknown())),
+  reasoning: optional(z.object({ effort: z.unknown().optional() }).loose()),
+  chat_template_kwargs: z.unknown().optional(),
   prompt_cache_key: z.unknown().optional(),
   user: z.unknown().optional(),
 });
@@ -57,6 +59,7 @@ const NAMES: readonly (readonly [chat: RegExp, own: string])[] = [
   [/^tool_choice\.allowed_tools\b/, 'tool_choice'],
   [/^max_completion_tokens\b/, 'max_output_tokens'],
   [/^response_format\b/, 'text.format'],
+  [/^reasoning_effort\b/, 'reasoning.effort'],
 ];
 
 /**
@@ -85,6 +88,8 @@ export function readResponsesRequest(body: unknown): ResponsesRequest {
     parallel_tool_calls: given.parallel_tool_calls,
     prompt_cache_key: given.prompt_cache_key,
     user: given.user,
+    reasoning_effort: given.reasoning?.effort,
+    chat_template_kwargs: given.chat_template_kwargs,
     tools: tools.length > 0 ? tools.map(({ type, ...own }) => ({ type, function: own })) : undefined,
     tool_choice: choiceOf(given.tool_choice, tools.length > 0),
     response_format: format?.type === 'json_schema' ? { type: format.type, json_schema: { ...format } } : format,

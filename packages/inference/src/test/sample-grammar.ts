@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict';
 import { randomFrom } from '../../../../tests/support/random.ts';
 
-type Ranges = readonly (readonly [number, number])[];
-type Item = { readonly ranges: Ranges } | { readonly rule: string };
-type Rules = Map<string, Item[][]>;
+/** A set of characters, or a rule. */
+type Item = { readonly set: RegExp } | { readonly rule: string };
 /** What is left of a sequence, and what follows it. */
 interface Frame {
   readonly id: number;
@@ -16,9 +15,9 @@ interface Frame {
 
 /** A literal, a class, the name of a rule, a repetition, or an operator. */
 const TOKEN =
-  /"(?<text>(?:\\.|[^"\\])*)"|\[(?<not>\^)?(?<set>(?:\\.|[^\]\\])*)\]|(?<rule>[a-z][a-z0-9-]*)|\{(?<min>\d+)(?<open>,)?(?<max>\d*)\}|[()|?*+]/gu;
-const CHARACTER = /\\x(..)|\\u(.{4})|\\U(.{8})|\\(.)|([\s\S])/gu;
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
+  /"(?<text>(?:\\.|[^"\\])*)"|(?<set>\[(?:\\.|[^\]\\])*\])|(?<rule>[a-z][a-z0-9-]*)|\{(?<min>\d+)(?<open>,)?(?<max>\d*)\}|[()|?*+]/gu;
+/** The characters that a class is sampled from; from a class without any of these its first. */
+const CHARACTERS = [...String.fromCharCode(...Array(128).keys()), 'é', '\u2028', '😀'];
 const SIGNS: Readonly<Record<string, readonly [number, number]>> = {
   '?': [0, 1],
   '*': [0, Infinity],
@@ -28,7 +27,7 @@ const SIGNS: Readonly<Record<string, readonly [number, number]>> = {
 const DEEP = 24;
 
 export class Grammar {
-  readonly #rules: Rules = new Map();
+  readonly #rules = new Map<string, Item[][]>();
   readonly #heights = new Map<string, number>();
   readonly #frames = new Map<string, Frame>();
   readonly #tops = new Map<Frame, readonly Frame[]>();
@@ -59,7 +58,7 @@ export class Grammar {
       const open = depth > DEEP ? options.filter((each) => this.#height(each) === low) : options;
       const items = open[Math.floor(random() * open.length)] ?? [];
       return items
-        .map((item) => ('rule' in item ? write(item.rule, depth + 1) : characterOf(item.ranges, random)))
+        .map((item) => ('rule' in item ? write(item.rule, depth + 1) : characterOf(item.set, random)))
         .join('');
     };
     return write('root', 0);
@@ -70,17 +69,10 @@ export class Grammar {
       (this.#rules.get('root') ?? []).flatMap((items) => this.#top(items, 0, undefined)),
     );
     for (const char of text) {
-      const code = char.codePointAt(0) ?? 0;
       const next = new Set<Frame | undefined>();
       for (const frame of stacks) {
         const item = frame?.items[frame.at];
-        if (
-          frame === undefined ||
-          item === undefined ||
-          !('ranges' in item) ||
-          !item.ranges.some(([a, b]) => a <= code && code <= b)
-        )
-          continue;
+        if (frame === undefined || item === undefined || !('set' in item) || !item.set.test(char)) continue;
         for (const each of this.#top(frame.items, frame.at + 1, frame.parent)) next.add(each);
       }
       stacks = next;
@@ -96,7 +88,7 @@ export class Grammar {
     if (item === undefined)
       return parent === undefined ? [undefined] : this.#top(parent.items, parent.at, parent.parent);
     const frame = this.#frame(items, at, parent);
-    if ('ranges' in item) return [frame];
+    if ('set' in item) return [frame];
     const known = this.#tops.get(frame);
     if (known) return known;
     const after = at + 1 < items.length ? this.#frame(items, at + 1, parent) : parent;
@@ -129,11 +121,12 @@ export class Grammar {
     return options;
   }
 
-  #item({ groups: { text, not, set, rule } = {} }: RegExpExecArray, tokens: RegExpExecArray[]): Item[] {
-    if (text !== undefined) return [...codes(text)].map((code) => ({ ranges: [[code, code]] }));
+  #item({ groups: { text, set, rule } = {} }: RegExpExecArray, tokens: RegExpExecArray[]): Item[] {
+    const parts = [...(text ?? '').matchAll(/\\[xuU][0-9A-Fa-f]+|\\.|[^\\]/gsu)].map(([part]) => part);
+    if (text !== undefined)
+      return parts.map((part) => ({ set: setOf(`[${part.length > 1 || /[xunrt]/.test(part) ? part : `\\${part}`}]`) }));
     if (rule) return [{ rule }];
-    if (set === undefined) return [{ rule: this.#add(this.#choice(tokens)) }];
-    return [{ ranges: not ? outside(ranges(set)) : ranges(set) }];
+    return set === undefined ? [{ rule: this.#add(this.#choice(tokens)) }] : [{ set: setOf(set) }];
   }
 
   #repeated(items: Item[], tokens: RegExpExecArray[]): Item[] {
@@ -164,41 +157,23 @@ export function sampleGrammar(gbnf: string, count: number): string[] {
   return Array.from({ length: count }, () => grammar.sample(random));
 }
 
-function* codes(text: string): Generator<number> {
-  for (const [, two, four, eight, letter, plain] of text.matchAll(CHARACTER)) {
-    const hex = two ?? four ?? eight;
-    yield hex === undefined
-      ? ((letter ? (ESCAPES[letter] ?? letter) : plain)?.codePointAt(0) ?? 0)
-      : Number.parseInt(hex, 16);
-  }
+/** The expression of a class of GBNF; the escapes of ECMA-262 differ. */
+function setOf(text: string): RegExp {
+  const known = sets.get(text);
+  if (known) return known;
+  const written = text.replaceAll(/\\U(.{8})|\\(.)/gsu, (all, hex: string | undefined, char: string) => {
+    if (hex) return `\\u{${hex}}`;
+    return /[xunrt\\\]^-]/.test(char) ? all : `\\u{${char.codePointAt(0)?.toString(16)}}`;
+  });
+  const set = new RegExp(`^${written}$`, 'u');
+  sets.set(text, set);
+  return set;
 }
+const sets = new Map<string, RegExp>();
 
-function ranges(set: string): Ranges {
-  const parts = [...set.matchAll(CHARACTER)].map(([part]) => part);
-  const found: [number, number][] = [];
-  for (let i = 0; i < parts.length; i += 1) {
-    const [from = 0] = codes(parts[i] ?? '');
-    const isRange = parts[i + 1] === '-' && i + 2 < parts.length;
-    const [to = from] = isRange ? codes(parts[i + 2] ?? '') : [];
-    found.push([from, to]);
-    if (isRange) i += 2;
-  }
-  return found;
-}
-
-function outside(set: Ranges): Ranges {
-  const cuts = [...set].sort(([a], [b]) => a - b);
-  return [
-    ...cuts.map(([from], i) => [i === 0 ? 0 : (cuts[i - 1]?.[1] ?? 0) + 1, from - 1] as const),
-    [(cuts.at(-1)?.[1] ?? -1) + 1, 0x10ffff] as const,
-  ].filter(([a, b]) => a <= b);
-}
-
-/** Mostly ASCII. */
-function characterOf(all: Ranges, random: () => number): string {
-  const ascii = all.map(([a, b]) => [a, Math.min(b, 127)] as const).filter(([a, b]) => a <= b);
-  const open = ascii.length > 0 && random() < 0.9 ? ascii : all;
-  const [from, to] = open[Math.floor(random() * open.length)] ?? [0, 0];
-  const code = from + Math.floor(random() * (to - from + 1));
-  return String.fromCodePoint(code >= 0xd800 && code < 0xe000 ? 0xe000 : code);
+function characterOf(set: RegExp, random: () => number): string {
+  const found = CHARACTERS.filter((each) => set.test(each));
+  for (let code = 160; found.length === 0; code += 1)
+    if (set.test(String.fromCodePoint(code))) found.push(String.fromCodePoint(code));
+  return found[Math.floor(random() * found.length)] ?? '';
 }

@@ -33,22 +33,30 @@ import { type ChoiceOptions, choiceDeltas } from './choice.ts';
 const PROMPT_END = 24;
 const BARE: OutputFormat = { reasoning: undefined, calls: [], trimsCalls: false, dropped: [], hasHeaders: false };
 const OWN: Verified = { level: 'pinned', reason: 'this gateway runs the file itself' };
+/** A check of a worker takes about a second. */
+const UNPROVED_RETRY_MS = 5_000;
 const NEVER = new AbortController().signal;
+
+export interface ModelProof {
+  readonly verified: () => Verified;
+  /** Whether nothing below `pinned` may answer. */
+  readonly isPinned: boolean;
+}
 
 export class EngineBackend implements Backend {
   readonly engine: Engine;
   #marks: ModelMarks | undefined;
   #format: OutputFormat | undefined;
-  readonly #verified: () => Verified;
+  readonly #proof: ModelProof;
 
-  /** `verified`: of an engine of the network; that of this gateway itself runs the file that it has hashed. */
-  constructor(engine: Engine, verified: () => Verified = () => OWN) {
+  /** `proof`: of an engine of the network; this gateway itself runs the file that it has hashed. */
+  constructor(engine: Engine, proof: ModelProof = { verified: () => OWN, isPinned: false }) {
     this.engine = engine;
-    this.#verified = verified;
+    this.#proof = proof;
   }
 
   get verified(): Verified {
-    return this.#verified();
+    return this.#proof.verified();
   }
 
   get facts(): BackendFacts {
@@ -60,13 +68,15 @@ export class EngineBackend implements Backend {
   }
 
   async planChat(request: ChatRequest): Promise<Plan> {
+    this.#assertProved();
     this.#assertMayFit(conversationLength(request.messages), 'messages');
     this.#assertMayFit(JSON.stringify(request.tools).length, 'tools');
     const { callable, isCallForced } = callableTools(request);
     // Tools that may not be called stay in the prompt, whose prefix is then the same.
     const tools = callable.length === 0 ? [] : request.tools;
     const grammar = grammarOf(request, callable, isCallForced);
-    const prompt = await this.engine.render({ messages: request.messages, tools }).catch((error: unknown) => {
+    const { messages, templateVariables: variables } = request;
+    const prompt = await this.engine.render({ messages, tools, variables }).catch((error: unknown) => {
       if (error instanceof EngineError && error.code === 'template-failed')
         throw new CompletionError('invalid_value', `${error.message}.`, { param: 'messages', cause: error });
       throw error;
@@ -84,6 +94,7 @@ export class EngineBackend implements Backend {
   }
 
   async planText(request: CompletionRequest): Promise<Plan> {
+    this.#assertProved();
     const choices: PlannedChoice[] = [];
     let [promptTokens, maxTokens] = [0, 0];
     for (const [at, given] of request.prompts.entries()) {
@@ -102,6 +113,7 @@ export class EngineBackend implements Backend {
   }
 
   async planEmbeddings(inputs: readonly (string | readonly number[])[]): Promise<EmbeddingPlan> {
+    this.#assertProved();
     const { contextLength } = this.engine.info;
     const all: (readonly number[])[] = [];
     for (const [at, input] of inputs.entries()) {
@@ -124,6 +136,13 @@ export class EngineBackend implements Backend {
         return vectors;
       },
     };
+  }
+
+  #assertProved(): void {
+    const { level, reason } = this.verified;
+    if (!this.#proof.isPinned || level === 'pinned') return;
+    const message = `The model is pinned, and no worker has proved it: ${reason}.`;
+    throw new CompletionError('overloaded', message, { param: 'model', retryAfterMs: UNPROVED_RETRY_MS });
   }
 
   /** How the answer is read. A grammar allows neither reasoning nor the marks of the model's family. */

@@ -11,6 +11,8 @@ import { UpstreamBackend } from './upstream-backend.ts';
 
 export interface OpenedModels extends AsyncDisposable {
   readonly models: Models;
+  /** Paths of the model files of local engines, by SHA-256. */
+  readonly files: ReadonlyMap<string, string>;
 }
 
 /**
@@ -29,14 +31,16 @@ export async function openModels(
   await using stack = new AsyncDisposableStack();
   const created = Math.floor(deps.now().getTime() / 1_000);
   const served: ServedModel[] = [];
+  const files = new Map<string, string>();
   const serve = (id: string, backend: Backend) => {
     const admission = openAdmission({ slots: backend.facts.slots, queue: config.queue });
     served.push({ id, backend, created, admission });
   };
   for (const [id, engine] of Object.entries(deps.engines)) serve(id, new EngineBackend(engine));
   if (config.model !== undefined) {
-    const { id, engine } = await openModel({ ...config, model: config.model, signal: deps.signal }, deps.logger);
+    const { id, file, engine } = await openModel({ ...config, model: config.model, signal: deps.signal }, deps.logger);
     serve(id, new EngineBackend(stack.use(engine)));
+    files.set(engine.info.sha256, file);
   }
   if (config.upstream) {
     const { baseUrl, apiKey, models, slots, contextLength } = config.upstream;
@@ -66,5 +70,5 @@ export async function openModels(
   else if (key !== undefined && baseUrl !== undefined) serve(DATA_MODEL, new DataBackend({ baseUrl, key }));
   const owned = stack.move();
   const models = new Models(served, { pinned: config.network?.pins.keys() ?? [] });
-  return { models, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { models, files, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -1,5 +1,6 @@
 // The gateway's part in the network: one node, the workers that connect to it, their offers, and the models that they
 // serve.
+import { randomInt } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { type Engine, openVocabulary, VocabularySpare } from '@strata/engine';
@@ -17,6 +18,8 @@ import type { NetworkConfig } from './network-config.ts';
 import { NetworkModels, networkModelInfo } from './network-models.ts';
 import { knownPeers, type NetworkReport, networkReport } from './network-report.ts';
 import { Offers } from './offers.ts';
+import { openProofs } from './proof/open-proofs.ts';
+import type { Proofs } from './proof/proofs.ts';
 import { createNetworkEngine } from './relay/network-engine.ts';
 import { Sessions } from './session/sessions.ts';
 import { Settlement } from './settlement.ts';
@@ -44,6 +47,8 @@ export interface GatewayNetworkDeps {
   readonly models: Models;
   /** Local engines: they verify answers of workers that have the same model file. */
   readonly engines: readonly Engine[];
+  /** Paths of the model files of local engines, by SHA-256. */
+  readonly files: ReadonlyMap<string, string>;
   readonly store: Pick<GatewayStore, 'segments' | 'reputations' | 'networkModels'>;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -87,7 +92,9 @@ export async function openGatewayNetwork(
   const offers = new Offers({
     ...{ directory, isConnected, nowMs: () => now().getTime() },
     onTaken: ({ peer }) => {
-      if (isConnected(peer)) models.scheduleRefresh();
+      if (!isConnected(peer)) return;
+      models.scheduleRefresh();
+      proofs.check();
     },
   });
   const offered = (peer: string, sha256: string) =>
@@ -103,6 +110,7 @@ export async function openGatewayNetwork(
         hasOtherWorkers: (sha256, peer) =>
           models.list().some(({ group }) => group.sha256 === sha256 && group.peers.some((other) => other !== peer)),
         engine: (sha256) => deps.engines.find(({ info }) => info.sha256 === sha256),
+        proved: (peer, sha256) => proofs.of(peer, sha256),
         logger,
         now,
       },
@@ -112,6 +120,18 @@ export async function openGatewayNetwork(
   const settlement = stack.use(
     new Settlement({ trust, segments: deps.store.segments, gateway: node.id, sign: (bytes) => node.sign(bytes), now }),
   );
+  const proofs: Proofs = stack.use(
+    openProofs(options, {
+      ...{ directory, sessions, trust, settlement, logger, engines: deps.engines, files: deps.files },
+      onChange: () => {
+        // At once: what is reported as proved can be chosen.
+        for (const { fleet } of models.list()) fleet.refresh();
+        models.scheduleRefresh();
+      },
+      random: () => randomInt(2 ** 47) / 2 ** 47,
+    }),
+  );
+  const pinned = new Set(options.pins.values());
   const weigh = (peer: string) => (isConnected(peer) ? trust.of(peer) : 0);
   const sessionsOf = (peers: readonly string[]) =>
     byTrust(
@@ -132,10 +152,13 @@ export async function openGatewayNetwork(
           ),
         openModel: (group, vocabulary, facts) => {
           const { sha256, vocabularySha256 } = group();
+          const isServed = (peer: string) => !pinned.has(sha256) || trust.verified(peer, sha256).level === 'pinned';
           const fleet = new LiveFleet(
             { sha256, vocabularySha256 },
             {
-              ...{ directory, prefixes, trust, sessions: sessions.all },
+              ...{ directory, prefixes, sessions: sessions.all },
+              // Of a pinned model, only workers that have proved it are chosen.
+              trust: { of: (peer) => (isServed(peer) ? trust.of(peer) : 0) },
               nowMs: () => performance.now(),
               random: Math.random,
             },
@@ -145,15 +168,12 @@ export async function openGatewayNetwork(
             info: () => networkModelInfo(group(), facts, fleet.slots),
             hedgeAfter: options.hedgeAfter,
           });
-          const verified = () =>
-            weakest(
-              group()
-                .peers.values()
-                .map((peer) => trust.verified(peer, sha256)),
-            ) ?? {
-              level: 'claimed' as const,
-              reason: 'no worker offers the model at present',
-            };
+          const verified = () => {
+            const { peers } = group();
+            const served = peers.filter(isServed);
+            const levels = (served.length > 0 ? served : peers).values().map((peer) => trust.verified(peer, sha256));
+            return weakest(levels) ?? { level: 'claimed' as const, reason: 'no worker offers the model at present' };
+          };
           return { engine, fleet, verified };
         },
         onNames: (ids) =>
@@ -171,6 +191,7 @@ export async function openGatewayNetwork(
   const tick = setInterval(() => {
     directory.expire(now().getTime());
     models.scheduleRefresh();
+    proofs.check();
   }, TICK_MS);
   const discovery = Promise.all([
     advertise(node, { pins: options.pins, logger, signal: closing.signal }),

@@ -2,15 +2,27 @@
 import { PeerEnvironment, readPeerSettings } from '@strata/p2p';
 import { z } from 'zod';
 
-/** Model names with the only file that may have each name: `name=sha256`, separated by spaces or commas. */
-const Pins = z.string().transform((text, context): ReadonlyMap<string, string> => {
-  const pins = new Map<string, string>();
+/** The file of a name, and the digest of its tree if the operator knows it. */
+interface Pin {
+  readonly sha256: string;
+  readonly treeSha256: string | undefined;
+}
+
+/**
+ * Model names with the only file that may have each name: `name=sha256`, separated by spaces or commas, each optionally
+ * with the digest of the file's tree: `name=sha256:tree`.
+ */
+const Pins = z.string().transform((text, context): ReadonlyMap<string, Pin> => {
+  const pins = new Map<string, Pin>();
   for (const pin of text.split(/[\s,]+/).filter((each) => each !== '')) {
-    const [, name, sha256] = /^(.{1,200})=([0-9a-f]{64})$/i.exec(pin) ?? [];
+    const [, name, sha256, tree] = /^(.{1,200})=([0-9a-f]{64})(?::([0-9a-f]{64}))?$/i.exec(pin) ?? [];
     if (name === undefined || sha256 === undefined)
-      context.addIssue({ code: 'custom', message: `'${pin.slice(0, 100)}' is not of the form name=sha256` });
+      context.addIssue({
+        code: 'custom',
+        message: `'${pin.slice(0, 100)}' is not of the form name=sha256 or name=sha256:tree`,
+      });
     else if (pins.has(name)) context.addIssue({ code: 'custom', message: `'${name}' is pinned twice` });
-    else pins.set(name, sha256.toLowerCase());
+    else pins.set(name, { sha256: sha256.toLowerCase(), treeSha256: tree?.toLowerCase() });
   }
   return pins;
 });
@@ -21,7 +33,9 @@ export const NetworkEnvironment = z.object({
     absent: '`on` if `STRATA_JOIN` is set, and for `inference gateway` with nothing else to serve; else `off`',
   }),
   ...PeerEnvironment.shape,
-  STRATA_PIN_MODELS: Pins.optional().describe('`name=sha256`, comma-separated: the only file served under that name'),
+  STRATA_PIN_MODELS: Pins.optional().describe(
+    '`name=sha256` or `name=sha256:tree`, comma-separated: the only file served under that name',
+  ),
   STRATA_AUDIT_SHARE: z.coerce
     .number()
     .min(0)
@@ -63,10 +77,13 @@ const LISTEN = ['/ip4/0.0.0.0/tcp/9788', '/ip4/0.0.0.0/tcp/9789/ws'];
 export function networkConfigOf(settings: z.output<typeof NetworkEnvironment>, directory: string) {
   const isOn = (settings.STRATA_NETWORK ?? (settings.STRATA_JOIN === undefined ? 'off' : 'on')) === 'on';
   if (!isOn) return undefined;
+  const pins = settings.STRATA_PIN_MODELS ?? new Map<string, Pin>();
   return {
     peer: readPeerSettings(settings, { directory, listen: LISTEN }),
     /** No other file is served under that name, and the gateway searches the network for workers with the file. */
-    pins: settings.STRATA_PIN_MODELS ?? new Map<string, string>(),
+    pins: new Map([...pins].map(([name, { sha256 }]) => [name, sha256])),
+    /** Digests of the trees of pinned files, by SHA-256. */
+    trees: new Map([...pins.values()].flatMap(({ sha256, treeSha256 }) => (treeSha256 ? [[sha256, treeSha256]] : []))),
     auditShare: settings.STRATA_AUDIT_SHARE,
     hedgeAfter: settings.STRATA_HEDGE_AFTER,
     maxWorkers: settings.STRATA_NETWORK_WORKERS,

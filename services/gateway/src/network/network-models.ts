@@ -224,7 +224,14 @@ export class NetworkModels implements AsyncDisposable {
     const { engine, fleet, verified } = openModel(() => this.#served.get(key)?.group ?? offered, vocabulary, facts);
     const admission = openAdmission({ slots: Math.max(1, fleet.slots), queue: this.#options.queue });
     const created = Math.floor(now().getTime() / 1_000);
-    const model = { backend: new EngineBackend(engine, verified), created, admission };
+    const model = {
+      backend: new EngineBackend(engine, {
+        verified,
+        isPinned: new Set(this.#options.pins.values()).has(offered.sha256),
+      }),
+      created,
+      admission,
+    };
     const offeredAtMs = performance.now();
     this.#served.set(key, {
       model,

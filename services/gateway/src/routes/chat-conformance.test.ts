@@ -63,6 +63,7 @@ const accepted: readonly (readonly [name: string, more: object])[] = [
   ['a tool without parameters', { tools: [{ type: 'function', function: { name: 'f' } }] }],
   ['one of the allowed tools', { tools: [tool()], tool_choice: allowed('required', 'find_domain'), max_tokens: 60 }],
   ['a tool that must be called', { tools: [tool()], tool_choice: 'required', max_tokens: 60 }],
+  ['variables of the template', { reasoning_effort: 'none', chat_template_kwargs: { enable_thinking: [{ a: 1 }] } }],
   ['a named tool', { tools: [tool(), tool({ name: 'g' })], tool_choice: named('g'), max_tokens: 60 }],
 ];
 
@@ -85,6 +86,8 @@ const invalid: readonly (readonly [param: string, ...values: unknown[]])[] = [
   ['stream_options', { include_usage: true }],
   ['tools', Array.from({ length: 129 }, (_, i) => tool({ name: `t${i}` }))],
   ['tool_choice', 'required'],
+  ['reasoning_effort', 'very', 1],
+  ['chat_template_kwargs', 'x', { messages: [] }, { Range: 1 }],
 ];
 
 const [MISSING, INVALID, UNSUPPORTED] = ['missing_required_parameter', 'invalid_value', 'unsupported_value'] as const;
@@ -116,7 +119,7 @@ const refused: readonly (readonly [more: object, code: string, param: string])[]
   [format({}), MISSING, 'response_format.type'],
   [format({ type: 'json_schema', json_schema: { name: 'x' } }), MISSING, 'response_format.json_schema.schema'],
   [format({ type: 'json_schema', json_schema: { schema: {} } }), MISSING, 'response_format.json_schema.name'],
-  [format(schema({ type: 'string', pattern: 'a' })), UNSUPPORTED, 'response_format.json_schema.schema'],
+  [format(schema({ type: 'string', pattern: '(a)\\1' })), UNSUPPORTED, 'response_format.json_schema.schema'],
   [format({ type: 'json_object', schema: 'none' }), INVALID, 'response_format.schema'],
   [format({ type: 'json_object', schema: { type: 'sting' } }), INVALID, 'response_format.schema'],
   [format(schema({ type: 'sting' })), INVALID, 'response_format.json_schema.schema'],
@@ -128,6 +131,8 @@ const refused: readonly (readonly [more: object, code: string, param: string])[]
   [{ tools: [tool()], tool_choice: allowed('auto', 'find_domain', 'g') }, INVALID, 'tool_choice'],
   [{ tool_choice: 'auto' }, INVALID, 'tool_choice'],
   [{ tools: [tool()], tool_choice: 'maybe' }, INVALID, 'tool_choice'],
+  [{ chat_template_kwargs: { 'a b': 1 } }, INVALID, 'chat_template_kwargs.a b'],
+  [{ chat_template_kwargs: { a: { b: [[1]] } } }, INVALID, 'chat_template_kwargs.a'],
   [{ modalities: ['text', 'audio'] }, UNSUPPORTED, 'modalities[1]'],
   [{ audio: { voice: 'x' } }, UNSUPPORTED, 'audio'],
   [{ functions: [{ name: 'f' }] }, UNSUPPORTED, 'functions'],

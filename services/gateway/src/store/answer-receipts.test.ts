@@ -244,8 +244,7 @@ describe('the receipt of an answer of several workers', () => {
     const verified = async (more: object) => (await receiptFor(more)).model.verified;
     assert.deepEqual(await verified({ stop: ' w' }), { level: 'audited', reason: 'first' });
     assert.deepEqual(await verified({}), { level: 'claimed', reason: 'second' }, 'the weakest of its workers');
-    const alone = await receiptFor({ model: 'alone' });
-    assert.deepEqual(['segments' in alone, alone.model.verified.level], [false, 'pinned']);
+    assert.equal('segments' in (await receiptFor({ model: 'alone' })), false);
   });
 
   it('has a bounded number of segments', () => {

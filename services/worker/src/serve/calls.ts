@@ -1,11 +1,13 @@
-// Serves the calls of a gateway other than requests: scores, embeddings, and the parts of the vocabulary.
+// Serves the calls of a gateway other than requests: scores, embeddings, parts of the vocabulary, and chunks of
+// the model file.
+import { CHUNK_BYTES } from '@strata/engine';
 import type { Frame, FrameOf } from '@strata/inference';
 import { failureOf, RequestFailure } from './failure.ts';
 import { checkTokens, type RequestDeps, samplingOf } from './serve-request.ts';
 
-export type WorkerCall = FrameOf<'score' | 'embed' | 'vocabularyAsk'>;
+export type WorkerCall = FrameOf<'score' | 'embed' | 'vocabularyAsk' | 'chunkAsk'>;
 
-export type CallDeps = Pick<RequestDeps, 'model' | 'slots' | 'logger' | 'grammars' | 'fitness'>;
+export type CallDeps = Pick<RequestDeps, 'model' | 'slots' | 'logger' | 'grammars' | 'fitness' | 'chunkLimit'>;
 
 /** Maximum part of a vocabulary in one frame; far below the limit of a message. */
 const PART_BYTES = 512 * 1024;
@@ -18,7 +20,8 @@ export async function answerCall(
 ): Promise<Frame | undefined> {
   try {
     options.signal.throwIfAborted();
-    return call.kind === 'vocabularyAsk' ? partOf(call, deps) : await computed(call, deps, options);
+    if (call.kind === 'vocabularyAsk') return partOf(call, deps);
+    return call.kind === 'chunkAsk' ? await chunkOf(call, deps, options.gateway) : await computed(call, deps, options);
   } catch (error) {
     if (options.signal.aborted) return undefined;
     const { code, message } = failureOf(error);
@@ -61,4 +64,19 @@ function partOf({ id, vocabularySha256, from }: FrameOf<'vocabularyAsk'>, { mode
   if (from > bytes.byteLength) throw new RequestFailure('unusable', 'the vocabulary is shorter');
   const part = bytes.subarray(from, from + PART_BYTES);
   return { kind: 'vocabularyPart', id, from, sizeBytes: bytes.byteLength, part };
+}
+
+/** Reads one chunk of the model file; few of them, so that gateways cannot use workers to download models. */
+async function chunkOf(
+  { id, modelSha256, index }: FrameOf<'chunkAsk'>,
+  { model: { engine, tree }, chunkLimit }: CallDeps,
+  gateway: string,
+): Promise<Frame> {
+  if (!tree || modelSha256 !== engine.info.sha256)
+    throw new RequestFailure('unknown-model', 'this worker cannot prove chunks of this model');
+  if (index * CHUNK_BYTES >= tree.sizeBytes) throw new RequestFailure('unusable', `the file has no chunk ${index}`);
+  if (chunkLimit.take(gateway) > 0) throw new RequestFailure('busy', 'too many chunks were requested');
+  const { bytes: part, path } = await tree.chunk(index);
+  const rootSha256 = Buffer.from(tree.root).toString('hex');
+  return { kind: 'chunk', id, sizeBytes: tree.sizeBytes, rootSha256, part, path };
 }

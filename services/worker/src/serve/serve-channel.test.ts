@@ -1,6 +1,7 @@
 // A worker and a scripted gateway over real sockets.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { CHUNK_BYTES } from '@strata/engine';
 import {
   bytesSha256,
   decodeOffer,
@@ -153,6 +154,13 @@ describe('a worker, asked by a gateway', () => {
       from += part.byteLength;
     }
     assert.deepEqual(Buffer.concat(parts), vocabularyBytes);
+    const chunk = (id: number, index: number) => channel.send({ kind: 'chunkAsk', id, modelSha256, index });
+    await chunk(9_000, 1);
+    const { part, sizeBytes } = await channel.until('chunk');
+    assert.deepEqual([sizeBytes, ...part], [CHUNK_BYTES + 2, 7, 7], 'the last chunk of the file');
+    for (let id = 9_001; id < 9_258; id += 1) await chunk(id, id === 9_001 ? 2 : 0);
+    const codes = [reasonOf(await channel.endOf(9_001)), reasonOf(await channel.endOf(9_257))];
+    assert.deepEqual(codes, ['unusable', 'busy'], 'a large model is not downloaded');
   });
   it('stores the signature of a gateway under a receipt, and no other', async () => {
     const request = await sent();

@@ -64,7 +64,7 @@ class ChannelServer {
   readonly #over = new AbortController();
   /** Calls in progress, including those whose reply is being sent. */
   #pendingCalls = 0;
-  /** Vocabulary parts are sent one at a time: a question of 30 bytes requests half a megabyte. */
+  /** Parts of files are sent one at a time: a question of 30 bytes requests half a megabyte. */
   #sendingPart: Promise<void> = Promise.resolve();
   #wrongSettles = 0;
   #idleTicks = 0;
@@ -150,6 +150,7 @@ class ChannelServer {
       case 'score':
       case 'embed':
       case 'vocabularyAsk':
+      case 'chunkAsk':
         this.#checkId(frame.id);
         if (this.#deps.leaving.aborted) this.#send({ kind: 'failed', id: frame.id, ...LEAVING });
         else if (this.#pendingCalls >= MAX_CALLS) this.#send({ kind: 'failed', id: frame.id, ...BUSY });
@@ -190,7 +191,7 @@ class ChannelServer {
     const stopping = new AbortController();
     this.#calls.set(call.id, stopping);
     this.#pendingCalls += 1;
-    if (call.kind === 'vocabularyAsk') {
+    if (call.kind === 'vocabularyAsk' || call.kind === 'chunkAsk') {
       this.#sendingPart = this.#sendingPart.then(() => this.#reply(call, stopping.signal));
       this.#watch(this.#sendingPart);
     } else {

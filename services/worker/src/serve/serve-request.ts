@@ -10,7 +10,7 @@ import {
   TokenChain,
   tokensSha256,
 } from '@strata/inference';
-import type { FairSlots } from '@strata/limits';
+import type { FairSlots, RateLimiter } from '@strata/limits';
 import type { Logger } from 'pino';
 import type { ContributedModel } from '../contributed-model.ts';
 import type { Receipts } from '../store/receipts.ts';
@@ -28,6 +28,8 @@ export interface RequestDeps {
   readonly receipts: Receipts;
   readonly grammars: Grammars;
   readonly fitness: Fitness;
+  /** Chunks of the model file, by gateway. */
+  readonly chunkLimit: Pick<RateLimiter, 'take'>;
   readonly logger: Logger;
   readonly nowMs: () => number;
 }

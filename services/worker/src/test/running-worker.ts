@@ -1,5 +1,6 @@
 // A worker on a simulated engine, and requests to it, for tests.
 import { hash, randomBytes } from 'node:crypto';
+import { CHUNK_BYTES, type FileTree } from '@strata/engine';
 import type { FrameOf } from '@strata/inference';
 import { createSimulatedEngine, type SimulatedEngineOptions, simulatedAnswer } from '@strata/testnet';
 import pino from 'pino';
@@ -11,10 +12,16 @@ import type { WorkerEvent } from '../worker-event.ts';
 
 export const vocabularyBytes = randomBytes(2_500_000);
 
+/** A model file of two chunks. */
+const tree: FileTree = {
+  ...{ sizeBytes: CHUNK_BYTES + 2, root: new Uint8Array(32), digest: 'd'.repeat(64) },
+  chunk: async () => ({ bytes: Uint8Array.of(7, 7), path: new Uint8Array(32) }),
+};
+
 export function simulatedModel(options: SimulatedEngineOptions = {}): ContributedModel {
   const sha256 = hash('sha256', vocabularyBytes);
   return {
-    ...{ name: 'simulated', engine: createSimulatedEngine(options), speed: { prefill: 1_000, decode: 100 } },
+    ...{ name: 'simulated', tree, engine: createSimulatedEngine(options), speed: { prefill: 1_000, decode: 100 } },
     vocabulary: { bytes: vocabularyBytes, sha256, templateSha256: sha256 },
   };
 }

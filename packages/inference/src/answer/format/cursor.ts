@@ -74,11 +74,16 @@ export class Cursor {
     const start = this.at;
     for (;;) {
       const from = this.at;
-      const { at, mark } = marks.first(this.rest, this.#held.isEnded);
+      const left = max === undefined ? Number.POSITIVE_INFINITY : start + max - from + marks.maxLength;
+      const isCut = from + left < this.#held.length;
+      const { at, mark } = marks.first(
+        isCut ? this.#held.slice(from, from + left) : this.rest,
+        this.#held.isEnded || isCut,
+      );
       this.at = from + at;
       if (this.at > from) onText?.(from, this.at);
+      if (max !== undefined && this.at - start >= max) return undefined;
       if (mark !== undefined) return mark;
-      if (max !== undefined && this.at - start > max) return undefined;
       if (yield* this.more()) continue;
       const decided = this.at;
       this.at = this.#held.length;

@@ -24,7 +24,7 @@ const python = { kind: 'python' } as const;
 const named = (header: RegExp) => ({ kind: 'named', header }) as const;
 const BARE_OBJECT = ['{"name"', '{ "name"', '{\n  "name"', '{\n    "name"', '{"type": "function"'];
 const BARE_LIST = ['[{"name"', '[{ "name"', '[\n  {', '[\n    {', '[\n{'];
-const SECTION = '<|tool_calls_section_begin|>';
+const SECTIONS = ['<|tool_calls_section_begin|>', '<|tool_call_section_begin|>'];
 const MINIMAX = ']<]minimax[>[';
 const tag = (name: string, kind: 'open' | 'close' = 'open') => [
   `<|${kind}|>${name}<|sep|>`,
@@ -39,7 +39,7 @@ export const CALLS: readonly CallSyntax[] = [
     ...{ closes: ['</tool_call>'], body: functionTags },
   },
   // Functionary 3.1
-  { hints: ['<function='], opens: ['<function='], closes: ['</function>'], body: named(/^([^>\s]+)>\s*$/) },
+  { hints: ['<function='], opens: ['<function='], closes: ['</function>'], body: named(/^([^>]+)>$/) },
   { hints: ['<arg_key>'], opens: ['<tool_call>'], closes: [], body: argumentPairs('\n') },
   {
     ...{ hints: ['<tool_calls>'], opens: ['<tool_calls>', '<tool_call>'], closes: ['</tool_calls>'] },
@@ -71,7 +71,13 @@ export const CALLS: readonly CallSyntax[] = [
   {
     ...{ hints: ['<function name='], opens: [], bare: ['<function name=', '<functionname='], closes: [] },
     body: {
-      ...{ kind: 'tags', call: { open: '<function', until: '>' }, callEnd: '</function>', isChecked: true },
+      ...{
+        kind: 'tags',
+        call: { open: '<function', until: '>' },
+        callEnd: '</function>',
+        isChecked: true,
+        hasCdata: true,
+      },
       ...{ param: { open: '<param', until: '>' }, paramEnd: '</param>' },
     },
   },
@@ -85,23 +91,23 @@ export const CALLS: readonly CallSyntax[] = [
   {
     ...{ opens: ['<｜tool▁calls▁begin｜>', '<｜tool▁call▁begin｜>'] },
     closes: ['```', '<｜tool▁call▁end｜>', '<｜tool▁calls▁end｜>'],
-    body: named(/^\s*(?:function<｜tool▁sep｜>)?\s*([^\s<]+)\s*(?:<｜tool▁sep｜>)?\s*(?:```json)?\s*$/),
+    body: named(/^(?:function<｜tool▁sep｜>)?([^<`]+)(?:<｜tool▁sep｜>)?(?:```json)?$/),
   },
   {
-    ...{ hints: ['<|tool_call_begin|>'], opens: [SECTION, '<|tool_call_begin|>'] },
-    closes: ['<|tool_call_end|>', '<|tool_calls_section_end|>'],
-    body: named(/^\s*(?:functions\.)?([^\s<:]+)(?::\d+)?\s*<\|tool_call_argument_begin\|>\s*$/),
+    ...{ hints: ['<|tool_call_begin|>'], opens: [...SECTIONS, '<|tool_call_begin|>'] },
+    closes: ['<|tool_call_end|>', '<|tool_calls_section_end|>', '<|tool_call_section_end|>'],
+    body: named(/^(?:functions\.)?([^<:]+)(?::\d+)?<\|tool_call_argument_begin\|>$/),
   },
   {
     ...{ opens: ['<|tool_calls|>', '<|tool_call:begin|>'], closes: ['<|tool_call:end|>', '<|calls|>'] },
-    body: named(/^[^<]*<\|tool_call:name\|>([^<]+)<\|tool_call:args\|>\s*$/),
+    body: named(/^[^<]*<\|tool_call:name\|>([^<]+)<\|tool_call:args\|>$/),
   },
   {
     ...{ opens: ['[TOOL_CALLS]'], closes: [], trims: true },
-    body: named(/^\s*([^\s[{]+)\s*(?:\[CALL_ID\][^[]*)?\s*(?:\[ARGS\])?\s*$/),
+    body: named(/^([^[{]+)(?:\[CALL_ID\][^[]*)?(?:\[ARGS\])?$/),
   },
   { opens: ['[TOOL_CALLS]'], closes: [], body: json, trims: true },
-  { hints: ['>>>'], opens: ['>>>'], closes: [], body: named(/^([^\s{]+)\n\s*$/) },
+  { hints: ['>>>'], opens: ['>>>'], closes: [], body: named(/^([^{]+)$/) },
   { opens: ['<|tool_call>'], closes: ['<tool_call|>'], body: { kind: 'braces', quote: '<|"|>' } },
   {
     ...{ opens: ['<start_function_call>'], closes: ['<end_function_call>'] },
@@ -135,9 +141,9 @@ export const CALLS: readonly CallSyntax[] = [
   {
     ...{
       hints: ['[{"name": "tool_call_name"'],
-      opens: ['```json', '```', '[TOOL_CALLS]'],
+      opens: ['```json', '```', '[TOOL_CALLS]', '<tool_call>'],
       bare: BARE_LIST,
-      closes: ['```'],
+      closes: ['```', '</tool_call>'],
     },
     ...{ body: json, trims: true },
   },
@@ -174,11 +180,8 @@ export const REASONING: readonly ReasoningSyntax[] = [
     },
     closes: ['</think>', ...SPOKEN.map((start) => `${start} response:`)],
   },
-  {
-    hints: ['<|think|>', '<|content|>'],
-    opens: ['<|think|>'],
-    closes: ['<|end|><|begin|>assistant<|content|>', '<|content|>'],
-  },
+  // Solar
+  { hints: ['<|think|>', '<|content|>'], opens: ['<|think|>'], closes: ['<|end|>'] },
 ];
 
 /** Marks without a meaning of their own, by a text of the template. */
@@ -193,5 +196,6 @@ export const DROPPED: readonly { readonly hint: string; readonly marks: readonly
   { hint: '<|startoftext|>', marks: ['<answer>', '\n</answer>', '</answer>'] },
   // Functionary 3.2
   { hint: '>>>all', marks: ['>>>all\n'] },
+  { hint: '<|content|>', marks: ['<|begin|>assistant', '<|content|>', '<|end|>'] },
   { hint: '<|role_end|>', marks: ['<|role_end|>'] },
 ];

@@ -19,7 +19,7 @@ export interface OutputReaderOptions {
 }
 
 /** Characters that may be read again because they resemble a call; after that everything is text. */
-const MAX_REREAD = 1024 * 1024;
+const MAX_REREAD = 256 * 1024;
 /** Of an attempt that costs nothing. */
 const MAX_FREE = 64;
 const MESSAGE_MARK = new Marks([MESSAGE]);

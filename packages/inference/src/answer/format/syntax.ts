@@ -13,7 +13,7 @@ export interface Tag {
 export type CallBody =
   /** `{"name": …, "arguments": {…}}` or a list of such objects; `isKeyed`: also `{name: arguments}`. */
   | { readonly kind: 'json'; readonly isKeyed?: boolean }
-  /** A header that holds the name as its first group, then the object of the arguments. */
+  /** A header, here without its space, with the name as its first group, then the object of the arguments. */
   | { readonly kind: 'named'; readonly header: RegExp }
   /** `[add(a=1), add(a=2)]`. */
   | { readonly kind: 'python' }
@@ -35,6 +35,8 @@ export interface TagsBody {
   readonly isPadded?: boolean;
   /** Values may be elements again, each tag after this prefix. */
   readonly nested?: string;
+  /** Values may be in `<![CDATA[…]]>`. */
+  readonly hasCdata?: boolean;
   /** A call without its required arguments is text. */
   readonly isChecked?: boolean;
 }

@@ -1,6 +1,5 @@
 // The values that `type`, `const`, `enum` and the keywords of numbers and strings allow.
 import type { Expression } from '../text/expression.ts';
-import { formatPattern } from '../text/formats.ts';
 import { textExpression } from '../text/number-expression.ts';
 import { PatternError } from '../text/pattern.ts';
 import { patternExpression } from '../text/pattern-expression.ts';
@@ -29,13 +28,16 @@ export function typeValues({ any, none, numbers, reader }: ValueSets, { schema, 
 
 /** The terms of the keywords of numbers. */
 export function numberTerms({ numbers, reader }: ValueSets, { schema, path }: SchemaNode): Expression[] {
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, format } = schema;
   const terms: Expression[] = [];
   // In draft 4 an exclusive bound is a flag of the bound.
   if (typeof minimum === 'number') terms.push(numbers.from(minimum, exclusiveMinimum === true));
   if (typeof maximum === 'number') terms.push(numbers.to(maximum, exclusiveMaximum === true));
   if (typeof exclusiveMinimum === 'number') terms.push(numbers.from(exclusiveMinimum, true));
   if (typeof exclusiveMaximum === 'number') terms.push(numbers.to(exclusiveMaximum, true));
+  // OpenAPI's formats of numbers.
+  if (format === 'int32') terms.push(numbers.integer, numbers.from(-(2 ** 31), false), numbers.to(2 ** 31 - 1, false));
+  if (format === 'int64') terms.push(numbers.integer);
   if (typeof multipleOf === 'number') {
     const multiples = numbers.multiplesOf(multipleOf);
     if (!multiples) throw reader.refusal('unsupported_value', path, 'has a `multipleOf` with too many remainders');
@@ -53,8 +55,8 @@ export function stringTerms(sets: ValueSets, { schema, path }: SchemaNode): Expr
     terms.push(make.repeat(make.anyChar, Number(minLength ?? 0), Number(maxLength ?? Number.POSITIVE_INFINITY)));
   if (Number(maxLength) < Number(minLength)) throw reader.refusal('invalid_value', path, 'has an empty range');
   if (typeof pattern === 'string') terms.push(namePattern(sets, pattern, path));
-  const ofFormat = typeof format === 'string' ? formatPattern(format) : undefined;
-  if (ofFormat !== undefined) terms.push(patternExpression(make, ofFormat));
+  const ofFormat = typeof format === 'string' ? sets.format(format) : undefined;
+  if (ofFormat !== undefined) terms.push(ofFormat);
   return terms;
 }
 
@@ -90,11 +92,24 @@ export function constantValues(sets: ValueSets, list: readonly unknown[], { path
       })),
     objects: list
       .filter((each): each is Schema => typeof each === 'object' && each !== null && !Array.isArray(each))
-      .map((each) => ({
-        ...anyObject(make),
-        properties: new Map(Object.entries(each).map(([name, value]) => [name, member(value)])),
-        required: new Set(Object.keys(each)),
-        additional: [],
-      })),
+      .flatMap((each) =>
+        ordersOf(Object.keys(each), list.length).map((names) => ({
+          ...anyObject(make),
+          properties: new Map(names.map((name) => [name, member(each[name])])),
+          required: new Set(names),
+          additional: [],
+        })),
+      ),
   };
+}
+
+/** A constant object is equal in every order of its keys: all orders of few keys in a short list, else the given one. */
+function ordersOf(names: readonly string[], values: number): (readonly string[])[] {
+  if (names.length > 3 || names.length < 2 || values > 10) return [names];
+  return names.flatMap((first) =>
+    ordersOf(
+      names.filter((name) => name !== first),
+      values,
+    ).map((rest) => [first, ...rest]),
+  );
 }

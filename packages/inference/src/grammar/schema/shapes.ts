@@ -1,6 +1,5 @@
 // The shape that the keywords of arrays and objects give to a value.
 import { matches } from '../text/automaton.ts';
-import { textExpression } from '../text/number-expression.ts';
 import { namePattern } from './scalar-values.ts';
 import type { Schema } from './schema-keywords.ts';
 import type { SchemaNode } from './schema-reader.ts';
@@ -74,10 +73,10 @@ export function objectShape(sets: ValueSets, node: SchemaNode): ObjectShape | un
     additional: additionalOf(sets, patterns, extra),
     min: Number(schema.minProperties ?? 0),
     max: Number(schema.maxProperties ?? Number.POSITIVE_INFINITY),
-    evaluated:
-      schema.additionalProperties === undefined
-        ? make.or(textExpression(make, Object.keys(own)), ...patterns.map(({ names }) => names))
-        : make.all,
+    evaluated: {
+      properties: new Set(Object.keys(own)),
+      patterns: schema.additionalProperties === undefined ? make.or(...patterns.map(({ names }) => names)) : make.all,
+    },
   };
   if (schema.propertyNames !== undefined) {
     const names = sets.of(inside(sets, node, schema.propertyNames, 'propertyNames')).string;
@@ -89,19 +88,7 @@ export function objectShape(sets: ValueSets, node: SchemaNode): ObjectShape | un
       additional: shape.additional.map((each) => ({ ...each, names: make.and(each.names, names) })),
     };
   }
-  return withRequired(sets, shape);
-}
-
-/** Names that are required but not among the properties become properties. */
-function withRequired({ make }: ValueSets, shape: ObjectShape): ObjectShape {
-  const missing = [...shape.required].filter((name) => !shape.properties.has(name));
-  if (missing.length === 0) return shape;
-  const valueAt = (name: string): All =>
-    shape.additional.find(({ names }) => matches(make, names, name))?.value ?? [NOTHING];
-  return {
-    ...shape,
-    properties: new Map([...shape.properties, ...missing.map((name) => [name, valueAt(name)] as const)]),
-  };
+  return shape;
 }
 
 /** Splits all names into disjoint sets by the patterns that they match. */

@@ -21,22 +21,20 @@ export function withUnevaluated(sets: ValueSets, values: Values, node: SchemaNod
 }
 
 function closedObject({ make }: ValueSets, shape: ObjectShape, rest: All): ObjectShape {
-  const { evaluated } = shape;
+  const { properties, patterns } = shape.evaluated;
+  const isEvaluated = (name: string) => properties.has(name) || matches(make, patterns, name);
   return {
     ...shape,
     properties: new Map(
-      Array.from(shape.properties, ([name, value]) => [
-        name,
-        matches(make, evaluated, name) ? value : allOf(value, rest),
-      ]),
+      Array.from(shape.properties, ([name, value]) => [name, isEvaluated(name) ? value : allOf(value, rest)]),
     ),
     additional: shape.additional
       .flatMap(({ names, value }) => [
-        { names: make.and(names, evaluated), value },
-        { names: make.and(names, make.not(evaluated)), value: allOf(value, rest) },
+        { names: make.and(names, patterns), value },
+        { names: make.and(names, make.not(patterns)), value: allOf(value, rest) },
       ])
       .filter(({ names }) => names !== make.none),
-    evaluated: make.all,
+    evaluated: { properties, patterns: make.all },
   };
 }
 

@@ -1,9 +1,21 @@
 // The values of combinations of nodes, each computed once.
 import { isEmptyTerm } from '../text/automaton.ts';
-import { Expressions } from '../text/expression.ts';
+import { type Expression, Expressions } from '../text/expression.ts';
+import { formatPattern } from '../text/formats.ts';
 import { NumberTerms } from '../text/number-expression.ts';
+import { patternExpression } from '../text/pattern-expression.ts';
 import type { SchemaNode, SchemaReader } from './schema-reader.ts';
-import { type All, ANY_ARRAY, anyObject, intersectionOf, NOTHING, noValues, unionOf, type Values } from './values.ts';
+import {
+  type All,
+  ANY_ARRAY,
+  anyObject,
+  intersectionOf,
+  NOTHING,
+  noValues,
+  propertyOf,
+  unionOf,
+  type Values,
+} from './values.ts';
 
 /** Maximum number of combinations of nodes. */
 const MAX_SETS = 20_000;
@@ -18,6 +30,9 @@ export class ValueSets {
   readonly reader: SchemaReader;
   readonly any: Values;
   readonly none = noValues(this.make);
+  /** Formats by their terms. */
+  readonly formatOf = new Map<Expression, string>();
+  readonly #formats = new Map<string, Expression>();
   readonly #nodeValues: NodeValues;
   readonly #known = new Map<string, Values>();
   readonly #empty = new Map<string, boolean>();
@@ -30,6 +45,17 @@ export class ValueSets {
       ...{ null: true, true: true, false: true, number: this.numbers.number, string: this.make.all },
       ...{ arrays: [ANY_ARRAY], objects: [anyObject(this.make)] },
     };
+  }
+
+  /** The texts of a format; undefined for a format that is an annotation. */
+  format(name: string): Expression | undefined {
+    const known = this.#formats.get(name);
+    const pattern = known ? undefined : formatPattern(name);
+    if (pattern === undefined) return known;
+    const term = patternExpression(this.make, pattern);
+    this.#formats.set(name, term);
+    this.formatOf.set(term, name);
+    return term;
   }
 
   /** The values that all the given nodes allow. */
@@ -81,8 +107,9 @@ export class ValueSets {
           (min > prefix.length && this.isEmpty(items)),
       ) &&
       objects.every(
-        ({ required, properties, min, max }) =>
-          min > max || required.size > max || [...required].some((name) => this.isEmpty(properties.get(name) ?? [])),
+        (shape) =>
+          Math.max(shape.min, shape.required.size) > shape.max ||
+          [...shape.required].some((name) => this.isEmpty(propertyOf(this.make, shape, name))),
       )
     );
   }

@@ -35,15 +35,15 @@ export interface Contains {
 }
 
 export interface ObjectShape {
-  /** In the order in which they are written. */
+  /** In the order in which they are written; then the other required names. */
   readonly properties: ReadonlyMap<string, All>;
   readonly required: ReadonlySet<string>;
   /** Disjoint sets of other names, and the values of these; a name in none of them is not allowed. */
   readonly additional: readonly AdditionalNames[];
   readonly min: number;
   readonly max: number;
-  /** The names that a keyword evaluated. */
-  readonly evaluated: Expression;
+  /** The names that a keyword evaluated: properties, and the names of patterns. */
+  readonly evaluated: { readonly properties: ReadonlySet<string>; readonly patterns: Expression };
 }
 
 export interface AdditionalNames {
@@ -74,7 +74,8 @@ export const ANY_ARRAY: ArrayShape = {
 
 export function anyObject(make: Expressions): ObjectShape {
   return {
-    ...{ properties: new Map(), required: new Set(), min: 0, max: Number.POSITIVE_INFINITY, evaluated: make.none },
+    ...{ properties: new Map(), required: new Set(), min: 0, max: Number.POSITIVE_INFINITY },
+    evaluated: { properties: new Set(), patterns: make.none },
     additional: [{ names: make.all, value: [] }],
   };
 }
@@ -139,7 +140,7 @@ function bothArrays(a: ArrayShape, b: ArrayShape): ArrayShape {
 }
 
 function bothObjects(make: Expressions, a: ObjectShape, b: ObjectShape): ObjectShape {
-  const names = new Set([...a.properties.keys(), ...b.properties.keys(), ...a.required, ...b.required]);
+  const names = new Set([...a.properties.keys(), ...b.properties.keys()]);
   return {
     properties: new Map(
       Array.from(names, (name) => [name, allOf(propertyOf(make, a, name), propertyOf(make, b, name))] as const),
@@ -153,7 +154,10 @@ function bothObjects(make: Expressions, a: ObjectShape, b: ObjectShape): ObjectS
     ),
     min: Math.max(a.min, b.min),
     max: Math.min(a.max, b.max),
-    evaluated: make.or(a.evaluated, b.evaluated),
+    evaluated: {
+      properties: a.evaluated.properties.union(b.evaluated.properties),
+      patterns: make.or(a.evaluated.patterns, b.evaluated.patterns),
+    },
   };
 }
 

@@ -2,7 +2,7 @@
 // a single stack.
 import { literal } from '../gbnf.ts';
 import type { State } from './automaton.ts';
-import { type CharSet, charSet, complement, intersection, normalized } from './char-set.ts';
+import { type CharSet, charSet, complement, includes, intersection, normalized } from './char-set.ts';
 
 /** Writes the characters of a set as GBNF; undefined if it writes none of them. */
 export type WriteChars = (set: CharSet) => string | undefined;
@@ -68,14 +68,18 @@ const LETTERS: readonly (readonly [char: number, letter: string])[] = [
   ] as const),
 ];
 const PLAIN = complement(normalized([0, 0x1f, 0x22, 0x22, 0x5c, 0x5c]));
+const ESCAPED = complement(PLAIN);
 const OTHER_CONTROLS = normalized([0, 7, 11, 11, 14, 0x1f]);
 
 /** Characters within a JSON string, each in its shortest form. */
 export function jsonChars(set: CharSet): string | undefined {
+  const [only = 0] = set;
+  if (set.length === 2 && only === set[1] && includes(PLAIN, only)) return classText(set);
   const parts: string[] = [];
   const plain = intersection(set, PLAIN);
   if (plain.length > 0) parts.push(classText(plain));
-  const letters = LETTERS.filter(([char]) => intersection(set, [char, char]).length > 0);
+  if (plain.length > 0 && intersection(complement(set), ESCAPED).length === 0) return `(${parts[0]} | esc)`;
+  const letters = LETTERS.filter(([char]) => includes(set, char));
   const escapes = letters.length > 0 ? [classText(charSet(...letters.map(([, letter]) => letter + letter)))] : [];
   const controls = intersection(set, OTHER_CONTROLS);
   for (const [digit, first] of [

@@ -1,9 +1,9 @@
 // The deterministic automaton of a term: its states are the term's derivatives.
-import { type CharSet, partition, union } from './char-set.ts';
+import { ANY_CHAR, type CharSet, charSet, complement, normalized, partition, union } from './char-set.ts';
 import { type Expression, type Expressions, ExpressionTooLarge, firstSets } from './expression.ts';
 
-/** Maximum number of states of one automaton. */
-const MAX_STATES = 4_000;
+/** Maximum number of states of one automaton: a list of a thousand short texts. Costly states reach a bound of terms. */
+const MAX_STATES = 10_000;
 
 export interface State {
   readonly isAccepting: boolean;
@@ -38,9 +38,8 @@ export function isEmptyTerm(make: Expressions, term: Expression): boolean {
   for (let state = stack.pop(); state !== undefined && isEmpty; state = stack.pop()) {
     if (state.isNullable) isEmpty = false;
     else
-      for (const chars of partition(firstSets(state))) {
-        const next = make.derivative(state, chars[0] ?? 0);
-        if (next === make.none || known.has(next)) continue;
+      for (const [, next] of successors(make, state)) {
+        if (known.has(next)) continue;
         if (known.size >= MAX_STATES) throw new ExpressionTooLarge('too many states');
         known.add(next);
         stack.push(next);
@@ -54,6 +53,33 @@ export function matches(make: Expressions, term: Expression, text: string): bool
   let state = term;
   for (const char of text) state = make.derivative(state, char.codePointAt(0) ?? 0);
   return state.isNullable;
+}
+
+/** The states of all texts but the given ones. */
+export function statesExcept(texts: Iterable<string>): State[] {
+  interface Node {
+    isListed: boolean;
+    readonly next: Map<string, number>;
+  }
+  const nodes: Node[] = [{ isListed: false, next: new Map() }];
+  for (const text of texts) {
+    let at = 0;
+    for (const char of text) {
+      const next: number = nodes[at]?.next.get(char) ?? nodes.push({ isListed: false, next: new Map() }) - 1;
+      nodes[at]?.next.set(char, next);
+      at = next;
+    }
+    const node = nodes[at];
+    if (node) node.isListed = true;
+  }
+  // From the last state every text is accepted.
+  const any = nodes.length;
+  const states = nodes.map(({ isListed, next }): State => {
+    const listed = Array.from(next, ([char, to]) => [charSet(char + char), to] as const);
+    const rest = complement(normalized(listed.flatMap(([chars]) => chars)));
+    return { isAccepting: !isListed, next: [...listed, [rest, any]] };
+  });
+  return [...states, { isAccepting: true, next: [[ANY_CHAR, any]] }];
 }
 
 /** All texts of a term; undefined if there are more than `max`. Throws ExpressionTooLarge. */
@@ -83,22 +109,33 @@ function explore(make: Expressions, term: Expression) {
   const edges: Edges[] = [];
   for (let i = 0; i < found.length; i += 1) {
     const state = found[i] ?? make.none;
-    const targets = new Map<number, CharSet>();
-    for (const chars of partition(firstSets(state))) {
-      const next = make.derivative(state, chars[0] ?? 0);
-      if (next === make.none) continue;
-      let to = indexes.get(next);
-      if (to === undefined) {
-        to = found.push(next) - 1;
-        indexes.set(next, to);
-        if (to >= MAX_STATES) throw new ExpressionTooLarge('too many states');
-      }
-      const known = targets.get(to);
-      targets.set(to, known ? union(known, chars) : chars);
-    }
-    edges.push(Array.from(targets, ([to, chars]) => [chars, to] as const));
+    const next = Array.from(successors(make, state), ([chars, target]) => {
+      const index = indexes.get(target) ?? found.push(target) - 1;
+      if (index >= MAX_STATES) throw new ExpressionTooLarge('too many states');
+      indexes.set(target, index);
+      return [chars, index] as const;
+    });
+    edges.push(next);
   }
   return { found, edges };
+}
+
+const successorsOf = new WeakMap<Expression, readonly (readonly [CharSet, Expression])[]>();
+
+/** The derivatives of a term, and the characters that lead to each. */
+function successors(make: Expressions, term: Expression): readonly (readonly [CharSet, Expression])[] {
+  const known = successorsOf.get(term);
+  if (known) return known;
+  const targets = new Map<Expression, CharSet>();
+  for (const chars of partition(firstSets(term))) {
+    const next = make.derivative(term, chars[0] ?? 0);
+    if (next === make.none) continue;
+    const before = targets.get(next);
+    targets.set(next, before ? union(before, chars) : chars);
+  }
+  const found = Array.from(targets, ([next, chars]) => [chars, next] as const);
+  successorsOf.set(term, found);
+  return found;
 }
 
 function liveStates(found: readonly Expression[], edges: readonly Edges[]): boolean[] {

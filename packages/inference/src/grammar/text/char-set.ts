@@ -17,6 +17,8 @@ export const LINE_END: CharSet = [10, 10, 13, 13, 0x2028, 0x2029];
 
 /** The set of ranges, each written as its two ends: `charSet('az', '__')`. */
 export function charSet(...ranges: readonly string[]): CharSet {
+  const [only = ''] = ranges;
+  if (ranges.length === 1 && only.length === 2 && only < '\x7f\x7f') return [only.charCodeAt(0), only.charCodeAt(1)];
   return normalized(ranges.flatMap((range) => Array.from(range, (each) => each.codePointAt(0) ?? 0)));
 }
 
@@ -122,7 +124,7 @@ export function propertySet(name: string): CharSet | undefined {
   for (let base = 0; base <= LAST; base += 0x10000) {
     if (base > 0x30000 && base < 0xe0000) continue;
     const width = base === 0 ? 1 : 2;
-    const text = allOf(base);
+    const text = textOf(base);
     for (const { 0: match, index } of text.matchAll(expression))
       ranges.push(base + index / width, base + (index + match.length) / width - 1);
   }
@@ -131,13 +133,18 @@ export function propertySet(name: string): CharSet | undefined {
   return set;
 }
 
-function allOf(base: number): string {
+const texts = new Map<number, string>();
+
+/** All characters of a block of 65,536. */
+function textOf(base: number): string {
+  const known = texts.get(base);
+  if (known) return known;
   const parts: string[] = [];
-  // Surrogates are not characters.
   for (let from = base; from < base + 0x10000; from += 0x1000)
     parts.push(
       String.fromCodePoint(...Array.from({ length: 0x1000 }, (_, i) => (isSurrogate(from + i) ? 0 : from + i))),
     );
+  texts.set(base, parts.join(''));
   return parts.join('');
 }
 

@@ -27,13 +27,15 @@ export class ExpressionTooLarge extends Error {
   override readonly name = 'ExpressionTooLarge';
 }
 
-/** Maximum number of distinct terms, derivatives included: some tens of milliseconds. */
-const MAX_TERMS = 60_000;
+/** Maximum number of distinct terms, and of derivatives with their alternatives: together some hundred milliseconds. */
+const MAX_TERMS = 40_000;
+const MAX_STEPS = 200_000;
 
 /** Makes terms; terms of different instances must not be combined. */
 export class Expressions {
   readonly #terms = new Map<string, Expression>();
   readonly #derivatives = new Map<number, Map<number, Expression>>();
+  #steps = 0;
   readonly empty: Expression = this.#term('e', { kind: 'empty' }, true);
   readonly none: Expression = this.#term('s', { kind: 'set', set: [] }, false);
   readonly anyChar: Expression = this.set(ANY_CHAR);
@@ -59,9 +61,10 @@ export class Expressions {
   }
 
   or(...list: readonly Expression[]): Expression {
-    const parts = flat('or', list);
+    const [only = this.none, ...more] = list.filter((each) => each !== this.none);
+    if (more.length === 0) return only;
+    const parts = flat('or', [only, ...more]);
     if (parts.has(this.all)) return this.all;
-    parts.delete(this.none);
     mergeSets(parts, (a, b) => this.set(union(a, b)));
     if (parts.has(this.empty) && [...parts].some((part) => part !== this.empty && part.isNullable))
       parts.delete(this.empty);
@@ -69,6 +72,7 @@ export class Expressions {
   }
 
   and(...list: readonly Expression[]): Expression {
+    if (list.includes(this.none)) return this.none;
     const parts = flat('and', list);
     parts.delete(this.all);
     mergeSets(parts, (a, b) => this.set(intersection(a, b)));
@@ -95,6 +99,8 @@ export class Expressions {
     const known = this.#derivatives.get(of.id);
     const found = known?.get(char);
     if (found) return found;
+    this.#steps += 1;
+    if (this.#steps > MAX_STEPS) throw new ExpressionTooLarge('too many steps');
     const derived = this.#derive(of, char);
     if (known) known.set(char, derived);
     else this.#derivatives.set(of.id, new Map([[char, derived]]));
@@ -117,6 +123,7 @@ export class Expressions {
       }
       case 'or':
       case 'and':
+        this.#steps += of.list.length;
         return this[of.kind](...of.list.map((each) => this.derivative(each, char)));
       case 'not':
         return this.not(this.derivative(of.of, char));

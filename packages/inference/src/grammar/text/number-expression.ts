@@ -5,14 +5,16 @@ import type { Expression, Expressions, Steps } from './expression.ts';
 import { patternExpression } from './pattern-expression.ts';
 
 /** A multiple has so many remainders at most: each is a state. */
-const MAX_REMAINDERS = 1_500;
+const MAX_REMAINDERS = 1_000;
 
 export class NumberTerms {
   readonly #make: Expressions;
+  /** Texts without a sign. */
+  readonly #positive: Expression;
   /** Every number, and every integer: `1.0` is one. */
   readonly number: Expression;
   readonly integer: Expression;
-  /** How numbers are written in an answer: at most 16 digits, so that each stays what it is as a double. */
+  /** How numbers with bounds are written in an answer: with as many digits as a double has. */
   readonly written: Expression;
   readonly writtenInteger: Expression;
 
@@ -20,30 +22,23 @@ export class NumberTerms {
     this.#make = make;
     this.number = patternExpression(make, '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$');
     this.integer = patternExpression(make, '^-?(0|[1-9][0-9]*)(\\.0+)?$');
-    const short = patternExpression(make, '^(-.{1,16}|[^-].{0,15}|.*e.*)$');
-    this.written = make.and(short, patternExpression(make, '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$|e'));
-    this.writtenInteger = make.and(short, patternExpression(make, '^(0|-?[1-9][0-9]*|.*e.*)$'));
+    this.#positive = patternExpression(make, '^(0|[1-9][0-9]*)(\\.[0-9]+)?$');
+    this.written = patternExpression(make, '^-?(0|[1-9][0-9]{0,15})(\\.[0-9]{1,14})?$|e');
+    this.writtenInteger = patternExpression(make, '^(0|-?[1-9][0-9]{0,15})$|e');
   }
 
   /** Numbers from a bound, without the bound if `isExclusive`. */
   from(bound: number, isExclusive: boolean): Expression {
     const make = this.#make;
-    const [integral, fraction] = decimalOf(bound);
-    const isZero = /^0*$/.test(integral + fraction);
-    const positive = make.and(this.number, patternExpression(make, '^[0-9]'));
-    if (isZero) {
-      const zero = patternExpression(make, '^-?0(\\.0+)?$');
-      return isExclusive ? make.and(positive, make.not(zero)) : make.or(positive, zero);
-    }
-    const reaches = (isOpen: boolean) => make.and(positive, this.#reaching(integral, fraction, isOpen));
-    if (bound > 0) return reaches(isExclusive);
-    // Negative numbers at most as far from zero as the bound.
-    const minus = make.set(charSet('--'));
-    return make.or(positive, make.cat(minus, make.and(positive, make.not(reaches(!isExclusive)))));
+    if (bound > 0 || (bound === 0 && isExclusive)) return this.#sized(bound, 'above', isExclusive);
+    return make.or(this.#positive, this.#minus(this.#sized(bound, 'below', isExclusive)));
   }
 
+  /** Numbers up to a bound, without the bound if `isExclusive`. */
   to(bound: number, isExclusive: boolean): Expression {
-    return this.#make.and(this.number, this.#make.not(this.from(bound, !isExclusive)));
+    const make = this.#make;
+    if (bound < 0 || (bound === 0 && isExclusive)) return this.#minus(this.#sized(bound, 'above', isExclusive));
+    return make.or(this.#minus(this.#positive), this.#sized(bound, 'below', isExclusive));
   }
 
   /** All texts of one value; a value with an exponent also as JSON writes it. */
@@ -56,27 +51,49 @@ export class NumberTerms {
   /** Multiples, in decimal arithmetic; undefined if there are too many remainders. */
   multiplesOf(divisor: number): Expression | undefined {
     const [integral, fraction] = decimalOf(divisor);
-    const scaled = Number(integral + fraction);
-    if (!(scaled > 0 && scaled <= MAX_REMAINDERS)) return undefined;
-    return this.#make.and(this.number, this.#make.steps(multiples({ scaled, digits: fraction.length })));
+    // Zeros at the end are counted apart where what is left has no common factor with 10.
+    const [all, digits = '', zeros = ''] = /^0*(\d*?[1379])(0*)$/.exec(integral + fraction) ?? [];
+    const [remainders, end] = all === undefined ? [Number(integral + fraction), 0] : [Number(digits), zeros.length];
+    if (!(remainders > 0 && remainders <= MAX_REMAINDERS)) return undefined;
+    return this.#make.and(
+      this.number,
+      this.#make.steps(multiples({ remainders, zeros: end, digits: fraction.length })),
+    );
   }
 
-  /** Texts without a sign whose value is at least integral.fraction. */
-  #reaching(integral: string, fraction: string, isExclusive: boolean): Expression {
-    const larger = integral === '0' ? ['[1-9][0-9]*(\\..*)?'] : [`[1-9][0-9]{${integral.length},}(\\..*)?`];
-    for (let i = 0; i < integral.length; i += 1) {
-      const digit = Number(integral[i]);
-      if (digit < 9 && integral !== '0')
-        larger.push(`${integral.slice(0, i)}[${digit + 1}-9][0-9]{${integral.length - i - 1}}(\\..*)?`);
+  #minus(of: Expression): Expression {
+    return this.#make.cat(this.#make.set(charSet('--')), of);
+  }
+
+  /** Texts without a sign whose value is at least, or at most, the absolute value of a bound. */
+  #sized(bound: number, side: 'above' | 'below', isExclusive: boolean): Expression {
+    const [integral, fraction] = decimalOf(bound);
+    const isAbove = side === 'above';
+    const length = integral.length;
+    const any = '(\\.[0-9]+)?';
+    const forms: string[] = [];
+    // Another number of digits.
+    if (isAbove) forms.push(integral === '0' ? `[1-9][0-9]*${any}` : `[1-9][0-9]{${length},}${any}`);
+    else if (length > 1) forms.push(`(0|[1-9][0-9]{0,${length - 2}})${any}`);
+    const differs = (digits: string, i: number, lowest: number) => {
+      const digit = Number(digits[i]);
+      const [from, to] = isAbove ? [digit + 1, 9] : [lowest, digit - 1];
+      return from > to ? undefined : `${digits.slice(0, i)}[${from}-${to}]`;
+    };
+    // The first other digit decides.
+    for (let i = 0; i < length; i += 1) {
+      const start = integral === '0' ? undefined : differs(integral, i, i === 0 && length > 1 ? 1 : 0);
+      if (start !== undefined) forms.push(`${start}[0-9]{${length - i - 1}}${any}`);
     }
-    const tail = isExclusive ? '[0-9]*[1-9][0-9]*' : '[0-9]*';
     for (let i = 0; i < fraction.length; i += 1) {
-      const digit = Number(fraction[i]);
-      if (digit < 9) larger.push(`${integral}\\.${fraction.slice(0, i)}[${digit + 1}-9][0-9]*`);
+      const start = differs(fraction, i, 0);
+      if (start !== undefined) forms.push(`${integral}\\.${start}[0-9]*`);
+      if (!isAbove) forms.push(i === 0 ? integral : `${integral}\\.${fraction.slice(0, i)}`);
     }
-    if (fraction !== '') larger.push(`${integral}\\.${fraction}${tail}`);
-    else larger.push(isExclusive ? `${integral}\\.${tail}` : `${integral}(\\..*)?`);
-    return patternExpression(this.#make, `^(${larger.join('|')})$`);
+    const equal = fraction === '' ? `${integral}(\\.0+)?` : `${integral}\\.${fraction}0*`;
+    if (!isExclusive) forms.push(equal);
+    if (isAbove) forms.push(`${integral}\\.${fraction}[0-9]*[1-9][0-9]*`);
+    return patternExpression(this.#make, `^(${forms.join('|')})$`);
   }
 }
 
@@ -96,23 +113,26 @@ function decimalOf(value: number): readonly [integral: string, fraction: string]
 const DIGITS: readonly CharSet[] = Array.from({ length: 10 }, (_, digit) => charSet(`${digit}${digit}`));
 const SETS: readonly CharSet[] = [...DIGITS, charSet('--'), charSet('..')];
 
+/** The divisor is `remainders` · 10^`zeros` / 10^`digits`. */
 interface Multiples {
-  readonly scaled: number;
-  /** Digits of the divisor's fraction. */
+  readonly remainders: number;
+  readonly zeros: number;
   readonly digits: number;
+  /** Of the digits read, and how many zeros are at their end: at most `zeros`. */
   readonly remainder?: number;
+  readonly trailing?: number;
   /** Digits read after the point; undefined before it. */
   readonly read?: number;
 }
 
-/** The automaton of remainders: the divisor is `scaled` / 10^`digits`. */
+/** The automaton of remainders. */
 function multiples(state: Multiples): Steps {
-  const { scaled, digits, remainder = 0, read } = state;
-  let left = remainder;
-  for (let i = read ?? 0; i < digits; i += 1) left = (left * 10) % scaled;
+  const { remainders, zeros, digits, remainder = 0, trailing = zeros, read } = state;
+  let rest = remainder;
+  for (let i = read ?? 0; i < digits; i += 1) rest = (rest * 10) % remainders;
   return {
-    key: `m${scaled},${digits},${remainder},${read ?? ''}`,
-    isAccepting: left === 0,
+    key: `m${remainders},${zeros},${digits},${remainder},${trailing},${read ?? ''}`,
+    isAccepting: rest === 0 && trailing + digits - (read ?? 0) >= zeros,
     sets: SETS,
     step(char) {
       if (char === 45) return multiples(state);
@@ -120,8 +140,12 @@ function multiples(state: Multiples): Steps {
       const digit = char - 48;
       if (digit < 0 || digit > 9) return undefined;
       if (read !== undefined && read >= digits) return digit === 0 ? multiples(state) : undefined;
-      const next = (remainder * 10 + digit) % scaled;
-      return multiples({ ...state, remainder: next, ...(read === undefined ? {} : { read: read + 1 }) });
+      return multiples({
+        ...state,
+        remainder: (remainder * 10 + digit) % remainders,
+        trailing: digit === 0 ? Math.min(zeros, trailing + 1) : 0,
+        ...(read === undefined ? {} : { read: read + 1 }),
+      });
     },
   };
 }

@@ -32,8 +32,9 @@ export const PROTOCOL = '/strata/inference/1.0.0';
 export const MAX_TOKENS = 1_000_000;
 /** Maximum text length of one token. */
 const MAX_TEXT_BYTES = 16_384;
-/** Maximum part of a vocabulary file in one frame, so that answers are not delayed behind it. */
+/** Maximum part of a vocabulary or model file in one frame, so that answers are not delayed behind it. */
 export const MAX_PART_BYTES = 1024 * 1024;
+const MAX_CHUNK_BYTES = 64 * 1024;
 
 const Tokens = numbersUpTo(MAX_TOKENS, 'uint32', isTokenId);
 
@@ -163,9 +164,7 @@ const Score = z.object({
   maxTokens: z.number().int().min(1).max(MAX_TOKENS).optional(),
 });
 
-/**
- * Worker: the margin of each token (and of the end) in nats, as 32-bit floats; 0: the token is the one that is sampled.
- */
+/** Worker: the margin of each token (and the end) in nats, as 32-bit floats; 0: the token is the one that is sampled. */
 const Scored = z.object({
   kind: z.literal('scored'),
   id: Id,
@@ -200,6 +199,18 @@ const SignedOfferFrame = z.object({
   signature: Signature,
 });
 
+/** Gateway: a chunk of the model file. Only for a worker whose offer has a `fileTreeSha256`. */
+const ChunkAsk = z.object({ kind: z.literal('chunkAsk'), id: Id, modelSha256: Digest, index: Uint32 });
+/** Worker: the chunk, and its path in the tree, 32 bytes for each hash. */
+const Chunk = z.object({
+  kind: z.literal('chunk'),
+  id: Id,
+  sizeBytes: Uint64,
+  rootSha256: Digest,
+  part: bytesUpTo(MAX_CHUNK_BYTES),
+  path: bytesUpTo(64 * 32),
+});
+
 export const Frame = z.discriminatedUnion('kind', [
   Hello,
   Request,
@@ -218,6 +229,8 @@ export const Frame = z.discriminatedUnion('kind', [
   VocabularyPart,
   Settle,
   SignedOfferFrame,
+  ChunkAsk,
+  Chunk,
 ]);
 export type Frame = z.infer<typeof Frame>;
 export type FrameOf<Kind extends Frame['kind']> = Extract<Frame, { readonly kind: Kind }>;
@@ -242,6 +255,8 @@ export const OfferedModel = z.object({
   prefillTokensPerSecond: z.number().min(0).max(1e9),
   decodeTokensPerSecond: z.number().min(0).max(1e9),
   engine: Text(100),
+  /** Digest of the size and the hash tree of the file. Absent: the worker cannot prove chunks. */
+  fileTreeSha256: Digest.optional(),
 });
 export type OfferedModel = z.infer<typeof OfferedModel>;
 

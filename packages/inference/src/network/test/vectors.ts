@@ -81,7 +81,7 @@ function readAlike() {
 function refused() {
   const cases: Cases = [
     ['no bytes', ''],
-    ['a kind of another version', '920100'],
+    ['a kind of another version', 'a20100'],
     ['cut off', '1a0308'],
     ['a length beyond the message that it is in', '0a04 12094141'],
     ['the same field twice', '1a04 0807 0808'],

@@ -1,5 +1,11 @@
 // `strata inference models`: the models of a gateway, and model files of this machine.
-import { listModels as listStored, type ModelStoreOptions, resolveModel, startLlamaEngine } from '@strata/engine';
+import {
+  listModels as listStored,
+  type ModelStoreOptions,
+  openFileTree,
+  resolveModel,
+  startLlamaEngine,
+} from '@strata/engine';
 import type { CommandContext } from '../../context.ts';
 import { runInterruptible } from '../../interruption.ts';
 import { type OutputOptions, printJson, printTable } from '../../output.ts';
@@ -118,7 +124,8 @@ export async function inspectModel(
   const { stdout } = context;
   const file = /^hf:/.test(reference) ? (await resolved(context, reference, store)).path : reference;
   await using engine = await startLlamaEngine({ file, slots: 1, threads: 1, gpu: false });
-  const { info } = engine;
+  const { digest: treeSha256 } = await openFileTree(file);
+  const info = { ...engine.info, treeSha256 };
   if (options.json) return printJson(stdout, info);
   printTable(
     stdout,
@@ -133,6 +140,7 @@ export async function inspectModel(
       ['chat template', info.hasChatTemplate ? 'yes' : 'no'],
       ['bytes', String(info.sizeBytes)],
       ['sha256', info.sha256],
+      ['tree', info.treeSha256],
       ['engine', info.engine],
     ],
   );

@@ -33,6 +33,9 @@ describe('strata stack lookup', async () => {
     );
     const fields = ['--fields', 'state,domain', '--format'];
     const expected = names.map((name) => `unknown,${name},"A, ""B""",x.com`);
+    const bad = path.join(directory.path, 'bad.csv');
+    await writeFile(bad, 'domain\na b\n');
+    assert.match((await lookup([bad])).stdout, /^domain .+ origin +error *\na b +invalid .*\w/);
     assert.deepEqual((await lookup([file, ...fields, 'csv'], 0, /^2001 rows of .*names.csv\n$/)).stdout.split('\r\n'), [
       'state,domain,name,note',
       ...expected,

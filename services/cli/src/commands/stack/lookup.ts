@@ -17,8 +17,8 @@ export interface LookupCommandOptions extends ServiceOptions {
 /** The limit of a look-up that is answered at once; longer lists are jobs. */
 const NAMES_AT_ONCE = 1_000;
 const BYTES_AT_ONCE = 250_000;
-/** Those that fit on a screen. */
-const TABLE_FIELDS = ['domain', 'state', 'sector', 'grade', 'dns', 'mailbox', 'edge', 'origin'];
+/** Those that fit on a screen; `error` only where a name is invalid. */
+const TABLE_FIELDS = ['domain', 'state', 'sector', 'grade', 'dns', 'mailbox', 'edge', 'origin', 'error'];
 
 type Row = Readonly<Record<string, string | number | null>>;
 
@@ -40,8 +40,13 @@ export async function lookupCommand(
   if (!isText) return await pipeline(chunks, stdout, { end: false });
   const rows = (await textOf(chunks)).split('\n').flatMap((line): Row[] => (line === '' ? [] : [JSON.parse(line)]));
   if (format === 'json') return printJson(stdout, { rows });
-  const cells = rows.map((row) => Object.values(row).map((cell) => String(cell ?? '')));
-  printTable(stdout, Object.keys(rows[0] ?? {}), cells);
+  const isShown = (column: string) => names !== undefined || column !== 'error' || rows.some((row) => row.error);
+  const columns = Object.keys(rows[0] ?? {}).filter(isShown);
+  printTable(
+    stdout,
+    columns,
+    rows.map((row) => columns.map((column) => String(row[column] ?? ''))),
+  );
 }
 
 interface SentList {

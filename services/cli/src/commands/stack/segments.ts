@@ -35,12 +35,21 @@ export async function deleteSegment({ stdout }: CommandContext, name: string, se
 }
 
 export async function compareCommand(
-  { stdout }: CommandContext,
+  { stdout, stderr }: CommandContext,
   [a, b]: readonly [string, string],
   { category, limit, json, ...service }: CompareOptions,
 ): Promise<void> {
   const query = { a, b, category, limit } as StackInput<typeof PATH>['query'];
-  const { body } = await clientOf(service).get(PATH, { query }).catch(refused);
+  const client = clientOf(service);
+  const { body } = await client.get(PATH, { query }).catch(refused);
+  // A plain word matches names: the name of a segment as one matches nothing as a rule.
+  const empty = [a, b].filter((_, i) => (i === 0 ? body.a : body.b).domains === 0);
+  if (empty.length > 0) {
+    const { body: saved } = await client.get('/stack/v1/segments', { query: { limit: 1_000 } }).catch(refused);
+    for (const { name } of saved.segments)
+      if (empty.includes(name))
+        stderr.write(`no domain matches ${name}; the segment of this name is segment:${name}\n`);
+  }
   if (json) return printJson(stdout, body);
   const scores = [body.a, body.b].map(({ domains, mean_score, grades }) => [
     ...[String(domains), mean_score?.toFixed(1) ?? '', ...grades.map((grade) => String(grade.domains))],

@@ -24,6 +24,8 @@ export interface AuditorDeps {
   readonly hasOtherWorkers: (modelSha256: string, peer: string) => boolean;
   /** A local engine with the same model file: preferred to all workers, and trusted. */
   readonly engine: (modelSha256: string) => Pick<Engine, 'score'> | undefined;
+  /** What a worker of a pinned model has proved; undefined for other models. */
+  readonly proved?: (peer: string, modelSha256: string) => Verified | undefined;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -120,11 +122,14 @@ export class Auditor implements Trust, AsyncDisposable {
     const { engine, hasOtherWorkers } = this.#deps;
     if (this.#reputations.of(peer).state === 'suspect')
       return { level: 'claimed', reason: 'an audit of the worker found a deviation' };
-    return this.#tally.of(peer, modelSha256, {
-      isOn: this.#share > 0,
-      hasOwnEngine: engine(modelSha256) !== undefined,
-      hasOtherWorkers: hasOtherWorkers(modelSha256, peer),
-    });
+    return (
+      this.#deps.proved?.(peer, modelSha256) ??
+      this.#tally.of(peer, modelSha256, {
+        isOn: this.#share > 0,
+        hasOwnEngine: engine(modelSha256) !== undefined,
+        hasOtherWorkers: hasOtherWorkers(modelSha256, peer),
+      })
+    );
   }
 
   answered(answer: ObservedAnswer): void {

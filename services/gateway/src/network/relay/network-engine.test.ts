@@ -125,10 +125,9 @@ describe('an answer whose worker is killed', () => {
     const asked = { maxTokens: 4, grammar: 'root ::= "a"*', topLogprobs: 1 };
     const events = await Array.fromAsync(net.engine.generate(job(asked), NEVER));
     const read = (token: number) => Uint8Array.from(Buffer.from(simulatedText(token)));
-    const honest = ({ top: [other], ...each }: (typeof tokens)[number]) => ({
-      ...{ ...each, bytes: read(each.token) },
-      top: [{ ...other, bytes: read(8) }],
-    });
+    const honest = (each: (typeof tokens)[number]) => {
+      return { ...each, bytes: read(each.token), top: each.top.map((other) => ({ ...other, bytes: read(8) })) };
+    };
     assert.deepEqual(events.slice(1, -1), tokens.map(honest));
     assert.partialDeepStrictEqual(await net.worker(1).received('request'), asked);
   });

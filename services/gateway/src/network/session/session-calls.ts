@@ -5,13 +5,14 @@ import { WorkerLostError } from './session-events.ts';
 /** Scoring an answer takes as long as reading a prompt; so does embedding. */
 const SCORE_LIMIT_MS = 60_000;
 const EMBED_LIMIT_MS = 60_000;
+const CHUNK_LIMIT_MS = 20_000;
 /** For the complete file, over a slow connection. */
 const VOCABULARY_LIMIT_MS = 120_000;
 /** The largest vocabularies have a fifth of this size. */
 const MAX_VOCABULARY_BYTES = 64 * 1024 * 1024;
 
-type Question = FrameOf<'score' | 'embed' | 'vocabularyAsk'>;
-type Reply = FrameOf<'scored' | 'embedded' | 'vocabularyPart'>;
+type Question = FrameOf<'score' | 'embed' | 'vocabularyAsk' | 'chunkAsk'>;
+type Reply = FrameOf<'scored' | 'embedded' | 'vocabularyPart' | 'chunk'>;
 
 /** `more`: another question follows. `breach`: a protocol violation. */
 type Taken<Result> =
@@ -53,7 +54,7 @@ export class SessionCalls {
   /** The number of calls that the worker includes in its load. */
   get holdingSlots(): number {
     let count = 0;
-    for (const { kind } of this.#pending.values()) if (kind !== 'vocabularyAsk') count += 1;
+    for (const { kind } of this.#pending.values()) if (kind === 'score' || kind === 'embed') count += 1;
     return count;
   }
 
@@ -141,6 +142,15 @@ export function embedCall(question: FrameOf<'embed'>): Call<Float32Array> {
       if (reply.vector.length === 0) return { kind: 'breach', breach: 'an empty vector' };
       return { kind: 'result', result: Float32Array.from(reply.vector) };
     },
+  };
+}
+
+export function chunkCall(question: FrameOf<'chunkAsk'>): Call<FrameOf<'chunk'>> {
+  const limitMs = CHUNK_LIMIT_MS;
+  return {
+    question,
+    limitMs,
+    take: (reply) => (reply.kind === 'chunk' ? { kind: 'result', result: reply } : WRONG_REPLY),
   };
 }
 

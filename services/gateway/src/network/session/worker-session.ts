@@ -15,7 +15,7 @@ import {
 import { RateLimiter } from '@strata/limits';
 import { type Channel, MAX_MESSAGE_BYTES, verifyPeerSignature } from '@strata/p2p';
 import { startInSpan } from '../relay/trace-worker.ts';
-import { embedCall, SessionCalls, scoreCall, vocabularyCall } from './session-calls.ts';
+import { chunkCall, embedCall, SessionCalls, scoreCall, vocabularyCall } from './session-calls.ts';
 import { type LossCause, type SessionRequest, type SessionRunOptions, WorkerLostError } from './session-events.ts';
 import { FIRST_CREDIT, type SessionJob } from './session-job.ts';
 import { SessionJobs } from './session-jobs.ts';
@@ -30,6 +30,8 @@ const BYTES_PER_TICK = { limit: 1024 * 1024, period: 1, refill: 'window' } as co
 const OFFERS = { limit: 30, period: 30 * 8, refill: 'steady' } as const;
 /** More than the largest requests, and less than the channel buffers: a worker with this much unsent is not reading. */
 const MAX_UNSENT_BYTES = 30 * 1024 * 1024;
+
+type FromGateway = 'request' | 'cancel' | 'credit' | 'score' | 'embed' | 'vocabularyAsk' | 'chunkAsk' | 'settle';
 
 export interface SessionOptions {
   /** Round-trip time of the connection, measured elsewhere; undefined: not measured yet. */
@@ -126,10 +128,15 @@ export class WorkerSession implements AsyncDisposable {
     return this.#calls.ask(embedCall({ kind: 'embed', id: this.#newId(), ...request }), signal);
   }
 
-  /** The vocabulary file with this digest; its content is verified. */
+  /** The vocabulary file with this digest, verified. */
   async vocabulary(vocabularySha256: string, signal: AbortSignal): Promise<Uint8Array> {
     const question = { kind: 'vocabularyAsk', id: this.#newId(), vocabularySha256, from: 0 } as const;
     return this.#calls.ask(vocabularyCall(question), signal);
+  }
+
+  /** An unverified chunk of the model file; the worker's offer must have a `fileTreeSha256`. */
+  async chunk(modelSha256: string, index: number, signal: AbortSignal): Promise<FrameOf<'chunk'>> {
+    return this.#calls.ask(chunkCall({ kind: 'chunkAsk', id: this.#newId(), modelSha256, index }), signal);
   }
 
   /** Accepts the worker's receipt. */
@@ -213,6 +220,7 @@ export class WorkerSession implements AsyncDisposable {
       case 'scored':
       case 'embedded':
       case 'vocabularyPart':
+      case 'chunk':
         return this.#calls.has(frame.id) ? this.#calls.take(frame) : this.#takeLate(frame, size);
       case 'failed':
         return this.#takeFailed(frame, size);
@@ -224,16 +232,8 @@ export class WorkerSession implements AsyncDisposable {
         return this.#offers.take(this.peer) === 0 ? this.#takeOffer(frame) : undefined;
       case 'hello':
         return 'hello twice';
-      case 'request':
-      case 'cancel':
-      case 'credit':
-      case 'score':
-      case 'embed':
-      case 'vocabularyAsk':
-      case 'settle':
-        return `${frame.kind}, which only a gateway sends`;
       default:
-        throw new Error(frame satisfies never);
+        return `${(frame satisfies FrameOf<FromGateway>).kind}, which only a gateway sends`;
     }
   }
 

@@ -40,28 +40,25 @@ function scene(options: VocabulariesOptions = {}) {
 }
 
 describe('vocabularies', () => {
-  it('are opened once on first use, and not after closing', async () => {
+  it('are opened once on first use and not after closing, and asked for the text of a token once', async () => {
     const { events, of, vocabularies } = scene();
     const one = of('a');
     assert.deepEqual(events, []);
     const asked = { messages: [], tools: [] };
     await Promise.all([one.tokenize(''), one.render(asked), one.facts(), of('a').detokenize([])]);
-    assert.deepEqual(events, ['open a']);
-    await vocabularies[Symbol.asyncDispose]();
-    await assert.rejects(of('a').tokenize(''), /closed/);
-    await assert.rejects(of('b').facts(), /closed/);
-    assert.deepEqual(events, ['open a', 'close a']);
-  });
-  it('give the text of each token, asked for once', async () => {
-    const { events, of, vocabularies } = scene();
-    await using _all = vocabularies;
-    const one = of('a');
-    for (const tokens of [[3, 1, 3], [1, 2], [2]])
+    for (const tokens of [
+      [3, 1, 3],
+      [1, 2],
+    ])
       assert.deepEqual(
         (await one.bytes(tokens)).map(([n]) => n),
         tokens,
       );
-    assert.deepEqual(events, ['open a', 'bytes 3,1', 'bytes 2']);
+    assert.deepEqual(events.splice(1), ['bytes 3,1', 'bytes 2']);
+    await vocabularies[Symbol.asyncDispose]();
+    await assert.rejects(of('a').tokenize(''), /closed/);
+    await assert.rejects(of('b').facts(), /closed/);
+    assert.deepEqual(events, ['open a', 'close a']);
   });
   it('are evicted above the limit, least recently used first', async () => {
     const { events, of, vocabularies } = scene({ max: 2 });

@@ -39,7 +39,7 @@ export function* readJsonCalls(cursor: Cursor, calls: CallWriter, { isKeyed = fa
 export function* readNamedCall(cursor: Cursor, calls: CallWriter, header: RegExp): Reading<boolean> {
   const from = cursor.at;
   if ((yield* cursor.until(BRACE, { max: MAX_HEADER })) === undefined) return false;
-  const name = header.exec(cursor.slice(from))?.[1];
+  const name = header.exec(cursor.slice(from).replaceAll(/\s/g, ''))?.[1];
   return calls.tool(name) !== undefined && (yield* streamArguments(cursor, calls, name as string));
 }
 

@@ -125,6 +125,6 @@ export function wordJson(text: string): string {
 
 /** As JSON writes the number: without leading zeros and plus. */
 export function numberJson(text: string): string | undefined {
-  const found = /^([-+]?)0*(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)$/.exec(text);
-  return found ? (found[1] === '-' ? '-' : '') + found[2] : undefined;
+  const [, sign, number = ''] = /^([-+]?)(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)$/.exec(text) ?? [];
+  return number === '' ? undefined : (sign === '-' ? '-' : '') + number.replace(/^0+(?=\d)/, '');
 }

@@ -3,7 +3,7 @@
 
 import type { Cursor, Reading } from '../cursor.ts';
 import { Marks } from '../marks.ts';
-import { MAX_HEADER, type Tag, type TagsBody } from '../syntax.ts';
+import { MAX_HEADER, type TagsBody } from '../syntax.ts';
 import type { CallableTool, CallWriter, Schema } from './call-writer.ts';
 import { parsed } from './json-call.ts';
 import { nestedJson } from './nested-value.ts';
@@ -11,7 +11,7 @@ import { isSchema, parameterSchema, typedJson, typesOf } from './typed-value.ts'
 
 /** Reads a call, and those that follow it directly; false without one. */
 export function* readTagsCalls(cursor: Cursor, calls: CallWriter, body: TagsBody): Reading<boolean> {
-  const next = new Marks([body.call.open]);
+  const { next } = marksOf(body);
   for (let hasCall = false; ; hasCall = true) {
     if (hasCall) {
       yield* cursor.passSpace();
@@ -27,7 +27,7 @@ export function* readTagsCalls(cursor: Cursor, calls: CallWriter, body: TagsBody
 
 function* readTagsCall(cursor: Cursor, calls: CallWriter, body: TagsBody): Reading<boolean> {
   if (!(yield* cursor.pass(body.call.open))) return false;
-  const header = yield* readHeader(cursor, body.call, [body.param.open, body.callEnd]);
+  const header = yield* readHeader(cursor, body.call.until, marksOf(body).callHeader);
   const tool = calls.tool(nameIn(header));
   if (!tool) return false;
   const reader = new ArgumentsReader(cursor, calls, { body, tool });
@@ -46,7 +46,6 @@ class ArgumentsReader {
   readonly #calls: CallWriter;
   readonly #body: TagsBody;
   readonly #tool: CallableTool;
-  readonly #next: Marks;
   readonly #names = new Set<string>();
   #isInvalid = false;
 
@@ -55,7 +54,6 @@ class ArgumentsReader {
     this.#calls = calls;
     this.#body = body;
     this.#tool = tool;
-    this.#next = new Marks([body.param.open, body.callEnd]);
   }
 
   /** Emits the call at its end, if it has what its tool requires. */
@@ -74,10 +72,11 @@ class ArgumentsReader {
   }
 
   *all(emit: (text: string) => void): Reading {
-    const { param, callEnd } = this.#body;
-    for (;;) {
+    const { param, callEnd, isChecked } = this.#body;
+    const { inCall } = marksOf(this.#body);
+    while (!isChecked || !this.#isInvalid) {
       // Text between parameters has no meaning.
-      const mark = yield* this.#cursor.until(this.#next);
+      const mark = yield* this.#cursor.until(inCall);
       if (mark === undefined) return;
       this.#cursor.at += mark.length;
       if (mark === callEnd && mark !== param.open) return;
@@ -88,7 +87,7 @@ class ArgumentsReader {
   *#one(emit: (text: string) => void): Reading {
     const { param, valueOpen } = this.#body;
     const cursor = this.#cursor;
-    const header = yield* readHeader(cursor, param, []);
+    const header = yield* readHeader(cursor, param.until, marksOf(this.#body).paramHeader);
     const name = nameIn(header) ?? '';
     if (name === '' || this.#names.has(name)) {
       this.#isInvalid = true;
@@ -104,7 +103,7 @@ class ArgumentsReader {
   }
 
   *#value(name: string, header: string, emit: (text: string) => void): Reading {
-    const { paramEnd, isPadded, param, callEnd, valueOpen, nested } = this.#body;
+    const { paramEnd, isPadded, nested, hasCdata } = this.#body;
     const cursor = this.#cursor;
     const isString = /\b(?:string="true"|type="string")/.test(header);
     const schema = parameterSchema(this.#tool.parameters, name);
@@ -113,10 +112,9 @@ class ArgumentsReader {
       : /\bstring="false"/.test(header)
         ? undefined
         : typesOf(schema, this.#tool.parameters);
-    const end = paramEnd.replace('NAME', name);
-    // A value without its end is ended by what follows it.
-    const followers = valueOpen === undefined && nested === undefined ? [param.open, callEnd] : [];
-    const ends = [end, ...followers].flatMap((mark) => (isPadded ? [`\n${mark}`, mark] : [mark]));
+    const end = paramEnd.replace('NAME', () => name);
+    const isCdata = hasCdata && (yield* cursor.pass(CDATA));
+    const ends = isCdata ? CDATA_END : (marksOf(this.#body).value ?? new Marks([end]));
     if (isPadded) yield* cursor.pass('\n');
     const from = cursor.at;
     const isText = types?.size === 1 && types.has('string');
@@ -124,7 +122,7 @@ class ArgumentsReader {
     if (isText) emit('"');
     else cursor.keptFrom ??= from;
     const onText = (start: number, to: number) => emit(JSON.stringify(cursor.slice(start, to)).slice(1, -1));
-    const mark = yield* cursor.until(new Marks(ends), isText ? { onText } : {});
+    const mark = yield* cursor.until(ends, isText ? { onText } : {});
     if (isText) emit('"');
     else {
       const text = cursor.slice(from);
@@ -134,7 +132,7 @@ class ArgumentsReader {
       );
     }
     cursor.keptFrom = kept;
-    if (mark?.endsWith(end)) cursor.at += mark.length;
+    if (mark !== undefined && (isCdata || mark.endsWith(end))) cursor.at += mark.length;
   }
 }
 
@@ -150,10 +148,42 @@ function unwrapped(given: unknown, schema: Schema | undefined): Schema | undefin
 
 const STRING = new Set(['string'] as const);
 
-/** The text of a tag up to its end, which is passed; `stops` end it too, and are not. */
-function* readHeader(cursor: Cursor, { until }: Tag, stops: readonly string[]): Reading<string> {
-  const { text, mark } = yield* cursor.taking(new Marks([until, ...stops]), { max: MAX_HEADER });
-  if (mark === until) cursor.at += mark.length;
+const CDATA = '<![CDATA[';
+const CDATA_END = new Marks([']]>']);
+
+interface TagsMarks {
+  readonly next: Marks;
+  readonly callHeader: Marks;
+  readonly inCall: Marks;
+  readonly paramHeader: Marks;
+  /** Undefined: the end of a value depends on its name. */
+  readonly value: Marks | undefined;
+}
+
+const known = new WeakMap<TagsBody, TagsMarks>();
+
+function marksOf(body: TagsBody): TagsMarks {
+  const { call, callEnd, param, paramEnd, isPadded, nested, valueOpen } = body;
+  const cached = known.get(body);
+  if (cached) return cached;
+  // A value without its end is ended by what follows it.
+  const ends = [paramEnd, ...(valueOpen === undefined ? [param.open, callEnd] : [])];
+  const marks = {
+    next: new Marks([call.open]),
+    callHeader: new Marks([call.until, param.open, callEnd]),
+    inCall: new Marks([param.open, callEnd]),
+    paramHeader: new Marks([param.until]),
+    value:
+      nested === undefined ? new Marks(ends.flatMap((mark) => (isPadded ? [`\n${mark}`, mark] : [mark]))) : undefined,
+  };
+  known.set(body, marks);
+  return marks;
+}
+
+/** The text of a tag up to its end, which is passed; other marks end it too, and are not. */
+function* readHeader(cursor: Cursor, end: string, marks: Marks): Reading<string> {
+  const { text, mark } = yield* cursor.taking(marks, { max: MAX_HEADER });
+  if (mark === end) cursor.at += mark.length;
   return text;
 }
 
@@ -167,7 +197,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** The name in a tag: of an attribute, after `=`, or all of its text. */
 function nameIn(header: string): string | undefined {
-  const attribute = /(?:^|\s)(?:name|tool|key)="([^"]*)"/.exec(header)?.[1];
+  const [, double, attribute = double] = /(?:^|\s)(?:name|tool|key)=(?:"([^"]*)"|'([^']*)')/.exec(header) ?? [];
   if (attribute !== undefined)
     return attribute.replace(/&(?:amp|lt|gt|quot|apos);/g, (entity) => ENTITIES[entity] ?? entity);
   const text = header.trim();

@@ -1,8 +1,8 @@
 // Requests to a real model with and without the network, and the answers that a client gets: the two must be equal.
 import type { Engine } from '@strata/engine';
 import { type ChatDelta, readChatRequest } from '@strata/inference';
-import { EngineBackend } from '../../answers/engine-backend.ts';
-import { NEVER } from './answers.ts';
+import { EngineBackend } from '../../services/gateway/src/answers/engine-backend.ts';
+import { NEVER } from '../../services/gateway/src/test/network/answers.ts';
 
 const properties = { domain: { type: 'string', maxLength: 12 }, isDeep: { type: 'boolean' } };
 const parameters = { type: 'object', properties, required: ['domain', 'isDeep'], additionalProperties: false };
