@@ -87,21 +87,21 @@ async function overhead(): Promise<Figure[]> {
     // Streams of Portkey 1.15.2 from a custom host fail on current versions of Node.
     const works = await Promise.all(all.map(async (each) => (await answer(each.base, { ...each, body })).ok));
     const proxies = all.filter((_, i) => works[i]);
-    // In turn, so that a change of the machine's speed changes all.
+    // One after the other, so that a change of the machine's speed changes all.
     const rounds: number[][] = [];
     for (let round = 0; round < LOAD_ROUNDS; round += 1) {
       const rates = [];
       for (const each of proxies) rates.push(await rate(each.base, { headers: each.headers, body }));
       rounds.push(rates);
     }
-    const [ours = 0, least = 0, portkeys] = proxies.map((_, i) => median(rounds.map((rates) => rates[i] ?? 0)));
+    const [ours = 0, bareRate = 0, portkeys] = proxies.map((_, i) => median(rounds.map((rates) => rates[i] ?? 0)));
     // Receipts of the last load are still being written to the ledger.
     await sleep(SETTLE_MS);
     const times: number[] = [];
     for (const each of [{ base: upstream, headers }, ...proxies])
       times.push(await alone(each.base, { headers: each.headers, body }));
     const [direct = 0, ...through] = times;
-    const [byUs, byLeast, byPortkey] = through.map((ms) => `${(ms - direct).toFixed(2)} ms`);
+    const [byUs, byBare, byPortkey] = through.map((ms) => `${(ms - direct).toFixed(2)} ms`);
     const than = portkeys
       ? `Portkey ${perSecond(portkeys)}: ${(ours / portkeys).toFixed(1)} ×, goal 2 ×`
       : portkey
@@ -111,12 +111,12 @@ async function overhead(): Promise<Figure[]> {
       [
         `upstream, ${name}, ${CONNECTIONS} connections`,
         perSecond(ours),
-        `bare proxy ${perSecond(least)}: ${(ours / least).toFixed(2)}, goal 0.6; ${than}`,
+        `bare proxy ${perSecond(bareRate)}: ${(ours / bareRate).toFixed(2)}, goal 0.6; ${than}`,
       ],
       [
         `upstream, ${name}, one at a time, added`,
         byUs ?? '',
-        `goal < 0.6 ms; bare proxy ${byLeast}${byPortkey ? `, Portkey ${byPortkey}` : ''}`,
+        `goal < 0.6 ms; bare proxy ${byBare}${byPortkey ? `, Portkey ${byPortkey}` : ''}`,
       ],
     );
   }
