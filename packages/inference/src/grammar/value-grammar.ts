@@ -124,6 +124,8 @@ export class ValueWriter {
     } catch (error) {
       if (error instanceof ExpressionTooLarge || error instanceof GrammarTooLarge)
         throw this.refusal(all, `is too large: ${error.message}`);
+      // Terms and rules nest as deep as a pattern or a list of properties is long.
+      if (error instanceof RangeError) throw this.refusal(all, 'is too large: it nests too deep');
       if (error instanceof TooManyAlternatives) throw this.refusal(all, `has ${error.message}`);
       throw error;
     }
