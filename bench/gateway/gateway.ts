@@ -83,7 +83,7 @@ async function overhead(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const stream of [false, true]) {
     const body = JSON.stringify({ model, messages: MESSAGES, stream });
-    const name = stream ? 'streamed' : 'whole';
+    const name = stream ? 'streamed' : 'complete answers';
     // Streams of Portkey 1.15.2 from a custom host fail on current versions of Node.
     const works = await Promise.all(all.map(async (each) => (await answer(each.base, { ...each, body })).ok));
     const proxies = all.filter((_, i) => works[i]);
