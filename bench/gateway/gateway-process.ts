@@ -1,4 +1,4 @@
-// A gateway for the bench: over an engine that answers at once, or over a model's file.
+// A gateway for the bench: over an engine that answers at once, a model's file, or an upstream server.
 import type { Engine, JobEvent } from '@strata/engine';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
@@ -9,6 +9,8 @@ export interface GatewayOptions {
   readonly slots: number;
   /** A model's file; without it, the instant engine. */
   readonly model?: string;
+  /** Origin of an upstream server with the model `instant`. */
+  readonly upstream?: string;
 }
 
 export interface ReadyGateway {
@@ -18,7 +20,7 @@ export interface ReadyGateway {
   readonly processes: number;
 }
 
-const { slots, model: file } = childArgument<GatewayOptions>();
+const { slots, model: file, upstream } = childArgument<GatewayOptions>();
 const processes = Math.min(slots, 2);
 const stack = new AsyncDisposableStack();
 const directory = stack.use(await temporaryDirectory());
@@ -27,9 +29,12 @@ const config = readGatewayConfig({
   STRATA_INFERENCE_PORT: '0',
   STRATA_MODEL_SLOTS: String(slots),
   STRATA_QUEUE: '2000',
+  ...(upstream
+    ? { STRATA_UPSTREAM: `${upstream}/v1`, STRATA_UPSTREAM_MODELS: 'instant', STRATA_UPSTREAM_PLACES: String(slots) }
+    : {}),
   ...(file ? { STRATA_MODEL: file, STRATA_MODEL_PROCESSES: String(processes), STRATA_MODEL_THREADS: '1' } : {}),
 });
-const engines = file ? {} : { engines: { instant: instant() } };
+const engines = file || upstream ? {} : { engines: { instant: instant() } };
 const running = stack.use(await startGateway(config, createLogger({ level: 'error' }), engines));
 const { key } = await running.gateway.keys.create({ tier: 'unlimited' });
 reportUse();
