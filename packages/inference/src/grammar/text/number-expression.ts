@@ -51,9 +51,10 @@ export class NumberTerms {
   /** Multiples, in decimal arithmetic; undefined if there are too many remainders. */
   multiplesOf(divisor: number): Expression | undefined {
     const [integral, fraction] = decimalOf(divisor);
+    const all = integral + fraction;
+    const digits = withoutFinalZeros(all);
     // Zeros at the end are counted apart where what is left has no common factor with 10.
-    const [all, digits = '', zeros = ''] = /^0*(\d*?[1379])(0*)$/.exec(integral + fraction) ?? [];
-    const [remainders, end] = all === undefined ? [Number(integral + fraction), 0] : [Number(digits), zeros.length];
+    const [remainders, end] = /[1379]$/.test(digits) ? [Number(digits), all.length - digits.length] : [Number(all), 0];
     if (!(remainders > 0 && remainders <= MAX_REMAINDERS)) return undefined;
     return this.#make.and(
       this.number,
@@ -107,7 +108,13 @@ function decimalOf(value: number): readonly [integral: string, fraction: string]
       ? '0'.repeat(-shift) + integral + fraction
       : integral + fraction + '0'.repeat(Math.max(0, shift - fraction.length));
   const point = shift < 0 ? integral.length : integral.length + shift;
-  return [digits.slice(0, point).replace(/^0+(?=\d)/, ''), digits.slice(point).replace(/0+$/, '')];
+  return [digits.slice(0, point).replace(/^0+(?=\d)/, ''), withoutFinalZeros(digits.slice(point))];
+}
+
+function withoutFinalZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, end);
 }
 
 const DIGITS: readonly CharSet[] = Array.from({ length: 10 }, (_, digit) => charSet(`${digit}${digit}`));
