@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { simulatedAnswer } from '@strata/testnet';
-import { auditedNetwork, HONEST, honest, trueAnswer } from '../../test/network/audited-network.ts';
+import { auditedNetwork, HONEST, honest, trueAnswer, trueAnswers } from '../../test/network/audited-network.ts';
 import type { ObservedAnswer } from './trust.ts';
 
 const simulated = (prompt: readonly number[], options: { seed: number; modelSeed?: number }) => ({
@@ -41,5 +41,14 @@ describe('a cheat', () => {
       );
     }
     assert.equal(network.states('eve', 'dan'), 'quarantined good');
+  });
+  it('that is proven gets no requests for a day', async () => {
+    await using network = await auditedNetwork({ workers: HONEST, share: 0 });
+    await network.take(...trueAnswers('eve', 50));
+    assert.equal(network.asked.length, 0, 'at a share of 0 nothing is audited');
+    network.auditor.breach('eve', 'a forged receipt');
+    assert.deepEqual([network.auditor.of('eve'), network.reputation('eve').reason], [0, 'a forged receipt']);
+    network.clock.nowMs += 25 * 3_600_000;
+    assert.ok(network.auditor.of('eve') > 0);
   });
 });

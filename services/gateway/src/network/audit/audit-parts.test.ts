@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { randomFrom } from '../../../../../tests/support/random.ts';
-import { CONTEXT, MODEL, trueAnswer, trueAnswers, truth } from '../../test/network/audited-network.ts';
+import { ANSWER_TOKENS, CONTEXT, MODEL, trueAnswer, trueAnswers, truth } from '../../test/network/audited-network.ts';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
 import { hasDrawnEnd, isCutShort } from './audit-facts.ts';
 import { AuditQueue } from './audit-queue.ts';
@@ -69,6 +69,17 @@ describe('the runs of many workers', () => {
     }
     assert.ok(audited.ann === 20 || audited.ann === 19);
     assert.ok(audited.ben > 5, 'and yet a worker that is forgotten again and again is not free');
+  });
+
+  it('select a long answer four times as often as a short one, but also short ones', () => {
+    const runs = runsOf(1_000, 3);
+    const long = { answer: Array.from({ length: 300 }, () => 7), from: 0 };
+    const drawn = trueAnswers('ann', 20_000).flatMap((answer, i) =>
+      runs.add(i % 2 ? answer : { ...answer, ...long }, 0.1),
+    );
+    const ofLong = drawn.filter(({ answer }) => answer.length > ANSWER_TOKENS).length;
+    const ratio = ofLong / (drawn.length - ofLong);
+    assert.ok(ratio > 3 && ratio < 5.3, `${ratio}`);
   });
 });
 

@@ -81,6 +81,14 @@ describe('the auditor', () => {
     assert.deepEqual(last?.request.answer, trueAnswer('ben', 49).answer, 'the newest, but for the one too large');
   });
 
+  // Which one, and when: see reputation.test.ts of packages/inference.
+  it('audits exactly one of fifty answers of a trusted worker', async () => {
+    await using network = await auditedNetwork({ workers: HONEST });
+    await network.answerHonestly(['eve'], 60);
+    const { state, audits } = network.reputation('eve');
+    await network.answerHonestly(['eve'], 500);
+    assert.deepEqual([state, network.reputation('eve').audits - audits], ['good', 10]);
+  });
   it('repays audits for which no worker was available', async () => {
     let isAway = false;
     const ann: Score = async (request, signal) => (isAway ? assert.fail('no slot is free') : honest(request, signal));
