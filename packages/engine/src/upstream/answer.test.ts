@@ -26,10 +26,11 @@ function answering(chunks: readonly unknown[], options: Partial<AnswerOptions> =
 }
 const answer = (...asked: Parameters<typeof answering>) => Array.fromAsync(answering(...asked));
 
+const hidden = [{ role: 'assistant', content: null }, { reasoning_content: 'hm' }, { reasoning: 'hm' }];
+const thoughts = hidden.map((each) => delta(each));
+
 describe('an answer', () => {
   const otherChoice = { choices: [{ index: 1, delta: { content: 'no' }, finish_reason: 'length' }] };
-  const hidden = [{ role: 'assistant', content: null }, { reasoning_content: 'hm' }, { reasoning: 'hm' }];
-  const thoughts = hidden.map((each) => delta(each));
   const plain = (text: string, finish_reason: string | null) => ({ choices: [{ index: 0, text, finish_reason }] });
   for (const [name, chunks, reason, text = 'x'] of [
     ['stop', [ends('stop'), '[DONE]'], 'stop'],
@@ -218,10 +219,16 @@ describe('calls of tools', () => {
     assert.rejects(answer(Array(20).fill(says('y'.repeat(1024 * 1024)))), failedAs('upstream-failed', /characters/)));
 
   it('that were forced come without text', async () => {
-    const chunks = [delta({ role: 'assistant' }), says('Let me check.'), called('0 a find {}'), ends('stop')];
+    const chunks = [
+      delta({ role: 'assistant' }),
+      says('Let me check.'),
+      ...thoughts,
+      called('0 a find {}'),
+      ends('stop'),
+    ];
     const deltas = await answer(chunks, { isCallForced: true });
     const kinds = deltas.map(({ kind }) => kind);
-    assert.deepEqual(kinds, ['begin', 'call', 'arguments', 'end']);
+    assert.deepEqual(kinds, ['begin', 'reasoning', 'call', 'arguments', 'end']);
   });
 
   it('that were forced and never came are refused before anything is emitted', async () => {

@@ -31,6 +31,8 @@ export async function* answerDeltas(
   let reason: string | undefined;
   let isDone = false;
   let hasBegun = false;
+  /** What was thought before the beginning. */
+  let thought = '';
   let length = 0;
 
   for (;;) {
@@ -45,10 +47,7 @@ export async function* answerDeltas(
       break;
     }
     const chunk = readChunk(event, secret);
-    if (!hasBegun && (!isCallForced || chunk.calls.length > 0)) {
-      hasBegun = true;
-      yield { kind: 'begin' };
-    }
+    if (!hasBegun && (!isCallForced || chunk.calls.length > 0)) yield* beginning();
     count(usage, chunk);
     length +=
       chunk.text.length + chunk.reasoning.length + chunk.calls.reduce((sum, call) => sum + call.arguments.length, 0);
@@ -56,10 +55,11 @@ export async function* answerDeltas(
     // Tokens of calls are not emitted.
     if (topLogprobs !== undefined && !isCallForced && chunk.calls.length === 0) logprobs.push(...chunk.logprobs);
     if (logprobs.length > MAX_HELD_LOGPROBS) throw failed('sent log-probabilities without text');
-    if (chunk.reasoning !== '' && !isCallForced) {
+    if (chunk.reasoning !== '') {
       // The log-probabilities are those of the content.
       logprobs = [];
-      yield { kind: 'reasoning', text: chunk.reasoning };
+      if (hasBegun) yield { kind: 'reasoning', text: chunk.reasoning };
+      else thought += chunk.reasoning;
     }
     const { text, stop } = scanner.push(isCallForced ? '' : chunk.text);
     if (text !== '') yield textDelta(text);
@@ -73,11 +73,17 @@ export async function* answerDeltas(
   }
   if (!isDone && reason === undefined) throw failed('ended the answer prematurely');
   if (isCallForced && calls.count === 0 && finishReason(reason, false) === 'stop') throw textInsteadOfCall();
-  if (!hasBegun) yield { kind: 'begin' };
+  if (!hasBegun) yield* beginning();
   const rest = scanner.end();
   if (rest !== '') yield textDelta(rest);
   yield* calls.end();
   yield { kind: 'end', reason: finishReason(reason, calls.count > 0) };
+
+  function* beginning(): Generator<ChatDelta> {
+    hasBegun = true;
+    yield { kind: 'begin' };
+    if (thought !== '') yield { kind: 'reasoning', text: thought };
+  }
 
   function textDelta(text: string): ChatDelta {
     if (topLogprobs === undefined) return { kind: 'text', text };

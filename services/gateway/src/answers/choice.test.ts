@@ -8,6 +8,9 @@ const CONTROL = '<|tool_call|>';
 const format = outputFormat(`<think></think> ${CONTROL}`);
 const opened = openedBy('<assistant><think>\n', format);
 
+/** Half a character is written in hexadecimal digits. */
+const bytesOf = (text: string) => (text === 'c3' ? ([text, 'hex'] as const) : ([text, 'utf8'] as const));
+
 /** What a client receives of an answer whose tokens have these texts. */
 async function answer(
   texts: readonly string[],
@@ -16,7 +19,13 @@ async function answer(
   const controls = new Map([[texts.indexOf(CONTROL), CONTROL]]);
   async function* generate() {
     for (const [token, text] of texts.entries())
-      yield { kind: 'token', token, bytes: Buffer.from(controls.has(token) ? '' : text), logprob: -1, top: [] };
+      yield {
+        kind: 'token',
+        token,
+        bytes: Buffer.from(...bytesOf(controls.has(token) ? '' : text)),
+        logprob: -1,
+        top: [],
+      };
     yield { kind: 'end', reason: 'stop' };
   }
   const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
@@ -42,14 +51,21 @@ async function answer(
 it('reasoning and calls are separate from the text, its tokens and its usage', async () => {
   const call = [' Wait', '.', CONTROL, '[{"name": "f", "argu', 'ments": {"a"', ': 1}}]'];
   const closed = openedBy('<think></think>\n', format);
-  // A control token is never text, and a stop string ends reasoning too.
+  // A control token is never text, and a stop string ends only the content.
   for (const [texts, options, reasoningTokens, ...expected] of [
     [['Let', ' me', '\n', '</think>', '\n\n', 'Hi', '!'], { opening: opened }, 4, 'Hi!', 'Let me', '', 'Hi|!', 'stop'],
     [['A', ' b'], { opening: closed }, 0, 'A b', '', '', 'A| b', 'stop'],
     [call, {}, 0, ' Wait.', '', '{"a": 1}', ' Wait|.', 'tool_calls'],
     [call, { isCallForced: true }, 0, '', '', '{"a": 1}', '', 'tool_calls'],
-    [['so ', CONTROL, 'no'], {}, 0, 'so no', '', '', 'so |no', 'stop'],
-    [['a E', 'ND b'], { stops: ['END'], opening: opened }, 2, '', 'a', '', '', 'stop'],
+    [['so ', 'c3', CONTROL, 'no'], {}, 0, 'so no', '', '', 'so |no', 'stop'],
+    [
+      ...[['a E', 'ND', '</think>', 'c', ' END', 'x'], { stops: ['END'], opening: opened }, 3],
+      ...['c ', 'a END', '', 'c| END', 'stop'],
+    ],
+    [
+      ...[['e', '</think>', CONTROL, '[{"name":"f","arguments":{}}]'], { opening: opened, isCallForced: true }, 2],
+      ...['', 'e', '{}'],
+    ],
   ] as const)
     assert.partialDeepStrictEqual(await answer(texts, options), [...expected, { reasoningTokens }]);
 });

@@ -33,7 +33,8 @@ export interface ChoiceOptions extends ChoiceDeps {
  */
 export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOptions): AsyncGenerator<ChatDelta> {
   const { stops, controls, isCallForced, signal, usage, context } = options;
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const newDecoder = () => new TextDecoder('utf-8', { ignoreBOM: true });
+  let decoder = newDecoder();
   const scanner = new StopScanner(stops);
   const reader = options.reader?.();
   let logprobs: ChosenLogprob[] = [];
@@ -41,16 +42,19 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
   let isAfterMark = false;
   let reason: FinishReason = 'stop';
   let hasCalls = false;
+  let isStopped = false;
 
   const outputDeltas = (deltas: readonly OutputDelta[]): ChatDelta[] =>
     deltas.flatMap((delta): ChatDelta[] => {
-      if (delta.kind === 'text') return textDeltas(delta.text);
+      if (isStopped) return [];
+      if (delta.kind === 'text') return contentDeltas(delta.text);
+      const before = textDeltas(scanner.end());
       isAfterMark = true;
       logprobs = [];
-      if (delta.kind === 'reasoning') return isCallForced ? [] : [delta];
+      if (delta.kind === 'reasoning') return [...before, delta];
       hasCalls = true;
-      if (delta.kind === 'arguments') return [delta];
-      return [{ ...delta, id: `call_${randomText(12)}` }];
+      if (delta.kind === 'arguments') return [...before, delta];
+      return [...before, { ...delta, id: `call_${randomText(12)}` }];
     });
   const textDeltas = (text: string): ChatDelta[] => {
     // An answer that must be a call has no text, even if it was cut off.
@@ -61,7 +65,13 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
     logprobs = [];
     return [delta];
   };
-  const deltasOf = (text: string) => (reader ? outputDeltas(reader.push(text)) : textDeltas(text));
+  /** Stop strings are those of the content. */
+  const contentDeltas = (content: string): ChatDelta[] => {
+    const { text, stop } = scanner.push(content);
+    isStopped ||= stop !== undefined && !isCallForced;
+    return textDeltas(text);
+  };
+  const deltasOf = (text: string) => (reader ? outputDeltas(reader.push(text)) : contentDeltas(text));
 
   let hasBegun = false;
   try {
@@ -79,29 +89,29 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
       const wasReasoning = reader?.isReasoning;
       const control = controls?.get(event.token);
       if (control !== undefined && reader) {
-        // A stop string does not span a control token.
-        yield* deltasOf(scanner.end());
+        // Neither a character nor a stop string spans a control token.
+        decoder = newDecoder();
+        yield* textDeltas(scanner.end());
         yield* outputDeltas(reader.push(control, { isControl: true }));
         isAfterMark = true;
         if (wasReasoning || reader.isReasoning) countReasoning();
+        if (isStopped) break;
         continue;
       }
       if (job.topLogprobs !== undefined)
         logprobs.push({ ...logprobOf(event), top_logprobs: (event.top ?? []).map(logprobOf) });
-      const { text, stop } = scanner.push(decoder.decode(event.bytes, { stream: true }));
-      yield* deltasOf(text);
+      yield* deltasOf(decoder.decode(event.bytes, { stream: true }));
       if (wasReasoning || reader?.isReasoning) countReasoning();
-      if (stop !== undefined) {
-        yield* ending('');
-        return;
-      }
+      if (isStopped) break;
     }
   } catch (error) {
     throw asClientError(error, options.grammarParam);
   }
   if (!hasBegun) yield* beginning();
   // An incomplete character at the end is dropped.
-  yield* ending(scanner.end());
+  if (reader) yield* outputDeltas(reader.end());
+  yield* textDeltas(scanner.end());
+  yield { kind: 'end', reason: hasCalls && reason === 'stop' ? 'tool_calls' : reason };
 
   function countReasoning(): void {
     usage.reasoningTokens = (usage.reasoningTokens ?? 0) + 1;
@@ -111,12 +121,6 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
     hasBegun = true;
     yield { kind: 'begin' };
     if (options.echo !== undefined) yield { kind: 'text', text: options.echo };
-  }
-
-  function* ending(rest: string): Generator<ChatDelta> {
-    yield* deltasOf(rest);
-    if (reader) yield* outputDeltas(reader.end());
-    yield { kind: 'end', reason: hasCalls && reason === 'stop' ? 'tool_calls' : reason };
   }
 }
 

@@ -22,8 +22,6 @@ const argumentPairs = (until: string): TagsBody => ({
 const json = { kind: 'json' } as const;
 const python = { kind: 'python' } as const;
 const named = (header: RegExp) => ({ kind: 'named', header }) as const;
-const BARE_OBJECT = ['{"name"', '{ "name"', '{\n  "name"', '{\n    "name"', '{"type": "function"'];
-const BARE_LIST = ['[{"name"', '[{ "name"', '[\n  {', '[\n    {', '[\n{'];
 const SECTIONS = ['<|tool_calls_section_begin|>', '<|tool_call_section_begin|>'];
 const MINIMAX = ']<]minimax[>[';
 const tag = (name: string, kind: 'open' | 'close' = 'open') => [
@@ -119,7 +117,7 @@ export const CALLS: readonly CallSyntax[] = [
     ...{ hints: ['[func_name1('], opens: ['<|python_start|>'], bare: ['['], closes: ['<|python_end|>'], body: python },
   },
   { opens: ['<function_calls>'], closes: ['</function_calls>'], body: python },
-  { hints: ['<|python_tag|>'], opens: ['<|python_tag|>'], bare: BARE_OBJECT, closes: [], body: json },
+  { hints: ['<|python_tag|>'], opens: ['<|python_tag|>'], bare: ['{'], closes: [], body: json },
   { opens: ['<|START_ACTION|>'], closes: ['<|END_ACTION|>'], body: json },
   { hints: ['Action:', 'tool_name'], opens: ['Action:', '```json'], closes: ['```'], body: json },
   { opens: ['<|action_start|>', '<|plugin|>'], closes: ['<|action_end|>'], body: json },
@@ -142,7 +140,7 @@ export const CALLS: readonly CallSyntax[] = [
     ...{
       hints: ['[{"name": "tool_call_name"'],
       opens: ['```json', '```', '[TOOL_CALLS]', '<tool_call>'],
-      bare: BARE_LIST,
+      bare: ['['],
       closes: ['```', '</tool_call>'],
     },
     ...{ body: json, trims: true },

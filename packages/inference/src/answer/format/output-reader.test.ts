@@ -89,12 +89,14 @@ describe('tool calls', () => {
     assert.ok(text.length > 150_000);
     assert.equal(text.length + gathered(reader.end()).text.length, 300_009);
   });
+  const LLAMA = outputFormat('<|python_tag|>');
   const PYTHON = outputFormat('[func_name1(');
   const NESTED = outputFormat('<mm:think>]<]minimax[>[<tool_call>');
   const M = ']<]minimax[>[';
   const twice = `${M}<a>${M}<b>${M}<b>1${M}</b>${M}</b>${M}</a>`;
   for (const [format, text, sent, calls] of [
     [PYTHON, 'Write [add(a=1)] here.', 'Write [add(a=1)] here.', []],
+    [LLAMA, 'OK {"type":"function","function":{"name":"add","arguments":{}}}', 'OK ', [added({})]],
     [PYTHON, '[add(a=1)] is a call.', '[add(a=1)] is a call.', []],
     [PYTHON, 'So\n[add(a="""1\\n2""")]\nDone', 'So\nDone', [added({ a: '1\n2' })]],
     [NESTED, `${M}<tool_call>${M}<invoke name="add">${twice}${M}</invoke>`, '', [added({ a: { b: { b: 1 } } })]],
