@@ -11,12 +11,35 @@ const MAX_HELD = 128 * 1024;
 
 export class Cursor {
   readonly #held: HeldText;
-  at = 0;
+  #at = 0;
+  /** The last position that was read since this was set. */
+  furthest = 0;
   /** Text from here on is kept, to be read again. */
   keptFrom: number | undefined;
+  /** The same, for a reader around other readers. */
+  pinnedFrom: number | undefined;
 
   constructor(held: HeldText) {
     this.#held = held;
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  set at(position: number) {
+    this.#at = position;
+    if (position > this.furthest) this.furthest = position;
+  }
+
+  /** Text before this position is not needed any more. */
+  get kept(): number {
+    return Math.min(this.at, this.keptFrom ?? this.at, this.pinnedFrom ?? this.at);
+  }
+
+  /** Whether what is kept back has become too much, so that the reader does not get what follows. */
+  get isFull(): boolean {
+    return !this.#held.isEnded && this.at - this.kept > MAX_HELD;
   }
 
   /** What has arrived from here on. */
@@ -30,7 +53,7 @@ export class Cursor {
 
   /** Waits for more text; false at the end, and when too much is kept back: the reader then takes what there is. */
   *more(): Reading<boolean> {
-    if (this.#held.isEnded || (this.keptFrom !== undefined && this.at - this.keptFrom > MAX_HELD)) return false;
+    if (this.#held.isEnded || this.isFull) return false;
     yield;
     return true;
   }
@@ -85,6 +108,7 @@ export class Cursor {
       if (max !== undefined && this.at - start >= max) return undefined;
       if (mark !== undefined) return mark;
       if (yield* this.more()) continue;
+      if (this.isFull) return undefined;
       const decided = this.at;
       this.at = this.#held.length;
       if (this.at > decided) onText?.(decided, this.at);

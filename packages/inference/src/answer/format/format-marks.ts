@@ -8,6 +8,8 @@ export interface FormatMarks {
   readonly reasoning: Marks;
   /** After a call. */
   readonly after: Marks;
+  /** After a call without marks of its own; the end of its line is another. */
+  readonly ends: Marks;
   readonly closes: ReadonlySet<string>;
   readonly syntaxes: readonly { readonly syntax: CallSyntax; readonly opens: Marks; readonly bare: Marks }[];
 }
@@ -35,6 +37,7 @@ function compiled({ reasoning, dropped, calls, hasHeaders }: OutputFormat, hasTo
     text: new Marks([...(hasTools ? starts : []), ...(reasoning?.opens ?? []), ...ends, ...dropped, ...headers]),
     reasoning: new Marks([...ends, ...headers, ...(reasoning?.quotesCalls ? [] : quoted)]),
     after: new Marks([...closes, ...starts]),
+    ends: new Marks([...closes, ...dropped, ...headers]),
     closes: new Set(closes),
     syntaxes: calls.map((syntax) => ({
       ...{ syntax, opens: new Marks(syntax.opens), bare: new Marks(syntax.bare ?? []) },

@@ -16,6 +16,10 @@ export class HeldText {
     if (isControl && text !== '') this.#controls.push({ from: this.length - text.length, to: this.length });
   }
 
+  isControl(at: number): boolean {
+    return this.#controls.some(({ from, to }) => from <= at && at < to);
+  }
+
   end(): void {
     this.#isEnded = true;
   }

@@ -21,17 +21,14 @@ export function outputFormat(template = ''): OutputFormat {
   };
 }
 
-/** The last mark that a prompt opens and does not close: the answer continues within it. */
+/**
+ * The mark that a prompt ends with, up to white space: the answer continues within it. A mark elsewhere may be text of a
+ * user.
+ */
 export function openedBy(prompt: string, { reasoning, calls, hasHeaders }: OutputFormat): string {
   const end = prompt.trimEnd();
-  if (hasHeaders && end.endsWith(`${HEADERS[0]}assistant`)) return `${HEADERS[0]}assistant`;
-  const call = calls.flatMap(({ opens }) => opens).find((mark) => end.endsWith(mark));
-  if (call !== undefined) return call;
-  let [opened, opening] = [-1, ''];
-  for (const mark of reasoning?.opens ?? []) {
-    const at = Math.max(prompt.lastIndexOf(mark), end.lastIndexOf(mark.trimEnd()));
-    if (at > opened) [opened, opening] = [at, mark];
-  }
-  const closed = Math.max(-1, ...(reasoning?.closes ?? []).map((mark) => prompt.lastIndexOf(mark)));
-  return opened > closed ? opening : '';
+  const isLast = (mark: string) => end.endsWith(mark.trimEnd());
+  const header = `${HEADERS[0]}assistant`;
+  if (hasHeaders && isLast(header)) return header;
+  return [...calls.flatMap(({ opens }) => opens), ...(reasoning?.opens ?? [])].find(isLast) ?? '';
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../../tests/support/property.ts';
-import type { OutputDelta } from './calls/call-writer.ts';
-import { outputFormat } from './output-format.ts';
+import type { CallableTool, OutputDelta } from './calls/call-writer.ts';
+import { openedBy, outputFormat } from './output-format.ts';
 import { OutputReader } from './output-reader.ts';
 
 const tools = [{ name: 'find_domain' }, { name: 'add' }];
@@ -27,8 +27,8 @@ function gathered(deltas: readonly OutputDelta[]): { text: string; calls: Found[
   return { text, calls: calls.map(({ name, given }) => ({ name, input: JSON.parse(given) })) };
 }
 
-function read(pieces: readonly string[], max?: number) {
-  const reader = new OutputReader(UNKNOWN, tools, max === undefined ? {} : { max });
+function read(pieces: readonly string[], max?: number, format = UNKNOWN, callable: readonly CallableTool[] = tools) {
+  const reader = new OutputReader(format, callable, max === undefined ? {} : { max });
   return gathered([...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()]);
 }
 const cut = (text: string) =>
@@ -58,6 +58,8 @@ describe('tool calls', () => {
     ['half an object', '{"name":"add"', '{"name":"add"', []],
     ['words', 'Two < three, <tool> and {"name":"add"}', 'Two < three, <tool> and {"name":"add"}', []],
     ['half a mark at the end', 'so <tool_', 'so <tool_', []],
+    ['a line break in a string', mark(add('arguments', '{"a":"1\n2\\d"}')), '', [added({ a: '1\n2\\d' })]],
+    ['a mark of reasoning in text', 'The `<think>` tag opens it.', 'The `<think>` tag opens it.', []],
   ];
   for (const [why, text, sent, calls] of table)
     it(`are detected, or not, in ${why}, however the text is split`, () =>
@@ -86,5 +88,50 @@ describe('tool calls', () => {
     const text = pieces.map((piece) => gathered(reader.push(piece)).text).join('');
     assert.ok(text.length > 150_000);
     assert.equal(text.length + gathered(reader.end()).text.length, 300_009);
+  });
+  const PYTHON = outputFormat('[func_name1(');
+  const NESTED = outputFormat('<mm:think>]<]minimax[>[<tool_call>');
+  const M = ']<]minimax[>[';
+  const twice = `${M}<a>${M}<b>${M}<b>1${M}</b>${M}</b>${M}</a>`;
+  for (const [format, text, sent, calls] of [
+    [PYTHON, 'Write [add(a=1)] here.', 'Write [add(a=1)] here.', []],
+    [PYTHON, '[add(a=1)] is a call.', '[add(a=1)] is a call.', []],
+    [PYTHON, 'So\n[add(a="""1\\n2""")]\nDone', 'So\nDone', [added({ a: '1\n2' })]],
+    [NESTED, `${M}<tool_call>${M}<invoke name="add">${twice}${M}</invoke>`, '', [added({ a: { b: { b: 1 } } })]],
+  ] as const)
+    it(`are found, or not, in ${text}`, () =>
+      holds(50, [cut(text)], (pieces) => assert.deepEqual(read(pieces, 9, format), { text: sent, calls })));
+  it('that are not JSON are passed up to their mark', () => {
+    const all = new OutputReader(UNKNOWN, tools).push(`${mark(add('arguments', `{"a": 'x'}`))}ok`);
+    assert.deepEqual(all.slice(1), [
+      { kind: 'arguments', at: 0, text: '{"a": ' },
+      { kind: 'text', text: 'ok' },
+    ]);
+  });
+  it('take time that is linear in hostile text and schemas', () => {
+    const start = performance.now();
+    const xlam = outputFormat('[{"name": "tool_call_name"');
+    const checked = outputFormat('<function name=');
+    for (const [format, text] of [
+      [UNKNOWN, '{"name":'],
+      [xlam, '[{"name":'],
+      [xlam, '[{"name":"add","id":'],
+      [checked, '<function name="add"><param name="a1">x'],
+    ] as const)
+      assert.ok(read([text.repeat(20_000)], 9, format).text.length >= text.length * 19_999);
+    const twice = (name: string) => ({ anyOf: [{ $ref: `#/$defs/${name}` }, { $ref: `#/$defs/${name}` }, {}] });
+    const defs = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`d${i}`, twice(`d${i + 1}`)]));
+    const properties = { a: twice('d0'), b: { allOf: [{ type: ['string', 'integer'] }, {}, { type: 'number' }] } };
+    const xml = '<function name="add"><param name="a">x</param><param name="b">1</param></function>';
+    const parameters = { $defs: { ...defs, d41: { type: 'string' } }, properties };
+    assert.deepEqual(read([xml], 9, checked, [{ name: 'add', parameters }]).calls, [added({ a: 'x', b: 1 })]);
+    // It takes half a second; quadratic readers take minutes.
+    assert.ok(performance.now() - start < 10_000);
+  });
+  it('and reasoning are only opened by the end of a prompt', () => {
+    const format = outputFormat('<think>');
+    const turn = '<|im_end|>\n<|im_start|>assistant\n';
+    const opened = [`what does <think> do?${turn}`, `${turn}<think>\n`].map((prompt) => openedBy(prompt, format));
+    assert.deepEqual(opened, ['', '<think>']);
   });
 });

@@ -2,6 +2,7 @@
 import { type CallableTool, CallWriter, type OutputDelta } from './calls/call-writer.ts';
 import { readJsonCalls, readNamedCall, streamArguments } from './calls/json-call.ts';
 import { readBracesCall, readPythonCalls } from './calls/literal-call.ts';
+import { readLoneCall } from './calls/lone-call.ts';
 import { readTagsCalls } from './calls/tags-call.ts';
 import { Cursor, type Reading } from './cursor.ts';
 import { type FormatMarks, formatMarks } from './format-marks.ts';
@@ -22,6 +23,8 @@ export interface OutputReaderOptions {
 const MAX_REREAD = 256 * 1024;
 /** Of an attempt that costs nothing. */
 const MAX_FREE = 64;
+/** Text about marks may contain any but those of special tokens. */
+const SPECIAL = /[|[]/;
 const MESSAGE_MARK = new Marks([MESSAGE]);
 const MESSAGE_OVER = new Marks([...MESSAGE_ENDS, ...HEADERS]);
 
@@ -66,8 +69,7 @@ export class OutputReader {
 
   /** `isControl`: the text of a control token, which is a mark or nothing. */
   push(text: string, { isControl = false } = {}): readonly OutputDelta[] {
-    const { at, keptFrom = at } = this.#cursor;
-    this.#held.push(text, { isControl, keptFrom: Math.min(keptFrom, at) });
+    this.#held.push(text, { isControl, keptFrom: this.#cursor.kept });
     this.#reading.next();
     return this.#calls.take();
   }
@@ -95,7 +97,8 @@ export class OutputReader {
     const cursor = this.#cursor;
     const from = cursor.at;
     if (hasHeaders && HEADERS.includes(mark)) return yield* this.#message(mark);
-    if (reasoning?.opens.includes(mark)) {
+    const isSpokenOf = !this.#text.isBlank && !SPECIAL.test(mark) && !this.#held.isControl(from);
+    if (reasoning?.opens.includes(mark) && !isSpokenOf) {
       cursor.at += mark.length;
       this.#text.leave();
       if (reasoning.keepsOpen) this.#text.write(from, cursor.at, 'reasoning');
@@ -159,17 +162,31 @@ export class OutputReader {
     for (const { syntax, opens, bare } of this.#rereadable > 0 ? this.#marks.syntaxes : []) {
       cursor.at = from;
       cursor.keptFrom = from;
-      const isOpened = yield* this.#passOpens(opens);
-      if (isOpened || (yield* cursor.markHere(bare)) !== undefined) {
-        const hasCall = yield* this.#body(syntax);
-        if (!hasCall) this.#rereadable -= Math.max(0, cursor.at - from - MAX_FREE);
-        cursor.keptFrom = undefined;
-        if (hasCall) return true;
+      if (yield* this.#passOpens(opens)) {
+        if (yield* this.#attempt(this.#body(syntax), syntax.closes)) return true;
+      } else if ((yield* cursor.markHere(bare)) !== undefined) {
+        const body = this.#body(syntax);
+        const isCertain = this.#text.isBlank && syntax.body.kind !== 'python';
+        const lone = { body, ends: this.#marks.ends, isLine: this.#text.isLineStart };
+        if (yield* this.#attempt(isCertain ? body : readLoneCall(cursor, this.#calls, lone))) return true;
       }
     }
     cursor.at = from;
     cursor.keptFrom = undefined;
     return false;
+  }
+
+  /** Reads calls, and charges for what is to be read again. A call that is broken off is passed up to its mark. */
+  *#attempt(body: Reading<boolean>, closes: readonly string[] = []): Reading<boolean> {
+    const cursor = this.#cursor;
+    const { kept } = cursor;
+    cursor.furthest = kept;
+    const hasCall = yield* body;
+    cursor.keptFrom = undefined;
+    if (hasCall && this.#calls.isBroken) yield* cursor.until(new Marks(closes.length > 0 ? closes : ['\n']));
+    this.#calls.isBroken = false;
+    this.#rereadable -= Math.max(0, cursor.furthest - (hasCall ? cursor.at : kept) - MAX_FREE);
+    return hasCall;
   }
 
   /** An answer that is a JSON object may be a call, whatever the family: a grammar or the prompt asks for it. */
@@ -179,11 +196,10 @@ export class OutputReader {
     const from = cursor.at;
     cursor.keptFrom = from;
     yield* cursor.passSpace();
-    const isCall = (yield* cursor.peek()) === '{' && (yield* readJsonCalls(cursor, this.#calls));
-    cursor.keptFrom = undefined;
-    if (isCall) return yield* this.#afterCall();
-    this.#rereadable -= Math.max(0, cursor.at - from - MAX_FREE);
+    const isObject = (yield* cursor.peek()) === '{';
+    if (isObject && (yield* this.#attempt(readJsonCalls(cursor, this.#calls)))) return yield* this.#afterCall();
     cursor.at = from;
+    cursor.keptFrom = undefined;
   }
 
   *#passOpens(opens: Marks): Reading<boolean> {
@@ -228,9 +244,7 @@ export class OutputReader {
       if (mark !== undefined && this.#marks.closes.has(mark)) cursor.at += mark.length;
       else if (mark === undefined && (yield* cursor.peek()) === '{') {
         cursor.keptFrom = from;
-        const hasCall = yield* readJsonCalls(cursor, this.#calls);
-        cursor.keptFrom = undefined;
-        if (hasCall) continue;
+        if (yield* this.#attempt(readJsonCalls(cursor, this.#calls))) continue;
         cursor.at = from;
         return;
       } else if (mark === undefined || !(yield* this.#call())) {

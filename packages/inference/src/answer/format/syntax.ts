@@ -46,7 +46,7 @@ export interface CallSyntax {
   readonly hints?: readonly string[];
   /** Marks before a call: around it or around a list of calls. */
   readonly opens: readonly string[];
-  /** Beginnings of a call that has no mark, anywhere in the text. */
+  /** Beginnings of a call that has no mark, at the beginning of a line or the end of a message. */
   readonly bare?: readonly string[];
   /** Marks after a call; between calls too. */
   readonly closes: readonly string[];

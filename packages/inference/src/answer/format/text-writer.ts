@@ -20,6 +20,7 @@ export class TextWriter {
   /** Space that is not emitted yet. */
   #space = '';
   #isBlank = true;
+  #isLineStart = true;
   /** Whether the space at the beginning of this text follows a mark. */
   #isAfterMark = false;
 
@@ -34,9 +35,17 @@ export class TextWriter {
     return this.#isBlank;
   }
 
+  /** Whether there was nothing but space since the last mark or line break. */
+  get isLineStart(): boolean {
+    return this.#isLineStart;
+  }
+
   write(from: number, to: number, kind: 'text' | 'reasoning' = 'text'): void {
     if (kind !== this.#kind) this.#begin(kind);
-    const all = this.#space + this.#held.shown(from, to);
+    const shown = this.#held.shown(from, to);
+    const line = shown.slice(shown.lastIndexOf('\n') + 1);
+    this.#isLineStart = line.trimStart() === '' && (this.#isLineStart || line.length < shown.length);
+    const all = this.#space + shown;
     const hasText = all.trimStart() !== '';
     const holdsEnd = kind === 'reasoning' || this.#options.trimsCalls || (this.#isBlank && !hasText);
     const end = holdsEnd ? all.trimEnd().length : all.length;
@@ -71,6 +80,7 @@ export class TextWriter {
     this.#space = '';
     this.#kind = kind;
     this.#isBlank = true;
+    this.#isLineStart = true;
     this.#isAfterMark = true;
   }
 }

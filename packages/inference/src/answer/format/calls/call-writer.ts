@@ -20,6 +20,10 @@ export class CallWriter {
   onCall: () => void = () => {};
   #count = 0;
   #deltas: OutputDelta[] = [];
+  /** The state before what may be discarded. */
+  #before: { readonly deltas: OutputDelta[]; readonly count: number } | undefined;
+  /** Whether the last call was broken off by what its notation does not have. */
+  isBroken = false;
 
   /** Calls after the first `max` are dropped. */
   constructor(tools: readonly CallableTool[], max: number) {
@@ -41,7 +45,7 @@ export class CallWriter {
   }
 
   begin(name: string): void {
-    this.onCall();
+    if (!this.#before) this.onCall();
     this.#count += 1;
     if (this.#count <= this.#max) this.#deltas.push({ kind: 'call', at: this.#count - 1, name });
   }
@@ -54,7 +58,26 @@ export class CallWriter {
     if (text !== '') this.#deltas.push({ kind, text });
   }
 
+  /** Keeps calls back until they are settled. */
+  hold(): void {
+    this.#before = { deltas: this.#deltas, count: this.#count };
+    this.#deltas = [];
+  }
+
+  /** Emits or discards what was kept back. */
+  settle(isCall: boolean): void {
+    const held = this.#deltas;
+    if (!this.#before) return;
+    this.#deltas = this.#before.deltas;
+    if (!isCall) this.#count = this.#before.count;
+    this.#before = undefined;
+    if (!isCall) return;
+    this.onCall();
+    this.#deltas = [...this.#deltas, ...held];
+  }
+
   take(): readonly OutputDelta[] {
+    if (this.#before) return this.#before.deltas.splice(0);
     const deltas = this.#deltas;
     this.#deltas = [];
     return deltas;

@@ -43,7 +43,7 @@ export function* readNamedCall(cursor: Cursor, calls: CallWriter, header: RegExp
   return calls.tool(name) !== undefined && (yield* streamArguments(cursor, calls, name as string));
 }
 
-function* readCall(cursor: Cursor, calls: CallWriter, isKeyed: boolean): Reading<boolean> {
+function* readCall(cursor: Cursor, calls: CallWriter, isKeyed: boolean, isNested = false): Reading<boolean> {
   if (!(yield* cursor.pass('{'))) return false;
   let name: string | undefined;
   let given: string | undefined;
@@ -63,7 +63,7 @@ function* readCall(cursor: Cursor, calls: CallWriter, isKeyed: boolean): Reading
     if (isKeyed && next === '{' && calls.tool(key)) return yield* streamRest(cursor, calls, key);
     if (NAMES.has(key) && name === undefined) {
       // `{"type": "function", "function": {"name": …}}`
-      if (next === '{') return (yield* readCall(cursor, calls, false)) && (yield* passRest(cursor));
+      if (next === '{') return !isNested && (yield* readCall(cursor, calls, false, true)) && (yield* passRest(cursor));
       const value = parsed(yield* readValue(cursor));
       if (typeof value !== 'string' || !calls.tool(value)) return false;
       name = value;
@@ -84,10 +84,11 @@ function* readCall(cursor: Cursor, calls: CallWriter, isKeyed: boolean): Reading
 }
 
 function* streamRest(cursor: Cursor, calls: CallWriter, name: string): Reading<boolean> {
-  return (yield* streamArguments(cursor, calls, name)) && (yield* passRest(cursor));
+  if (!(yield* streamArguments(cursor, calls, name))) return false;
+  return calls.isBroken || (yield* passRest(cursor));
 }
 
-/** Emits the call and the object at the cursor as it arrives. */
+/** Emits the call and the object at the cursor as it arrives. If that is not JSON the call is broken. */
 export function* streamArguments(cursor: Cursor, calls: CallWriter, name: string): Reading<boolean> {
   const from = cursor.at;
   cursor.at += 1;
@@ -97,7 +98,7 @@ export function* streamArguments(cursor: Cursor, calls: CallWriter, name: string
   if (first !== '"' && first !== '}') return false;
   cursor.keptFrom = undefined;
   calls.begin(name);
-  yield* readContainer(cursor, { depth: 0, onText: (text) => calls.arguments(text) });
+  if (!(yield* readContainer(cursor, { depth: 0, onText: (text) => calls.arguments(text) }))) calls.isBroken = true;
   return true;
 }
 
@@ -111,8 +112,13 @@ function* passRest(cursor: Cursor): Reading<true> {
 export function* readValue(cursor: Cursor): Reading<string | undefined> {
   const from = cursor.at;
   const first = yield* cursor.peek();
-  if (first === '{' || first === '[')
-    return (yield* readContainer(cursor, { depth: 0 })) ? cursor.slice(from) : undefined;
+  if (first === '{' || first === '[') {
+    let json = '';
+    const onText = (text: string) => {
+      json += text;
+    };
+    return (yield* readContainer(cursor, { depth: 0, onText })) ? json : undefined;
+  }
   if (first !== '"') {
     while (/[-+.\w]/.test(yield* cursor.peek())) cursor.at += 1;
     return cursor.at === from ? undefined : cursor.slice(from);
@@ -127,7 +133,10 @@ export function* readValue(cursor: Cursor): Reading<string | undefined> {
   }
 }
 
-/** Passes a value up to its closing bracket; false if it is broken off by what is not JSON. */
+/**
+ * Passes a value up to its closing bracket; false if it is broken off by what is not JSON. `onText` receives it with
+ * escapes where a model forgot them in a string.
+ */
 function* readContainer(
   cursor: Cursor,
   { depth, onText = () => {} }: { depth: number; readonly onText?: (text: string) => void },
@@ -140,8 +149,14 @@ function* readContainer(
     const text = cursor.rest;
     let end = -1;
     let isBroken = false;
+    let escaped = '';
+    let done = 0;
     for (let i = 0; i < text.length && end < 0; i += 1) {
       const unit = text[i] as string;
+      if (isText && (unit < ' ' || (isEscaped && !ESCAPED.has(unit)))) {
+        escaped += text.slice(done, i) + escapeOf(unit, isEscaped);
+        done = i + 1;
+      }
       if (isEscaped) isEscaped = false;
       else if (isText) {
         if (unit === '\\') isEscaped = true;
@@ -156,11 +171,20 @@ function* readContainer(
         end = i;
       }
     }
-    cursor.at = from + (end < 0 ? text.length : end);
-    if (cursor.at > from) onText(text.slice(0, cursor.at - from));
+    const length = end < 0 ? text.length : end;
+    cursor.at = from + length;
+    if (length > 0) onText(escaped + text.slice(done, length));
     if (end >= 0) return !isBroken;
     if (!(yield* cursor.more())) return false;
   }
+}
+
+const ESCAPED = new Set('"\\/bfnrtu');
+
+/** The unit as JSON writes it in a string, without the backslash that is there already. */
+function escapeOf(unit: string, isEscaped: boolean): string {
+  if (unit < ' ') return JSON.stringify(unit).slice(isEscaped ? 2 : 1, -1);
+  return `\\${unit}`;
 }
 
 export function parsed(text: string | undefined): unknown {

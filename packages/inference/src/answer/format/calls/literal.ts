@@ -8,7 +8,7 @@ export interface LiteralOptions {
 }
 
 const MAX_DEPTH = 64;
-const WORDS: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' };
+const LITERALS: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' };
 const ESCAPES: Readonly<Record<string, string>> = {
   n: '\n',
   t: '\t',
@@ -31,7 +31,7 @@ export function* readLiteral(cursor: Cursor, options: LiteralOptions, depth = 0)
   if (next === '{') return yield* readMembers(cursor, options, depth);
   const from = cursor.at;
   yield* cursor.until(BARE_ENDS);
-  return wordJson(cursor.slice(from).trim());
+  return literalJson(cursor.slice(from).trim());
 }
 
 function* readItems(cursor: Cursor, options: LiteralOptions & { readonly end: string }, depth: number) {
@@ -85,9 +85,9 @@ export function* readName(cursor: Cursor, { quotes }: LiteralOptions): Reading<s
   return name === '' ? undefined : name;
 }
 
-/** Only the quotes of Python have escapes. */
+/** Only the quotes of Python have escapes, the triple ones too. */
 function* readQuoted(cursor: Cursor, quote: string): Reading<string | undefined> {
-  const hasEscapes = quote.length === 1;
+  const hasEscapes = /^["']+$/.test(quote);
   const ends = new Marks(hasEscapes ? [quote, '\\'] : [quote]);
   let text = '';
   for (;;) {
@@ -117,8 +117,8 @@ function* readEscape(cursor: Cursor): Reading<string> {
 }
 
 /** A word or number; anything else is a string. */
-export function wordJson(text: string): string {
-  const word = WORDS[text] ?? text;
+export function literalJson(text: string): string {
+  const word = LITERALS[text] ?? text;
   if (word === 'true' || word === 'false' || word === 'null') return word;
   return numberJson(text) ?? JSON.stringify(text);
 }

@@ -26,7 +26,7 @@ export function nestedJson(text: string, options: NestedOptions, depth = 0): str
     if (name === undefined) return undefined;
     const from = opened.lastIndex;
     const close = `${nested}</${name}>`;
-    const to = body.indexOf(close, from);
+    const to = closeOf(body, from, { open: `${nested}<${name}>`, close });
     if (to < 0) return undefined;
     const inner = innerSchema(schema, name);
     const value = body.slice(from, to);
@@ -39,6 +39,22 @@ export function nestedJson(text: string, options: NestedOptions, depth = 0): str
   if (isList || (!types && members.every(({ name }) => name === 'item')))
     return `[${members.map(({ json }) => json).join(', ')}]`;
   return `{${members.map(({ name, json }) => `${JSON.stringify(name)}: ${json}`).join(', ')}}`;
+}
+
+/** The position of the end of an element, which may contain elements of the same name; -1 without one. */
+function closeOf(
+  body: string,
+  from: number,
+  { open, close }: { readonly open: string; readonly close: string },
+): number {
+  const marks = new RegExp(`${RegExp.escape(open)}|${RegExp.escape(close)}`, 'g');
+  marks.lastIndex = from;
+  let depth = 1;
+  for (let found = marks.exec(body); found; found = marks.exec(body)) {
+    depth += found[0] === open ? 1 : -1;
+    if (depth === 0) return found.index;
+  }
+  return -1;
 }
 
 function innerSchema(schema: Schema | undefined, name: string): Schema | undefined {

@@ -65,7 +65,7 @@ class ArgumentsReader {
     const given = unwrapped(parsed(`${text}}`), this.#tool.parameters);
     const { required } = this.#tool.parameters ?? {};
     const isComplete = !Array.isArray(required) || required.every((name) => Object.hasOwn(given ?? {}, String(name)));
-    if (this.#isInvalid || !given || !isComplete) return false;
+    if (this.#isInvalid || this.#cursor.isFull || !given || !isComplete) return false;
     this.#calls.begin(this.#tool.name);
     this.#calls.arguments(JSON.stringify(given));
     return true;
@@ -103,7 +103,7 @@ class ArgumentsReader {
   }
 
   *#value(name: string, header: string, emit: (text: string) => void): Reading {
-    const { paramEnd, isPadded, nested, hasCdata } = this.#body;
+    const { paramEnd, isPadded, nested, hasCdata, isChecked } = this.#body;
     const cursor = this.#cursor;
     const isString = /\b(?:string="true"|type="string")/.test(header);
     const schema = parameterSchema(this.#tool.parameters, name);
@@ -122,9 +122,16 @@ class ArgumentsReader {
     if (isText) emit('"');
     else cursor.keptFrom ??= from;
     const onText = (start: number, to: number) => emit(JSON.stringify(cursor.slice(start, to)).slice(1, -1));
-    const mark = yield* cursor.until(ends, isText ? { onText } : {});
+    let mark = yield* cursor.until(ends, isText ? { onText } : {});
     if (isText) emit('"');
-    else {
+    else if (cursor.isFull && !isChecked) {
+      // What is too long to be kept until its end is a string.
+      emit('"');
+      onText(from, cursor.at);
+      cursor.keptFrom = undefined;
+      mark = yield* cursor.until(ends, { onText });
+      emit('"');
+    } else {
       const text = cursor.slice(from);
       emit(
         (nested !== undefined && nestedJson(text, { nested, schema, root: this.#tool.parameters })) ||

@@ -6,32 +6,52 @@ import type { Schema } from './call-writer.ts';
 import { parsed } from './json-call.ts';
 import { numberJson, readLiteral } from './literal.ts';
 
-type TypeName = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'object' | 'array';
+type TypeName = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'object' | 'array' | 'unknown';
+/** Undefined: any. */
+type Types = ReadonlySet<TypeName> | undefined;
 
 const MAX_DEPTH = 16;
-const BRANCHES = ['anyOf', 'oneOf', 'allOf'] as const;
 
-/** The types that a schema allows; undefined: any. */
-export function typesOf(schema: unknown, root: Schema | undefined, depth = 0): ReadonlySet<TypeName> | undefined {
-  if (!isSchema(schema) || depth > MAX_DEPTH) return undefined;
-  if (typeof schema.$ref === 'string') return typesOf(resolve(schema.$ref, root), root, depth + 1);
+/** The types that a schema allows; undefined: any. Each part of it is read once, however often it is referred to. */
+export function typesOf(schema: unknown, root: Schema | undefined): Types {
+  const known = new Map<Schema, Types>();
+  const typesAt = (part: unknown, depth: number): Types => {
+    if (!isSchema(part) || depth > MAX_DEPTH) return undefined;
+    if (known.has(part)) return known.get(part);
+    // Within itself it may be anything.
+    known.set(part, undefined);
+    const types = typesIn(part, root, (each) => typesAt(each, depth + 1));
+    known.set(part, types);
+    return types;
+  };
+  return typesAt(schema, 0);
+}
+
+function typesIn(schema: Schema, root: Schema | undefined, typesAt: (schema: unknown) => Types): Types {
+  if (typeof schema.$ref === 'string') return typesAt(resolve(schema.$ref, root));
   const { type } = schema;
   if (typeof type === 'string') return new Set([normal(type)]);
   if (Array.isArray(type)) return new Set(type.map((each) => normal(String(each))));
   const values = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : undefined;
   if (values) return new Set(values.map(typeOf));
-  const all = new Set<TypeName>();
-  for (const branch of BRANCHES) {
-    const schemas = schema[branch];
-    for (const each of Array.isArray(schemas) ? schemas : []) {
-      const types = typesOf(each, root, depth + 1);
-      if (!types) return undefined;
-      for (const name of types) all.add(name);
-    }
-  }
-  if (all.size > 0) return all;
+  const union = (schemas: unknown): Types => {
+    const all = Array.isArray(schemas) ? schemas.map(typesAt) : [];
+    return all.every((types) => types !== undefined) && all.length > 0
+      ? new Set(all.flatMap((types) => [...types]))
+      : undefined;
+  };
+  const every = Array.isArray(schema.allOf) ? schema.allOf.map(typesAt) : [];
+  const both = [union(schema.anyOf), union(schema.oneOf), ...every].filter((types) => types !== undefined);
+  if (both.length > 0) return both.reduce(common);
   if ('properties' in schema) return new Set(['object']);
   return 'items' in schema ? new Set(['array']) : undefined;
+}
+
+/** What both allow: an integer is a number, too. */
+function common(one: ReadonlySet<TypeName>, other: ReadonlySet<TypeName>): ReadonlySet<TypeName> {
+  const isIn = (types: ReadonlySet<TypeName>) => (name: TypeName) =>
+    types.has(name) || (name === 'integer' && types.has('number'));
+  return new Set([...[...one].filter(isIn(other)), ...[...other].filter(isIn(one))]);
 }
 
 /** The schema of a parameter; undefined if it is not declared. */
@@ -42,7 +62,7 @@ export function parameterSchema(root: Schema | undefined, name: string): Schema 
 }
 
 /** The first reading of the text that a type allows; text that no type allows stays a string. */
-export function typedJson(text: string, types: ReadonlySet<TypeName> | undefined): string {
+export function typedJson(text: string, types: Types): string {
   const value = text.trim();
   const allows = (name: TypeName) => types === undefined || types.has(name);
   if (allows('null') && value === 'null') return 'null';
@@ -70,12 +90,14 @@ function pythonJson(text: string): string | undefined {
   return step.done && cursor.rest === '' ? step.value : undefined;
 }
 
-/** The names that libraries of Python give the types, too. */
-const OTHER_NAMES: Readonly<Record<string, TypeName>> = {
+/** With the names that libraries of Python give the types. */
+const NAMES: Readonly<Record<string, TypeName>> = {
+  ...{ string: 'string', number: 'number', integer: 'integer', boolean: 'boolean', null: 'null' },
+  ...{ object: 'object', array: 'array' },
   ...{ str: 'string', text: 'string', int: 'integer', float: 'number', double: 'number', bool: 'boolean' },
   ...{ dict: 'object', list: 'array', tuple: 'array' },
 };
-const normal = (name: string): TypeName => OTHER_NAMES[name] ?? (name as TypeName);
+const normal = (name: string): TypeName => (Object.hasOwn(NAMES, name) && NAMES[name]) || 'unknown';
 
 function typeOf(value: unknown): TypeName {
   if (value === null) return 'null';
