@@ -22,6 +22,6 @@ export function escapedChar(letter: string, after: string): { readonly char: num
     high === undefined
       ? hex(braced ?? four ?? two ?? '')
       : 0x10000 + ((hex(high) & 0x3ff) << 10) + (hex(low ?? '') & 0x3ff);
-  if (char > 0x10ffff) throw new PatternError('has an escape beyond U+10FFFF');
+  if (char > 0x10ffff) throw new PatternError('has an escape above U+10FFFF');
   return { char, length: all.length - 1 };
 }

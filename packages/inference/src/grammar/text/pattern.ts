@@ -1,5 +1,5 @@
-// Reads the regular expressions of JSON Schema: ECMA-262 with the flag `u`, and braces and hyphens that stand for
-// themselves as without it (Annex B), but no back-references, lookbehind and word boundaries. tc39.es/ecma262/#sec-patterns
+// Reads the regular expressions of JSON Schema: ECMA-262 with the flag `u` and the literal braces and hyphens of Annex B,
+// without back-references, lookbehind and word boundaries. tc39.es/ecma262/#sec-patterns
 import {
   type CharSet,
   charSet,

@@ -50,7 +50,7 @@ const RECHECK_SPREAD_MS = 600_000;
 const RETRY_MS = 2_000;
 const SILENT_MS = 30_000;
 const MAX_CONCURRENT = 4;
-/** Of one check, so that slow workers do not delay the checks of others. */
+/** Of one check, so that a slow worker does not delay the checks of other workers. */
 const CHECK_MS = 60_000;
 /** Workers whose proved files are remembered, so that reconnecting does not cost all chunks again. */
 const MAX_REMEMBERED = 4_096;
