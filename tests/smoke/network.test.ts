@@ -29,7 +29,11 @@ const answerOf = async (seed: number, count: number) => {
 };
 
 interface Network {
-  readonly peers: readonly { readonly peer: string; readonly running: number; readonly role: string }[];
+  readonly peers: readonly {
+    readonly peer: string;
+    readonly running: number;
+    readonly models: readonly { readonly verified: { readonly level: string } }[];
+  }[];
   readonly models: readonly { readonly id: string; readonly workers: number }[];
   readonly totals: { readonly workers: number };
 }
@@ -92,6 +96,13 @@ it('a gateway serves workers that join with a token and prove a pinned model, an
   assert.deepEqual([choices[0]?.message.content, usage?.completion_tokens], [await answerOf(5, 20), 20]);
   assert.partialDeepStrictEqual(await network(), { models: [{ id: MODEL, workers: 3 }], totals: { workers: 3 } });
   const both = [first, second];
+  // Either of them can continue an answer of the other.
+  await untilAnswer('both are pinned', async () => {
+    const pinned = (await network()).peers.filter(({ models }) =>
+      models.some((each) => each.verified.level === 'pinned'),
+    );
+    return both.every(({ id }) => pinned.some(({ peer }) => peer === id));
+  });
   const stream = await client.chat.completions.create({
     ...{ model: MODEL, messages, seed: 11, max_tokens: 400, stream: true },
     stream_options: { include_usage: true },

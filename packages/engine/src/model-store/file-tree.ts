@@ -40,8 +40,9 @@ export async function openFileTree(file: string, { cache }: { readonly cache?: s
   const count = Math.ceil(sizeBytes / CHUNK_BYTES);
   const cached = cache === undefined ? undefined : checked(await readIfPresent(cache), count);
   const leaves = cached ?? (await leavesOf(file, count));
+  // Without the cache, the next start computes the hashes again.
   if (cache !== undefined && !cached)
-    await replaceFile(cache, Buffer.concat([leaves, digestOf(leaves)]), { mode: 0o600, sync: 'none' });
+    await replaceFile(cache, Buffer.concat([leaves, digestOf(leaves)]), { mode: 0o600, sync: 'none' }).catch(() => {});
   const levels = levelsOf(leaves);
   const root = levels.at(-1) as Buffer;
   return {

@@ -219,13 +219,7 @@ describe('calls of tools', () => {
     assert.rejects(answer(Array(20).fill(says('y'.repeat(1024 * 1024)))), failedAs('upstream-failed', /characters/)));
 
   it('that were forced come without text', async () => {
-    const chunks = [
-      delta({ role: 'assistant' }),
-      says('Let me check.'),
-      ...thoughts,
-      called('0 a find {}'),
-      ends('stop'),
-    ];
+    const chunks = [...thoughts, says('Let me check.'), called('0 a find {}'), ends('stop')];
     const deltas = await answer(chunks, { isCallForced: true });
     const kinds = deltas.map(({ kind }) => kind);
     assert.deepEqual(kinds, ['begin', 'reasoning', 'call', 'arguments', 'end']);

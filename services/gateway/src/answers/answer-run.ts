@@ -169,7 +169,7 @@ export class AnswerRun {
     }
   }
 
-  /** Resolves when the beginning is durable: a stream that the client saw has a receipt even if the process is killed. */
+  /** Resolves when the beginning is durable: a stream that the client received has a receipt even if the process is killed. */
   #recordBeginning(): Promise<void> {
     this.#beginning ??= this.#deps.recorder.begin(this.receiptId, this.#request.start, this.usage);
     return this.#beginning;
@@ -190,7 +190,8 @@ export class AnswerRun {
     } catch (error) {
       const { signal, revoked, reservation } = this.#request;
       const isAborted = signal.aborted || revoked.aborted;
-      // A prompt whose client left was processed; one whose engine failed before its first token was not.
+      // Once a choice has its slot its prompt counts, also if the client leaves before the first token. An engine that
+      // fails before it has answered nothing.
       if (this.#hasBegun || (isAborted && this.usage.promptTokens > 0))
         await this.#record(isAborted ? 'cancelled' : 'failed').catch(() => {});
       else reservation.settle(0);

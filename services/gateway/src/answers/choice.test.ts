@@ -8,8 +8,8 @@ const CONTROL = '<|tool_call|>';
 const format = outputFormat(`<think></think> ${CONTROL}`);
 const opened = openedBy('<assistant><think>\n', format);
 
-/** Half a character is written in hexadecimal digits. */
-const bytesOf = (text: string) => (text === 'c3' ? ([text, 'hex'] as const) : ([text, 'utf8'] as const));
+/** `c3` is half a character. */
+const bytesOf = (text: string) => Buffer.from(text, text === 'c3' ? 'hex' : 'utf8');
 
 /** What a client receives of an answer whose tokens have these texts. */
 async function answer(
@@ -19,13 +19,7 @@ async function answer(
   const controls = new Map([[texts.indexOf(CONTROL), CONTROL]]);
   async function* generate() {
     for (const [token, text] of texts.entries())
-      yield {
-        kind: 'token',
-        token,
-        bytes: Buffer.from(...bytesOf(controls.has(token) ? '' : text)),
-        logprob: -1,
-        top: [],
-      };
+      yield { kind: 'token', token, bytes: bytesOf(controls.has(token) ? '' : text), logprob: -1, top: [] };
     yield { kind: 'end', reason: 'stop' };
   }
   const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
@@ -58,14 +52,8 @@ it('reasoning and calls are separate from the text, its tokens and its usage', a
     [call, {}, 0, ' Wait.', '', '{"a": 1}', ' Wait|.', 'tool_calls'],
     [call, { isCallForced: true }, 0, '', '', '{"a": 1}', '', 'tool_calls'],
     [['so ', 'c3', CONTROL, 'no'], {}, 0, 'so no', '', '', 'so |no', 'stop'],
-    [
-      ...[['a E', 'ND', '</think>', 'c', ' END', 'x'], { stops: ['END'], opening: opened }, 3],
-      ...['c ', 'a END', '', 'c| END', 'stop'],
-    ],
-    [
-      ...[['e', '</think>', CONTROL, '[{"name":"f","arguments":{}}]'], { opening: opened, isCallForced: true }, 2],
-      ...['', 'e', '{}'],
-    ],
+    [['END', '</think>', 'c', ' END'], { stops: ['END'], opening: opened }, 2, 'c ', 'END', '', 'c| END', 'stop'],
+    [['e', '</think>', ...call.slice(2)], { opening: opened, isCallForced: true }, 2, '', 'e', '{"a": 1}'],
   ] as const)
     assert.partialDeepStrictEqual(await answer(texts, options), [...expected, { reasoningTokens }]);
 });

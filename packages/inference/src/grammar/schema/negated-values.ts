@@ -54,7 +54,9 @@ export function negatedValues(sets: ValueSets, node: SchemaNode): Values {
 
 function assertNegatable({ reader }: ValueSets, { schema, path }: SchemaNode): void {
   const isOpen = (value: unknown) =>
-    value === undefined || value === true || (typeof value === 'object' && Object.keys(value as object).length === 0);
+    value === undefined ||
+    value === true ||
+    (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
   const used = NOT_NEGATED.find((keyword) => !(keyword === 'uniqueItems' ? !schema[keyword] : isOpen(schema[keyword])));
   const isTuple = Array.isArray(schema.items) || (schema.prefixItems !== undefined && !isOpen(schema.items));
   if (used !== undefined || isTuple)

@@ -9,6 +9,9 @@ import { withUnevaluated } from './unevaluated.ts';
 import { inside, insideList, ValueSets } from './value-sets.ts';
 import { type All, unionOf, type Values } from './values.ts';
 
+/** Each schema of a `oneOf` is compared with every other. */
+const MAX_EXCLUSIVE = 256;
+
 /** The values of the schemas that a reader reads. */
 export function valueSets(reader: SchemaReader): ValueSets {
   return new ValueSets(reader, (sets, node, isNegated) =>
@@ -63,10 +66,10 @@ function conditional(sets: ValueSets, node: SchemaNode): Values {
 /** A property that needs further ones, or a schema: it is absent, or they hold. */
 function dependencies(sets: ValueSets, node: SchemaNode): Values[] {
   const entries = ['dependentRequired', 'dependentSchemas', 'dependencies'].flatMap((keyword) =>
-    Object.entries((node.schema[keyword] ?? {}) as Schema),
+    Object.entries((node.schema[keyword] ?? {}) as Schema).map(([name, needs]) => ({ keyword, name, needs })),
   );
-  return entries.map(([name, needs]) => {
-    const values = (schema: unknown) => sets.of(inside(sets, node, schema, `dependentSchemas/${name}`));
+  return entries.map(({ keyword, name, needs }) => {
+    const values = (schema: unknown) => sets.of(inside(sets, node, schema, `${keyword}/${name}`));
     const present = values({ type: 'object', required: [name] });
     const needed = values(Array.isArray(needs) ? { required: needs } : needs);
     return unionOf(sets.make, [values({ properties: { [name]: false } }), sets.both(present, needed)]);
@@ -76,6 +79,8 @@ function dependencies(sets: ValueSets, node: SchemaNode): Values[] {
 /** Each alternative's values that no other allows. */
 function exactlyOne(sets: ValueSets, node: SchemaNode): Values {
   const list: readonly All[] = insideList(sets, node, 'oneOf');
+  if (list.length > MAX_EXCLUSIVE)
+    throw sets.reader.refusal('unsupported_value', node.path, `has a \`oneOf\` of more than ${MAX_EXCLUSIVE} schemas`);
   const exclusive = list.map((one, i) => {
     let values = sets.of(one);
     list.forEach((other, j) => {

@@ -1,7 +1,7 @@
 // The values that `type`, `const`, `enum` and the keywords of numbers and strings allow.
 import type { Expression } from '../text/expression.ts';
 import { textExpression } from '../text/number-expression.ts';
-import { PatternError } from '../text/pattern.ts';
+import { PatternError } from '../text/pattern-escape.ts';
 import { patternExpression } from '../text/pattern-expression.ts';
 import type { Schema } from './schema-keywords.ts';
 import type { SchemaNode } from './schema-reader.ts';

@@ -1,7 +1,8 @@
 // The texts in which a pattern matches somewhere, as a term. What follows a part is its continuation, so that `$` and
 // lookahead are constraints on the continuation.
 import type { Expression, Expressions } from './expression.ts';
-import { hasAssertion, type Pattern, PatternError, readPattern } from './pattern.ts';
+import { hasAssertion, type Pattern, readPattern } from './pattern.ts';
+import { PatternError } from './pattern-escape.ts';
 
 /** The texts that a regular expression accepts as `RegExp.test` does. Throws PatternError. */
 export function patternExpression(make: Expressions, source: string): Expression {

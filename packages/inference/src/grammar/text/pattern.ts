@@ -1,5 +1,5 @@
-// Reads the regular expressions of JSON Schema: ECMA-262 with the flag `u`, without back-references, lookbehind and
-// word boundaries. tc39.es/ecma262/#sec-patterns
+// Reads the regular expressions of JSON Schema: ECMA-262 with the flag `u` and the literal braces and hyphens of Annex B,
+// without back-references, lookbehind and word boundaries. tc39.es/ecma262/#sec-patterns
 import {
   type CharSet,
   charSet,
@@ -11,7 +11,7 @@ import {
   SPACE,
   WORD,
 } from './char-set.ts';
-import { escapedChar } from './pattern-escape.ts';
+import { escapedChar, PatternError } from './pattern-escape.ts';
 
 export type Pattern =
   | { readonly kind: 'set'; readonly set: CharSet }
@@ -19,11 +19,6 @@ export type Pattern =
   | { readonly kind: 'repeat'; readonly of: Pattern; readonly min: number; readonly max: number }
   | { readonly kind: 'lookahead'; readonly of: Pattern; readonly isNegative: boolean }
   | { readonly kind: 'start' | 'end' };
-
-/** The pattern is malformed or outside of the subset; the message says why. */
-export class PatternError extends Error {
-  override readonly name = 'PatternError';
-}
 
 const MAX_LENGTH = 10_000;
 const MAX_DEPTH = 50;
@@ -113,9 +108,12 @@ class PatternReader {
   }
 
   #quantified(of: Pattern): Pattern {
-    const [min, max] = this.#times() ?? [1, 1];
-    if (min === 1 && max === 1) return of;
+    const times = this.#times();
+    if (!times) return of;
+    const [min, max] = times;
+    // A lazy quantifier matches the same texts.
     this.#skip('?');
+    if (min === 1 && max === 1) return of;
     return { kind: 'repeat', of, min, max };
   }
 

@@ -29,7 +29,11 @@ export class AuditTally {
   of(peer: string, modelSha256: string, { isOn, hasOwnEngine, hasOtherWorkers }: AuditReach): Verified {
     const clean = this.#clean.get(`${peer} ${modelSha256}`) ?? 0;
     const by = hasOwnEngine ? "this gateway's copy of the file" : 'other workers that claim the file';
-    if (clean > 0) return { level: 'audited', reason: `${clean} answers of the worker scored clean by ${by}` };
+    if (clean > 0)
+      return {
+        level: 'audited',
+        reason: `${clean} ${clean === 1 ? 'answer' : 'answers'} of the worker scored clean by ${by}`,
+      };
     if (!isOn) return claimed('audits are off');
     if (!hasOwnEngine && !hasOtherWorkers)
       return claimed('no audit reaches its answers: no other worker and no engine of this gateway has the file');

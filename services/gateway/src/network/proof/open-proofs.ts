@@ -10,7 +10,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { AnswerRelay } from '../relay/answer-relay.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { Settlement } from '../settlement.ts';
-import { type PinnedWorker, Proofs } from './proofs.ts';
+import { type KnownTree, type PinnedWorker, Proofs } from './proofs.ts';
 import { trial } from './trial.ts';
 
 export interface OpenProofsOptions {
@@ -48,6 +48,8 @@ export function openProofs(options: OpenProofsOptions, deps: OpenProofsDeps): Pr
     knownTree: (sha256) => {
       const tree = known.get(sha256) ?? knownTree(sha256, options, deps.files);
       known.set(sha256, tree);
+      // Read again at the next check.
+      tree.catch(() => known.delete(sha256));
       return tree;
     },
     ownVerifier: (sha256) => {
@@ -65,13 +67,15 @@ async function knownTree(
   sha256: string,
   { trees, directory }: OpenProofsOptions,
   files: ReadonlyMap<string, string>,
-): Promise<{ readonly digest: string; readonly source: string } | undefined> {
-  const named = trees.get(sha256);
-  if (named !== undefined) return { digest: named, source: 'the pin names the tree' };
+): Promise<KnownTree | undefined> {
   const file = files.get(sha256);
-  if (file === undefined) return undefined;
-  const { digest } = await openFileTree(file, { cache: path.join(directory, `${sha256}.tree`) });
-  return { digest, source: 'this gateway has a copy' };
+  if (file !== undefined) {
+    const { digest } = await openFileTree(file, { cache: path.join(directory, `${sha256}.tree`) });
+    return { digest, source: 'this gateway has a copy', isCertain: true };
+  }
+  // The operator may have copied it wrongly.
+  const digest = trees.get(sha256);
+  return digest === undefined ? undefined : { digest, source: 'the pin names the tree', isCertain: false };
 }
 
 /** Its answers settle receipts and can be audited like any other; their text is not needed. */

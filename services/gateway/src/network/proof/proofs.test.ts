@@ -58,7 +58,8 @@ async function checked(workers: Readonly<Record<string, Worker>>, by: 'agreement
   const clock = { nowMs: 0 };
   await using proofs = new Proofs([SHA256], {
     workers: () => connected,
-    knownTree: async () => (by === 'agreement' ? undefined : { digest: trees.right.digest, source: 'known' }),
+    knownTree: async () =>
+      by === 'agreement' ? undefined : { digest: trees.right.digest, source: 'known', isCertain: by === 'own' },
     ownVerifier: () => (by === 'own' ? ownVerifier(engineOf('')) : undefined),
     workerVerifier: ({ peer }) => ({ ...ownVerifier(engineOf(peer)), peer }),
     trial: ({ session }, options) => trial(engineOf(session.peer), { ...options, vocabularySize: 4_096 }),
@@ -82,7 +83,8 @@ const cases: readonly (readonly [string, Parameters<typeof checked>[0], Paramete
   ['one alone, whose tree the pin names', { ann: honest }, 'pin', /^claimed: .*no other copy.*$/],
   ['one and an own copy', { ann: honest }, 'own', /^pinned: .*this gateway's copy.*$/],
   ['an earlier version', eve({ has: 'none' }), 'own', /^claimed: the version.*$/],
-  ['another file', eve({ runs: 'other', has: 'other' }), 'pin', /^claimed: .*another file.*\neve: another file.*$/],
+  ['another file', eve({ runs: 'other', has: 'other' }), 'own', /^claimed: .*another file.*\neve: another file.*$/],
+  ['another file than the pin names', eve({ runs: 'other', has: 'other' }), 'pin', /^claimed: .*another file: known$/],
   ['chunks of another file', eve({ chunk: empty }), 'pin', /^claimed: .*not of the file\neve: chunks.*$/],
   ['the right file, another model', eve({ runs: 'other' }), 'own', /^claimed: .*does not answer by it$/],
 ];

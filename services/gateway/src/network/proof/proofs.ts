@@ -13,18 +13,25 @@ export interface PinnedWorker {
   readonly offer: OfferedModel;
 }
 
+/** The tree of a pinned file. */
+export interface KnownTree {
+  readonly digest: string;
+  /** Who knows it, for reasons. */
+  readonly source: string;
+  /** Another tree is a violation. */
+  readonly isCertain: boolean;
+}
+
 export interface ProofsDeps {
   /** Connected and trusted workers that offer the file. */
   readonly workers: (modelSha256: string) => readonly PinnedWorker[];
   /** The tree digest of the gateway's own copy, or that in the pin, with the source; undefined: neither exists. */
-  readonly knownTree: (
-    modelSha256: string,
-  ) => Promise<{ readonly digest: string; readonly source: string } | undefined>;
+  readonly knownTree: (modelSha256: string) => Promise<KnownTree | undefined>;
   /** This gateway's own engine with the file. */
   readonly ownVerifier: (modelSha256: string) => Verifier | undefined;
   readonly workerVerifier: (session: WorkerSession, modelSha256: string) => Verifier;
   readonly trial: (worker: PinnedWorker, options: Omit<TrialOptions, 'vocabularySize'>) => Promise<TrialResult>;
-  /** A lie is proved: the worker is quarantined. */
+  /** A violation is proved: the worker is quarantined. */
   readonly breach: (peer: string, reason: string) => void;
   /** Called when the level of a worker has changed. */
   readonly onChange: () => void;
@@ -39,10 +46,12 @@ const LATER_CHUNKS = 2;
 /** Time to the next check of chunks and answers: between the first and the sum of both. */
 const RECHECK_MS = 300_000;
 const RECHECK_SPREAD_MS = 600_000;
-/** While something other than the worker is missing; costs the worker nothing. */
+/** Delay before a retry when the gateway lacks a reference. */
 const RETRY_MS = 2_000;
 const SILENT_MS = 30_000;
 const MAX_CONCURRENT = 4;
+/** Of one check, so that a slow worker does not delay the checks of other workers. */
+const CHECK_MS = 60_000;
 /** Workers whose proved files are remembered, so that reconnecting does not cost all chunks again. */
 const MAX_REMEMBERED = 4_096;
 
@@ -55,6 +64,8 @@ interface Outcome {
 
 interface State extends Omit<Outcome, 'nextMs'> {
   readonly dueAtMs: number;
+  /** The tree in the offer that was checked. */
+  readonly treeSha256: string | undefined;
 }
 
 const WAITING: Verified = { level: 'claimed', reason: 'the worker has not proved the file of the pin yet' };
@@ -89,13 +100,19 @@ export class Proofs implements AsyncDisposable {
       const connected = new Set(workers.map(({ session }) => session.peer));
       const copies = this.#copies(sha256, workers).length;
       for (const peer of states.keys()) if (!connected.has(peer)) states.delete(peer);
-      for (const worker of workers) {
+      const dueAtMs = ({ session, offer }: PinnedWorker) => {
+        const state = states.get(session.peer);
+        return state && state.treeSha256 === offer.fileTreeSha256 ? state.dueAtMs : 0;
+      };
+      for (const worker of workers.toSorted((a, b) => dueAtMs(a) - dueAtMs(b))) {
         const { peer } = worker.session;
         const key = `${sha256} ${peer}`;
         if (this.#running.size >= MAX_CONCURRENT || this.#running.has(key)) continue;
         const state = states.get(peer);
         const isOutdated = state?.verified.level === 'claimed' && (state.copies ?? copies) !== copies;
-        if (!isOutdated && (state?.dueAtMs ?? 0) > this.#deps.nowMs()) continue;
+        if (!isOutdated && dueAtMs(worker) > this.#deps.nowMs()) continue;
+        // Another tree than the one that was checked.
+        if (state && dueAtMs(worker) === 0) states.delete(peer);
         const run = this.#check(sha256, worker).finally(() => this.#running.delete(key));
         this.#running.set(key, run);
       }
@@ -118,7 +135,7 @@ export class Proofs implements AsyncDisposable {
     });
     if (this.#stopped.signal.aborted || !worker.session.isAlive) return;
     const { verified } = outcome;
-    states.set(peer, { ...outcome, dueAtMs: nowMs() + nextMs });
+    states.set(peer, { ...outcome, dueAtMs: nowMs() + nextMs, treeSha256: worker.offer.fileTreeSha256 });
     if (before?.verified.reason === verified.reason) return;
     logger.info({ peer, model: sha256, ...verified }, 'a worker of a pinned model was checked');
     onChange();
@@ -127,11 +144,15 @@ export class Proofs implements AsyncDisposable {
   async #outcome(sha256: string, worker: PinnedWorker, before: State | undefined): Promise<Outcome> {
     const { session, offer } = worker;
     const { random, breach, trial } = this.#deps;
-    const { signal } = this.#stopped;
+    const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(CHECK_MS)]);
     const key = `${sha256} ${session.peer}`;
     const { fileTreeSha256: treeSha256, sizeBytes } = offer;
     if (treeSha256 === undefined) return claimed('the version of the worker cannot prove its file');
-    const known = await this.#tree(sha256);
+    const known = await this.#tree(sha256).catch((error: unknown) => {
+      this.#deps.logger.warn({ err: error, model: sha256 }, 'the copy of a pinned model cannot be read');
+      return 'unreadable' as const;
+    });
+    if (known === 'unreadable') return claimed('this gateway cannot read its own copy of the file', SILENT_MS);
     if (!known)
       return claimed('nothing to compare the file of the worker with: no digest in the pin, own copy, or agreement');
     if (treeSha256 !== known.digest) {
@@ -165,9 +186,9 @@ export class Proofs implements AsyncDisposable {
   }
 
   /** Known, or the one that at least two workers name, and more than any other. */
-  async #tree(sha256: string) {
+  async #tree(sha256: string): Promise<KnownTree | undefined> {
     const known = await this.#deps.knownTree(sha256);
-    if (known) return { ...known, isCertain: true };
+    if (known) return known;
     const names = this.#deps.workers(sha256).flatMap(({ offer }) => offer.fileTreeSha256 ?? []);
     const counts = [...Map.groupBy(names, (name) => name)].map(([digest, of]) => ({ digest, count: of.length }));
     const [first, second] = counts.sort((a, b) => b.count - a.count);
