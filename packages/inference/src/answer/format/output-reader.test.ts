@@ -118,6 +118,8 @@ describe('tool calls', () => {
       [checked, '<function name="add"><param name="a1">x'],
     ] as const)
       assert.ok(read([text.repeat(20_000)], 9, format).text.length >= text.length * 19_999);
+    const deep = `<function name="add"><param name="a">${'['.repeat(60_000)}${']'.repeat(60_000)}</param></function>`;
+    assert.equal(read([deep], 9, checked).text, deep);
     const twice = (name: string) => ({ anyOf: [{ $ref: `#/$defs/${name}` }, { $ref: `#/$defs/${name}` }, {}] });
     const defs = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`d${i}`, twice(`d${i + 1}`)]));
     const properties = { a: twice('d0'), b: { allOf: [{ type: ['string', 'integer'] }, {}, { type: 'number' }] } };

@@ -66,8 +66,10 @@ class ArgumentsReader {
     const { required } = this.#tool.parameters ?? {};
     const isComplete = !Array.isArray(required) || required.every((name) => Object.hasOwn(given ?? {}, String(name)));
     if (this.#isInvalid || this.#cursor.isFull || !given || !isComplete) return false;
+    const json = written(given);
+    if (json === undefined) return false;
     this.#calls.begin(this.#tool.name);
-    this.#calls.arguments(JSON.stringify(given));
+    this.#calls.arguments(json);
     return true;
   }
 
@@ -140,6 +142,15 @@ class ArgumentsReader {
     }
     cursor.keptFrom = kept;
     if (mark !== undefined && (isCdata || mark.endsWith(end))) cursor.at += mark.length;
+  }
+}
+
+/** Undefined for what is nested too deeply to be written. */
+function written(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
   }
 }
 
