@@ -48,6 +48,7 @@ it('reasoning and calls are separate from the text, its tokens and its usage', a
   // A control token is never text, and a stop string ends only the content.
   for (const [texts, options, reasoningTokens, ...expected] of [
     [['Let', ' me', '\n', '</think>', '\n\n', 'Hi', '!'], { opening: opened }, 4, 'Hi!', 'Let me', '', 'Hi|!', 'stop'],
+    [['a</', 'think>\n', 'think', '>'], { opening: opened }, 2, 'think>', 'a', '', 'think|>', 'stop'],
     [['A', ' b'], { opening: closed }, 0, 'A b', '', '', 'A| b', 'stop'],
     [call, {}, 0, ' Wait.', '', '{"a": 1}', ' Wait|.', 'tool_calls'],
     [call, { isCallForced: true }, 0, '', '', '{"a": 1}', '', 'tool_calls'],

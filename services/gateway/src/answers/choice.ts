@@ -37,20 +37,24 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
   let decoder = newDecoder();
   const scanner = new StopScanner(stops);
   const reader = options.reader?.();
-  let logprobs: ChosenLogprob[] = [];
-  /** Whether the next text follows what is not text: its tokens are not among the log-probabilities. */
+  /** With the positions of their ends in the text. */
+  let logprobs: (ChosenLogprob & { readonly end: number })[] = [];
+  /** Whether the next text follows what is not text. */
   let isAfterMark = false;
   let reason: FinishReason = 'stop';
+  /** Of tokens whose text is in the scanner. */
+  let due: ChosenLogprob[] = [];
+  /** Of text without a reader. */
+  let length = 0;
   let hasCalls = false;
   let isStopped = false;
 
   const outputDeltas = (deltas: readonly OutputDelta[]): ChatDelta[] =>
     deltas.flatMap((delta): ChatDelta[] => {
       if (isStopped) return [];
-      if (delta.kind === 'text') return contentDeltas(delta.text);
+      if (delta.kind === 'text') return contentDeltas(delta);
       const before = textDeltas(scanner.end());
       isAfterMark = true;
-      logprobs = [];
       if (delta.kind === 'reasoning') return [...before, delta];
       hasCalls = true;
       if (delta.kind === 'arguments') return [...before, delta];
@@ -59,19 +63,26 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
   const textDeltas = (text: string): ChatDelta[] => {
     // An answer that must be a call has no text, even if it was cut off.
     if (text === '' || isCallForced) return [];
-    if (isAfterMark) logprobs = logprobsOf(text, logprobs);
-    isAfterMark = false;
-    const delta = { kind: 'text', text, ...(job.topLogprobs === undefined ? {} : { logprobs }) } as const;
-    logprobs = [];
-    return [delta];
+    const shown = due;
+    due = [];
+    return [{ kind: 'text', text, ...(job.topLogprobs === undefined ? {} : { logprobs: shown }) }];
   };
   /** Stop strings are those of the content. */
-  const contentDeltas = (content: string): ChatDelta[] => {
-    const { text, stop } = scanner.push(content);
+  const contentDeltas = (content: { readonly text: string; readonly end: number }): ChatDelta[] => {
+    if (isAfterMark) dropLogprobs(content.end - content.text.length);
+    isAfterMark = false;
+    const rest = logprobs.findIndex((_, at) => (logprobs[at - 1]?.end ?? 0) >= content.end);
+    const count = rest < 0 ? logprobs.length : rest;
+    for (const { end: _, ...each } of logprobs.splice(0, count)) due.push(each);
+    const { text, stop } = scanner.push(content.text);
     isStopped ||= stop !== undefined && !isCallForced;
     return textDeltas(text);
   };
-  const deltasOf = (text: string) => (reader ? outputDeltas(reader.push(text)) : contentDeltas(text));
+  /** Forgets the tokens before this position. */
+  const dropLogprobs = (position: number): void => {
+    const rest = logprobs.findIndex(({ end }) => end > position);
+    if (rest !== 0) logprobs = rest < 0 ? [] : logprobs.slice(rest);
+  };
 
   let hasBegun = false;
   try {
@@ -98,9 +109,15 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
         if (isStopped) break;
         continue;
       }
+      const text = decoder.decode(event.bytes, { stream: true });
+      length += text.length;
+      const deltas = reader?.push(text);
+      // A token within a character belongs to the character that follows.
+      const end = (reader?.length ?? length) + (text === '' ? 1 : 0);
       if (job.topLogprobs !== undefined)
-        logprobs.push({ ...logprobOf(event), top_logprobs: (event.top ?? []).map(logprobOf) });
-      yield* deltasOf(decoder.decode(event.bytes, { stream: true }));
+        logprobs.push({ ...logprobOf(event), top_logprobs: (event.top ?? []).map(logprobOf), end });
+      yield* deltas ? outputDeltas(deltas) : contentDeltas({ text, end: length });
+      if (isAfterMark && reader) dropLogprobs(reader.kept);
       if (wasReasoning || reader?.isReasoning) countReasoning();
       if (isStopped) break;
     }
@@ -122,16 +139,6 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
     yield { kind: 'begin' };
     if (options.echo !== undefined) yield { kind: 'text', text: options.echo };
   }
-}
-
-/** The tokens that the text begins with: those before belong to a mark. */
-function logprobsOf(text: string, logprobs: readonly ChosenLogprob[]): ChosenLogprob[] {
-  for (let first = 0; first < logprobs.length; first += 1) {
-    const rest = logprobs.slice(first);
-    const joined = rest.map(({ token }) => token).join('');
-    if (joined.startsWith(text) || text.startsWith(joined)) return rest;
-  }
-  return [...logprobs];
 }
 
 function logprobOf({ bytes, logprob }: TokenChoice): TokenLogprob {

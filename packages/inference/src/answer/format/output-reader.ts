@@ -67,6 +67,16 @@ export class OutputReader {
     return this.#isReasoning;
   }
 
+  /** The position of the end of what was pushed. */
+  get length(): number {
+    return this.#held.length;
+  }
+
+  /** The position from which on the text is undecided. */
+  get kept(): number {
+    return this.#cursor.kept;
+  }
+
   /** `isControl`: the text of a control token, which is a mark or nothing. */
   push(text: string, { isControl = false } = {}): readonly OutputDelta[] {
     this.#held.push(text, { isControl, keptFrom: this.#cursor.kept });

@@ -19,6 +19,8 @@ export class TextWriter {
   #kind: 'text' | 'reasoning' = 'text';
   /** Space that is not emitted yet. */
   #space = '';
+  /** The position of its end. */
+  #end = 0;
   #isBlank = true;
   #isLineStart = true;
   /** Whether the space at the beginning of this text follows a mark. */
@@ -51,8 +53,10 @@ export class TextWriter {
     const end = holdsEnd ? all.trimEnd().length : all.length;
     const isDecided = end > 0 || all.length > MAX_SPACE;
     this.#space = isDecided ? all.slice(end) : all;
+    this.#end = to;
     if (!isDecided) return;
-    this.#calls.write(kind, this.#isBlank && this.#isAfterMark ? all.slice(0, end).trimStart() : all.slice(0, end));
+    const text = this.#isBlank && this.#isAfterMark ? all.slice(0, end).trimStart() : all.slice(0, end);
+    this.#calls.write(kind, text, to - this.#space.length);
     this.#isBlank = false;
   }
 
@@ -76,7 +80,7 @@ export class TextWriter {
   }
 
   #begin(kind: 'text' | 'reasoning'): void {
-    this.#calls.write(this.#kind, this.#space);
+    this.#calls.write(this.#kind, this.#space, this.#end);
     this.#space = '';
     this.#kind = kind;
     this.#isBlank = true;

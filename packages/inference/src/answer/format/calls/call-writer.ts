@@ -4,7 +4,8 @@ import { MAX_NAME } from '../syntax.ts';
 
 /** An increment of an answer. `at` is the index of the call. */
 export type OutputDelta =
-  | { readonly kind: 'text'; readonly text: string }
+  /** `end` is its position in the text that was read. */
+  | { readonly kind: 'text'; readonly text: string; readonly end: number }
   | { readonly kind: 'reasoning'; readonly text: string }
   | { readonly kind: 'call'; readonly at: number; readonly name: string }
   /** A piece of the JSON text. */
@@ -54,8 +55,8 @@ export class CallWriter {
     if (text !== '' && this.#count <= this.#max) this.#deltas.push({ kind: 'arguments', at: this.#count - 1, text });
   }
 
-  write(kind: 'text' | 'reasoning', text: string): void {
-    if (text !== '') this.#deltas.push({ kind, text });
+  write(kind: 'text' | 'reasoning', text: string, end: number): void {
+    if (text !== '') this.#deltas.push(kind === 'text' ? { kind, text, end } : { kind, text });
   }
 
   /** Keeps calls back until they are settled. */
