@@ -63,6 +63,7 @@ export {
   tokensSha256,
 } from './network/protocol/segment.ts';
 export { GATEWAY_KEY, OFFERS_TOPIC } from './network/protocol/topics.ts';
+export type { ChatMessage, ToolCall } from './request/chat-message.ts';
 export * from './request/request.ts';
 export { type ResponsesRequest, readResponsesRequest, requestSchemas } from './request/responses-request.ts';
 export { type Candidate, chooseToken, GREEDY, logProbability, type Sampling, type Step } from './sampling.ts';

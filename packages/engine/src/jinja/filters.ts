@@ -1,4 +1,4 @@
-// Filters and tests of Jinja that @huggingface/jinja lacks or has otherwise
+// Filters and tests of Jinja that @huggingface/jinja lacks or defines differently
 // (jinja.palletsprojects.com/en/stable/templates/#list-of-builtin-filters).
 import {
   Bool,

@@ -1,5 +1,5 @@
 // The response bodies of the contract: complete, or as stream chunks.
-import type { ToolCall } from '../request/request.ts';
+import type { ToolCall } from '../request/chat-message.ts';
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 

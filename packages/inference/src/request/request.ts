@@ -2,26 +2,9 @@
 import type { z } from 'zod';
 import { CompletionError } from '../errors.ts';
 import type { Sampling } from '../sampling.ts';
-import { chatFields, completionFields, embeddingFields, MAX_COMPLETIONS, type message, type tools } from './fields.ts';
+import { type ChatMessage, toMessage } from './chat-message.ts';
+import { chatFields, completionFields, embeddingFields, MAX_COMPLETIONS, type tools } from './fields.ts';
 import { parse } from './parse-fields.ts';
-
-/** One message, with its content as plain text. */
-export interface ChatMessage {
-  readonly role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
-  readonly content: string | null;
-  readonly name?: string;
-  readonly toolCalls?: readonly ToolCall[];
-  readonly toolCallId?: string;
-  /** What an answer's model thought before it. */
-  readonly reasoning?: string;
-}
-
-export interface ToolCall {
-  readonly id: string;
-  readonly name: string;
-  /** The JSON text as the model generated it. */
-  readonly arguments: string;
-}
 
 export interface Tool {
   readonly name: string;
@@ -218,66 +201,6 @@ function rejectOtherModalities({ modalities, audio, functions, function_call }: 
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
     throw new CompletionError('unsupported_value', `\`${param}\` is not supported; use \`tools\`.`, { param });
   }
-}
-
-function toMessage(given: z.output<typeof message>, at: number): ChatMessage {
-  const param = `messages[${at}]`;
-  switch (given.role) {
-    case 'tool':
-      return {
-        role: 'tool',
-        content: textOf(given.content, param),
-        toolCallId: given.tool_call_id,
-        ...(given.name === undefined ? {} : { name: given.name }),
-      };
-    case 'function':
-      return { role: 'tool', content: textOf(given.content ?? '', param), name: given.name };
-    case 'assistant': {
-      const { content, refusal, name, tool_calls } = given;
-      const reasoning = given.reasoning_content ?? given.reasoning;
-      if (content === undefined && refusal === undefined && !tool_calls?.length)
-        throw new CompletionError('invalid_value', 'An assistant message must have content or tool calls.', {
-          param: `${param}.content`,
-        });
-      return {
-        role: 'assistant',
-        content: content === undefined ? (refusal ?? null) : textOf(content, param),
-        ...(name === undefined ? {} : { name }),
-        ...(reasoning === undefined ? {} : { reasoning }),
-        ...(tool_calls?.length
-          ? {
-              toolCalls: tool_calls.map((call) => ({
-                id: call.id ?? '',
-                name: call.function.name,
-                arguments: call.function.arguments,
-              })),
-            }
-          : {}),
-      };
-    }
-    default: {
-      const { role, content, name } = given;
-      return { role, content: textOf(content, param), ...(name === undefined ? {} : { name }) };
-    }
-  }
-}
-
-function textOf(content: string | readonly object[], param: string): string {
-  if (typeof content === 'string') return content;
-  return content
-    .map((part, i) => {
-      if ('text' in part) return String(part.text);
-      if ('refusal' in part) return String(part.refusal);
-      const type = 'type' in part ? String(part.type) : 'unknown';
-      throw new CompletionError(
-        'unsupported_value',
-        `Only text input is supported: a part of type '${type}' cannot be used.`,
-        {
-          param: `${param}.content[${i}].type`,
-        },
-      );
-    })
-    .join('');
 }
 
 function toTool({ function: { name, description, parameters, ...rest } }: z.output<typeof tools>[number]): Tool {

@@ -84,7 +84,6 @@ export class AnswerRun {
     const hasUsage = request.hasUsageChunk;
     await this.#recorded(async () => {
       await this.#eachChoice(async (delta, index) => {
-        await this.#recordBeginning();
         writer.begin();
         const chunk =
           kind === 'text_completion'
@@ -102,7 +101,6 @@ export class AnswerRun {
     let reason: FinishReason = 'stop';
     await this.#recorded(() =>
       this.#eachChoice(async (delta) => {
-        await this.#recordBeginning();
         writer.begin();
         if (delta.kind === 'end') reason = delta.reason;
         for (const event of events.take(delta)) await writer.send(event, event.type);
@@ -165,6 +163,7 @@ export class AnswerRun {
       this.#accumulated.take(index, delta);
       this.#hasBegun = true;
       if (delta.kind !== 'begin') this.#firstTokenAt ??= this.#deps.now();
+      if (this.#request.request.isStreamed) await this.#recordBeginning();
       await onDelta(delta, index);
     }
   }

@@ -31,7 +31,7 @@ export interface PlannedChoice {
 export interface Plan {
   /** Tokens of all prompts; an estimate if only the answer has the exact number. */
   readonly promptTokens: number;
-  /** The most tokens of all choices; an estimate if the request does not limit them. */
+  /** Maximum number of tokens of all choices; an estimate if the request does not limit them. */
   readonly answerTokens: number;
   /** As many requests of its key as the answer counts; 1 if absent. */
   readonly requests?: number;

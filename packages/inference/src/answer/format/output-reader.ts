@@ -21,7 +21,7 @@ export interface OutputReaderOptions {
 
 /** Characters that may be read again because they resemble a call; after that everything is text. */
 const MAX_REREAD = 256 * 1024;
-/** Of an attempt that costs nothing. */
+/** Characters of an attempt that are not charged. */
 const MAX_FREE = 64;
 /** Text about marks may contain any but those of special tokens. */
 const SPECIAL = /[|[]/;
@@ -286,7 +286,7 @@ export class OutputReader {
     if (isJson && this.#calls.tool(route.name)) yield* streamArguments(cursor, this.#calls, route.name);
     else if (!isJson) yield* this.#call();
     cursor.keptFrom = undefined;
-    // What else is written to a tool, or to an unknown one, is not for the client.
+    // Any other text to a tool, and any text to an unknown one, is dropped.
     yield* cursor.until(MESSAGE_OVER);
   }
 }

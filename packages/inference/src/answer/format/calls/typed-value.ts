@@ -1,5 +1,6 @@
 // The JSON text of a value that a model wrote as plain text, by the schema of its parameter.
 
+import { resolvePointer } from '../../../grammar/schema/schema-keywords.ts';
 import { Cursor } from '../cursor.ts';
 import { HeldText } from '../held-text.ts';
 import type { Schema } from './call-writer.ts';
@@ -28,7 +29,8 @@ export function typesOf(schema: unknown, root: Schema | undefined): Types {
 }
 
 function typesIn(schema: Schema, root: Schema | undefined, typesAt: (schema: unknown) => Types): Types {
-  if (typeof schema.$ref === 'string') return typesAt(resolve(schema.$ref, root));
+  if (typeof schema.$ref === 'string')
+    return typesAt(schema.$ref === '#' ? root : resolvePointer(root, schema.$ref.slice(2)));
   const { type } = schema;
   if (typeof type === 'string') return new Set([normal(type)]);
   if (Array.isArray(type)) return new Set(type.map((each) => normal(String(each))));
@@ -103,13 +105,6 @@ function typeOf(value: unknown): TypeName {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   return normal(typeof value);
-}
-
-/** `#/$defs/Name`. */
-function resolve(reference: string, root: Schema | undefined): unknown {
-  let found: unknown = root;
-  for (const part of reference.split('/').slice(1)) found = isSchema(found) ? found[part] : undefined;
-  return found;
 }
 
 export function isSchema(value: unknown): value is Schema {
