@@ -6,8 +6,9 @@ import { asking, chat, endOf, KEY, refusedAs, textOf, useUpstream } from '../tes
 
 describe('the request to an upstream', () => {
   const world = useUpstream();
-  const lookup = { name: 'lookup', description: 'Finds.', parameters: { type: 'object', properties: {} } };
-  const other = { name: 'other', parameters: { type: 'object', properties: {} } };
+  const parameters = { type: 'object', properties: {} };
+  const lookup = { name: 'lookup', description: 'Finds.', parameters, strict: true };
+  const other = { name: 'other', parameters };
   const stream = { model: MODEL, stream: true, stream_options: { include_usage: true }, n: 1 };
   const tools = [lookup, other].map((each) => ({ type: 'function', function: each }));
 

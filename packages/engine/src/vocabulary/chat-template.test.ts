@@ -110,6 +110,8 @@ describe('a chat template', () => {
     const source = "{{ messages[0].content.split('</think>')[-1] }} {{ messages[0].reasoning_content }}";
     const thinking = { ...options(source), controls: ['<think>', '</think>'] };
     assert.equal(join(renderChat({ messages: [answer], tools: [] }, thinking)), '4 why');
+    const harmony = options('{% set message = messages[0] %}{{ message.thinking }}');
+    assert.equal(join(renderChat({ messages: [answer], tools: [] }, harmony)), 'why');
   });
 
   it('agrees with Python in what templates use', () => {
