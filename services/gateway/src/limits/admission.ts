@@ -29,13 +29,18 @@ export async function runInSlots(
   { admission, caller, signal }: SlotUse,
   run: (part: number, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
+  const share = SHARES[caller.priority];
+  if (count === 1) {
+    using _slot = await admission.enter(caller.id, signal, share);
+    return await run(0, signal);
+  }
   const [failing, allBegun] = [new AbortController(), new AbortController()];
   const stop = AbortSignal.any([signal, failing.signal]);
   const waiting = AbortSignal.any([stop, allBegun.signal]);
   let [next, held, lanes] = [0, 0, Math.min(count, admission.slots)];
   const lane = async (): Promise<void> => {
     while (next < count) {
-      const entered = await admission.enter(caller.id, waiting, SHARES[caller.priority]).catch((error: unknown) => {
+      const entered = await admission.enter(caller.id, waiting, share).catch((error: unknown) => {
         lanes -= 1;
         if (stop.aborted || (lanes === 0 && next < count)) throw error;
         return undefined;
