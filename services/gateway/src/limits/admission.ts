@@ -22,7 +22,7 @@ export interface SlotUse {
 /**
  * Runs `count` parts of one request in order, each in a slot, as many concurrently as there are slots. Between two parts
  * a slot goes to a waiting request, except the last slot of this request: work in progress is never refused. If a part
- * fails, the others are aborted. Rejects with the refusal if the request gets no slot at all.
+ * fails, the rest are aborted. Rejects with the refusal if the request gets no slot at all.
  */
 export async function runInSlots(
   count: number,
