@@ -23,8 +23,8 @@ export interface ChoiceDeps {
 export interface PlannedChoice {
   /** The index of its prompt; several choices can share one. */
   readonly prompt: number;
-  /** The deltas from `begin` to `end`. Generation stops when the consumer stops reading. */
-  readonly deltas: (deps: ChoiceDeps) => AsyncIterable<ChatDelta>;
+  /** The deltas from `begin` to `end`, as many at a time as there are. Generation stops when the consumer stops reading. */
+  readonly deltas: (deps: ChoiceDeps) => AsyncIterable<readonly ChatDelta[]>;
 }
 
 /** A validated request whose choices can be generated. */
@@ -38,11 +38,17 @@ export interface Plan {
   readonly choices: readonly PlannedChoice[];
 }
 
+/** One vector of length 1 for each of its inputs. Adds their tokens to `usage`. */
+export type EmbeddingPart = (
+  usage: Pick<ChoiceUsage, 'promptTokens'>,
+  signal: AbortSignal,
+) => Promise<readonly Float32Array[]>;
+
 export interface EmbeddingPlan {
   /** An estimate if only the answer has the exact number. */
   readonly promptTokens: number;
-  /** One vector of length 1 for each input. Updates `usage` as inputs are processed. */
-  readonly embed: (usage: Pick<ChoiceUsage, 'promptTokens'>, signal: AbortSignal) => Promise<readonly Float32Array[]>;
+  /** Of consecutive inputs, can be processed concurrently. */
+  readonly parts: readonly EmbeddingPart[];
 }
 
 export interface BackendFacts {
