@@ -113,7 +113,7 @@ it('a file system is named where its locks may not hold between machines', () =>
     );
 });
 
-it('a file system of a directory that is not made yet is that of its parent', () => {
+it('the file system of a directory that is not made yet is that of its parent', () => {
   const asked: string[] = [];
   const statfs = (at: string) => {
     asked.push(at);
@@ -127,7 +127,7 @@ it('a file system of a directory that is not made yet is that of its parent', ()
   assert.match(warnings.join('\n'), /^\/data\/a\/b is on NFS, where locks may not work/);
 });
 
-it('a file system is asked of the data directory and of that of a database elsewhere', () => {
+it('the file system is asked of the data directory and of that of a database elsewhere', () => {
   const of = (databaseUrl: string) => lockedDirectories({ dataDirectory: '/data', databaseUrl });
   assert.deepEqual(of('sqlite:/data/strata.db'), ['/data']);
   assert.deepEqual(of('sqlite:/mnt/nfs/strata.db'), ['/data', '/mnt/nfs']);

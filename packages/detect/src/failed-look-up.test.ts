@@ -141,7 +141,7 @@ for (const [of, parts, failures, rulebook] of [
         assert.deepEqual(changesOver([complete, complete, failed, failed, failed, complete, complete], rulebook), []);
       }));
 }
-it('a look-up that fails again and again makes no change, nor does its end: who is excluded by what a page shows does not come when the page fails', () => {
+it('a look-up that fails again and again makes no change, nor does its end: one that is excluded by what a page shows does not come when the page fails', () => {
   const complete = { txt: ['delta-site=1'], www: aliasTo('x.alpha-edge.test'), http: { headers: { 'x-beta': '1' } } };
   const found = detect(evidenceOf(complete), community).services.map(({ provider }) => provider);
   assert.deepEqual([found.includes('beta'), found.includes('alpha')], [true, false]);

@@ -175,8 +175,8 @@ const table: [why: string, parts: EvidenceParts, role: Role, holder: Holder][] =
   ['no gateway', { mx: ['10 aspmx.l.googly.test'] }, 'gateway', 'nobody'],
 ];
 for (const [why, parts, role, holder] of table)
-  it(`who holds a role is ${holder} for ${role} with ${why}`, () => assert.equal(holdersOf(parts)[role], holder));
-it('who holds a role has no holder in any role of a name that does not exist, and unmeasured if that is unknown', () => {
+  it(`the holder is ${holder} for ${role} with ${why}`, () => assert.equal(holdersOf(parts)[role], holder));
+it('a name that does not exist has no holder in any role, and unmeasured ones if that is unknown', () => {
   assert.deepEqual(new Set(Object.values(holdersOf(everyRecord('nxdomain')))), new Set(['nobody']));
   const { dns, mailbox, origin } = holdersOf(everyRecord('timeout'));
   assert.deepEqual(new Set([dns, mailbox, origin]), new Set(['unmeasured']));

@@ -34,7 +34,7 @@ it('parseDomain refuses a lone surrogate, which no UTF-8 can carry, and a megaby
     assert.equal(parseDomain(text).ok, false, text.slice(0, 40));
 });
 
-it('parseDomain takes whatever it gives, unchanged', () =>
+it('parseDomain takes what it gives, unchanged', () =>
   holds(500, [fc.oneof(fc.domain(), fc.string({ unit: 'grapheme', maxLength: 40 }))], (input) => {
     const first = parseDomain(input);
     if (!first.ok) return;

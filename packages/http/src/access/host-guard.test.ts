@@ -200,7 +200,7 @@ it('the address of a database with an unescaped character in the password is ref
   }
 });
 
-it('the address of a database of another database is refused with the allowed beginnings alone', () => {
+it('the address of another kind of database is refused with the allowed beginnings alone', () => {
   const { error } = DatabaseUrl.safeParse('mysql://strata:s3cr/et@db.example/strata');
   const messages = error?.issues.map(({ message }) => message);
   assert.deepEqual(messages, ['must begin with sqlite: or postgres://']);
@@ -219,7 +219,7 @@ for (const [address, counted] of [
   ['192.0.2.1:4711', 'unknown'],
   ['', 'unknown'],
 ] as const)
-  it(`an address that a limit counts '${address}' is ${counted}`, () => {
+  it(`the address '${address}' is ${counted}`, () => {
     assert.equal(countedAddress(address), counted);
     assert.equal(countedAddress(counted), counted);
   });

@@ -163,10 +163,8 @@ describe('a remembered ledger', () => {
     const other = { origin: 'b.example', service: 'https://b.example' };
     const both = await accepted(first, { ...other, size: 9 });
     const reset = await accepted([...both, 'junk'], { isReset: true });
-    assert.deepEqual(
-      reset.map(({ origin }) => origin),
-      [ORIGIN, other.origin],
-    );
+    const origins = reset.map(({ origin }) => origin);
+    assert.deepEqual(origins, [ORIGIN, other.origin]);
     assert.equal(await kindOf(reset, { ...other, size: 9, forkedAt: 3 }), 'fork');
     const { detail, kind } = await follow(null, { isReset: true });
     assert.match(`${kind} ${detail}`, /^ok .+ all ledgers was unreadable and is discarded\.$/);

@@ -129,7 +129,7 @@ withStore('are overtaken by one that a request waits for', async (store) => {
   assert.equal((await store.inspection.counts()).scans, 501);
 });
 
-it('recording scans in batches are refused alone, and the complete batch if the database is unreachable', async () => {
+it('scans recorded in batches are refused alone, and the complete batch if the database is unreachable', async () => {
   const store = await openStore('sqlite::memory:');
   const recorder = new ScanRecorder(store, options);
   const bad = { ...scanOf('b.com'), startedAt: new Date(Number.NaN) };

@@ -51,11 +51,8 @@ it('a rule reports only the events that it is about', () => {
     const watched = signal.kind === 'exploited' ? [domain, 'b.com'] : [domain];
     const found = match(signal, { id: 'wl', rules: [rule, rule] }, watched, { nameOf });
     const expected = title === undefined ? [] : [title];
-    assert.deepEqual(
-      found.map(({ notification }) => notification.title),
-      expected,
-      JSON.stringify([signal.key, rule]),
-    );
+    const titles = found.map(({ notification }) => notification.title);
+    assert.deepEqual(titles, expected, JSON.stringify([signal.key, rule]));
     assert.deepEqual(match(signal, { id: 'wl', rules: [rule] }, [], { nameOf }), []);
   }
 });

@@ -98,7 +98,7 @@ describe('conversations of two tabs', () => {
   });
 });
 
-it('browser storage with full storage reports it, continues, and reports when there is space again', () => {
+it('browser storage that is full reports it, continues, and reports when there is space again', () => {
   const { storage, first } = twoTabs();
   let notified = 0;
   first.subscribe(() => (notified += 1));
@@ -123,7 +123,7 @@ it('browser storage stores a conversation that did not fit once space is freed, 
   assert.deepEqual([first.isPersisted(), idsOf(storage.open(3), 'new')], [true, 'q1']);
 });
 
-it('browser storage without storage keeps conversations until the page is closed', () => {
+it('without browser storage conversations are kept until the page is closed', () => {
   const store = new ConversationStore(undefined, 1);
   store.add(begin());
   store.write();

@@ -68,10 +68,8 @@ describe('migrations', () => {
     for (let cursor = ''; ; ) {
       const page = await get(`stats/migrations?${of}&limit=2${cursor && `&cursor=${cursor}`}`);
       assert.equal(page.total, own.length);
-      assert.equal(
-        page.flows.reduce((sum: number, { domains }: Row) => sum + Number(domains), 0),
-        own.length,
-      );
+      const sum = page.flows.reduce((sum: number, { domains }: Row) => sum + Number(domains), 0);
+      assert.equal(sum, own.length);
       paged.push(...page.migrations);
       if (page.next_cursor === null) break;
       cursor = page.next_cursor;
