@@ -86,9 +86,8 @@ it('hostile evidence with names of object members finds nothing and breaks nothi
   const http = { headers, cookies: names, page };
   assert.deepEqual(profileOf({ ns: names, txt: names, named, http }).services, []);
 });
-it('hostile evidence with strange header values is searched at their beginning only', () => {
-  assert.deepEqual(profileOf({ http: { headers: { server: `${'x'.repeat(5000)}edgy` } } }).services, []);
-});
+it('hostile evidence with strange header values is searched at their beginning only', () =>
+  assert.deepEqual(profileOf({ http: { headers: { server: `${'x'.repeat(5000)}edgy` } } }).services, []));
 it('hostile evidence of any text does not make it throw, and its scores stay in range', () => {
   const text = fc.string({ unit: codePoint, maxLength: 60 });
   const texts = fc.array(text, { maxLength: 4 });

@@ -35,9 +35,7 @@ const catalogParts: fc.Arbitrary<EvidenceParts> = fc.record({
     'googly-account=1',
     'socially-verification=1',
   ),
-  spf: fc.record({
-    '_spf.reseller.test': one(...RESOLD.map((includes) => [`v=spf1 ${includes} ~all`])),
-  }),
+  spf: fc.record({ '_spf.reseller.test': one(...RESOLD.map((includes) => [`v=spf1 ${includes} ~all`])) }),
   aaaa: one<LookUp>('empty', ['2001:db8::1'], aliasTo('x.edgy.test')),
   dmarc: some('v=DMARC1; p=none; rua=mailto:x@rua.dmarcer.test'),
   caa: some('0 issue certy.test', '0 issue signly.test'),

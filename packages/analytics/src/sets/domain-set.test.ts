@@ -89,13 +89,12 @@ describe('a set of domains', () => {
         }
       }
     }));
-  it('is joined with any number of sets, which stay as they were', () => {
+  it('is joined with any number of sets, which stay as they were', () =>
     holds(100, [fc.array(membersOf, { maxLength: 12 })], (lists) => {
       const sets = lists.map((list) => DomainSet.of(list));
       check(union(sets), new Set(lists.flat()));
       for (const [i, set] of sets.entries()) check(set, new Set(lists[i]));
-    });
-  });
+    }));
   it('gives a copy of its members', () => {
     for (const set of [DomainSet.of([1, 900_000]), DomainSet.of(run(0, 2_000))]) {
       const expected = new Set(set.toArray());

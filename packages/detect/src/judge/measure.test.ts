@@ -187,8 +187,6 @@ it('holders as one integer return each holder at its index', () => {
   holds(100, [each as fc.Arbitrary<Record<Role, Holder>>], (given) => {
     const bits = packHolders(given);
     assert.ok(Number.isInteger(bits) && bits >= 0 && bits < 2 ** 31);
-    assert.deepEqual(Object.fromEntries(roles.map((role, i) => [role, HOLDERS[(bits >>> (3 * i)) & 7]])), {
-      ...given,
-    });
+    assert.deepEqual(Object.fromEntries(roles.map((role, i) => [role, HOLDERS[(bits >>> (3 * i)) & 7]])), { ...given });
   });
 });

@@ -104,9 +104,7 @@ describe('the ledger', () => {
     const restarted = ledger.log.size;
     await refuse('after-a-restart');
     assert.equal(ledger.log.size, restarted);
-    await rotateSigningKeys(service.directory, () => new Date(), {
-      origin: service.running.app.config.ledgerOrigin,
-    });
+    await rotateSigningKeys(service.directory, () => new Date(), { origin: service.running.app.config.ledgerOrigin });
     await ledger.reload();
     refused.clear();
     for (let i = 0; i < 2; i += 1) await refuse('after-a-rotation');

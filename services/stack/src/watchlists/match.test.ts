@@ -15,13 +15,7 @@ const change = (facts: Facts): Signal => {
 const moved = change({ type: 'migrated', from: 'old', to: 'new' });
 const added = change({ type: 'added', from: null, to: 'new' });
 const fell: Signal = { kind: 'score', key: 'ev_2', at, domain, before: 86, after: 84 };
-const exploited: Signal = {
-  kind: 'exploited',
-  key: 'ev_3',
-  at,
-  advisory: 'CVE-1',
-  title: null,
-};
+const exploited: Signal = { kind: 'exploited', key: 'ev_3', at, advisory: 'CVE-1', title: null };
 const ends = (day: string): Signal => ({ kind: 'certificate', key: day, at, domain, expiresAt: new Date(day) });
 const named: Signal = { kind: 'mention', key: 'mention_1', at, domain, feed: 'News', title: 'T', url: null };
 

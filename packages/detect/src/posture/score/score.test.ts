@@ -88,9 +88,8 @@ describe('the score', () => {
     assert.doesNotMatch(namesIn(postureOf({ ...best, http: redirect })), /headers|security_txt/);
     assert.equal(factorOf({ ...best, http: redirect }, 'hsts')?.finding, 'fail');
   });
-  it('is null for a domain that does not exist', () => {
-    hasMembers(postureOf(everyRecord('nxdomain')), { score: null, factors: [] });
-  });
+  it('is null for a domain that does not exist', () =>
+    hasMembers(postureOf(everyRecord('nxdomain')), { score: null, factors: [] }));
 });
 
 /** Each look-up that can fail, and the points of 122 that rest on it; 0: the score may only become null or stay. */
