@@ -1,4 +1,5 @@
 // Prometheus metrics of the gateway, documented in docs/monitoring.md.
+import type { ModelMemoryStats } from '@strata/engine';
 import { addWitnessMetrics, type Metrics } from '@strata/http';
 import type { SignedLedger } from '@strata/log';
 import type { Models } from './answers/models.ts';
@@ -30,9 +31,15 @@ export function addGatewayMetrics(
   metrics: Metrics,
   {
     models,
+    memory,
     ledger,
     network,
-  }: { readonly models: Models; readonly ledger: SignedLedger; readonly network: GatewayNetwork | undefined },
+  }: {
+    readonly models: Models;
+    readonly memory: (() => ModelMemoryStats) | undefined;
+    readonly ledger: SignedLedger;
+    readonly network: GatewayNetwork | undefined;
+  },
 ): void {
   // A model with two names has one admission.
   const admissions = () => [...new Set(models.list().map(({ admission }) => admission))];
@@ -48,6 +55,7 @@ export function addGatewayMetrics(
     'Models that can answer',
     () => models.list().filter(({ backend }) => backend.isReady).length,
   );
+  if (memory) addMemoryMetrics(metrics, memory);
   metrics.gauge('strata_ledger_leaves', 'Receipts in the ledger', () => ledger.log.size);
   metrics.total('strata_ledger_commits_total', 'Commits of the ledger', () => ledger.log.stats().commits);
   metrics.gauge('strata_ledger_refusing', 'Whether the ledger rejects receipts until it is repaired: 1 or 0', () =>
@@ -58,4 +66,14 @@ export function addGatewayMetrics(
     metrics.gauges('strata_network', 'The network of workers as this gateway sees it', 'what', () =>
       Object.entries(network.report().totals),
     );
+}
+
+function addMemoryMetrics(metrics: Metrics, memory: () => ModelMemoryStats): void {
+  metrics.gauges('strata_model_memory_bytes', 'Estimated memory of the loaded models, and the budget', 'what', () => [
+    ['held', memory().heldBytes],
+    ['budget', memory().budgetBytes],
+  ]);
+  metrics.total('strata_model_loads_total', 'Models loaded', () => memory().loads);
+  metrics.total('strata_model_evictions_total', 'Models closed to free memory', () => memory().evictions);
+  metrics.total('strata_model_load_failures_total', 'Loads that failed', () => memory().failures);
 }
