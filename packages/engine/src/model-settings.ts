@@ -9,10 +9,10 @@ export const ModelEnvironment = z.object({
     .string()
     .min(1)
     .optional()
-    .describe('GGUF file or `hf:` reference; several, comma-separated, are loaded at their first request'),
+    .describe('GGUF files or `hf:` references, comma-separated'),
   STRATA_MODEL_MEMORY: z.coerce.number().positive().max(1_000_000).optional().meta({
     description: 'GB that loaded models may use together',
-    absent: 'of several models: 80 % of the memory that is free at the start; with a GPU of its memory',
+    absent: '80 % of the memory free at the start, with a GPU of its memory',
   }),
   STRATA_MODEL_DIRECTORY: z.string().min(1).optional().meta({
     description: 'downloaded models',

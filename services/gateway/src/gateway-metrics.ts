@@ -55,7 +55,7 @@ export function addGatewayMetrics(
     'Models that can answer',
     () => models.list().filter(({ backend }) => backend.isReady).length,
   );
-  if (memory) addMemoryMetrics(metrics, memory);
+  addMemoryMetrics(metrics, memory);
   metrics.gauge('strata_ledger_leaves', 'Receipts in the ledger', () => ledger.log.size);
   metrics.total('strata_ledger_commits_total', 'Commits of the ledger', () => ledger.log.stats().commits);
   metrics.gauge('strata_ledger_refusing', 'Whether the ledger rejects receipts until it is repaired: 1 or 0', () =>
@@ -68,12 +68,14 @@ export function addGatewayMetrics(
     );
 }
 
-function addMemoryMetrics(metrics: Metrics, memory: () => ModelMemoryStats): void {
-  metrics.gauges('strata_model_memory_bytes', 'Estimated memory of the loaded models, and the budget', 'what', () => [
-    ['held', memory().heldBytes],
-    ['budget', memory().budgetBytes],
-  ]);
-  metrics.total('strata_model_loads_total', 'Models loaded', () => memory().loads);
-  metrics.total('strata_model_evictions_total', 'Models closed to free memory', () => memory().evictions);
-  metrics.total('strata_model_load_failures_total', 'Loads that failed', () => memory().failures);
+/** Without values if the models share no memory budget. */
+function addMemoryMetrics(metrics: Metrics, memory: (() => ModelMemoryStats) | undefined): void {
+  metrics.gauges('strata_model_memory_bytes', 'Estimated memory of the loaded models, and the budget', 'what', () => {
+    const stats = memory?.();
+    return stats ? Object.entries({ held: stats.heldBytes, budget: stats.budgetBytes }) : [];
+  });
+  metrics.gauges('strata_model_loads', 'Models loaded, evicted or not loadable since the start', 'what', () => {
+    const stats = memory?.();
+    return stats ? Object.entries({ loaded: stats.loads, evicted: stats.evictions, failed: stats.failures }) : [];
+  });
 }

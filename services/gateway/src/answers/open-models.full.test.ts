@@ -60,11 +60,7 @@ it('several models are loaded at their first request, and closed when another on
   assert.deepEqual((await service.get('/ready')).body.models, ['a', 'b']);
   assert.deepEqual(await loaded(), ['a'], 'nothing was closed for it');
   const metrics = await service.running.gateway.monitoring.metrics.registry.metrics();
-  for (const line of [
-    'loads_total 3',
-    'evictions_total 2',
-    'load_failures_total 1',
-    'memory_bytes{what="budget"} 200000000',
-  ])
+  const counts = ['loads{what="loaded"} 3', 'loads{what="evicted"} 2', 'loads{what="failed"} 1'];
+  for (const line of [...counts, 'memory_bytes{what="budget"} 200000000'])
     assert.ok(metrics.includes(`\nstrata_model_${line}\n`), line);
 });
