@@ -5,11 +5,7 @@ import type { ModelStoreOptions } from './model-store/resolve-model.ts';
 
 /** Spread into the settings schema of the service that opens the model. */
 export const ModelEnvironment = z.object({
-  STRATA_MODEL: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('GGUF files or `hf:` references, comma-separated'),
+  STRATA_MODEL: z.string().min(1).optional().describe('GGUF files or `hf:` references, comma-separated'),
   STRATA_MODEL_MEMORY: z.coerce.number().positive().max(1_000_000).optional().meta({
     description: 'GB that loaded models may use together',
     absent: '80 % of the memory free at the start, with a GPU of its memory',

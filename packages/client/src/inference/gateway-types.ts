@@ -316,6 +316,14 @@ export interface ResponseRequest {
                 }[]
             )
           | null;
+        summary?:
+          | {
+              type: string;
+              text?: string | null;
+              refusal?: string | null;
+            }[]
+          | null;
+        encrypted_content?: string | null;
       }[];
   instructions?: string | null;
   stream?: boolean | null;

@@ -109,8 +109,7 @@ export class LlamaHost {
         // Without flash attention, a token has the same logits alone and in a batch: exact replay depends on this.
         flashAttention: false,
       });
-      const { contextSize } = context;
-      const known = { file, slots, contextLength: contextSize, release: llama.llamaCppRelease.release };
+      const known = { file, slots, contextLength: context.contextSize };
       return new LlamaHost({
         llama,
         model,

@@ -10,12 +10,11 @@ export interface ModelFacts {
   readonly sha256: string;
   readonly contextLength: number;
   readonly slots: number;
-  /** Of llama.cpp. */
-  readonly release: string;
 }
 
 export async function modelInfo(model: LlamaModel, facts: ModelFacts): Promise<ModelInfo> {
-  const { file, sha256, contextLength, slots, release } = facts;
+  const { file, sha256, contextLength, slots } = facts;
+  const { gpu, llamaCppRelease } = model.llama;
   const { general, tokenizer } = model.fileInfo.metadata;
   const tokens = tokenizer.ggml.tokens ?? [];
   const { size } = await stat(file);
@@ -31,7 +30,7 @@ export async function modelInfo(model: LlamaModel, facts: ModelFacts): Promise<M
     longestToken: tokens.reduce((max, text) => Math.max(max, Buffer.byteLength(text)), 1),
     slots,
     hasChatTemplate: tokenizer.chat_template !== undefined,
-    engine: `llama.cpp ${release}`,
+    engine: `llama.cpp ${llamaCppRelease.release}${gpu === false ? '' : ` ${gpu}`}`,
   };
 }
 

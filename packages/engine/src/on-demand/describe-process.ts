@@ -26,12 +26,11 @@ async function describe({ file, slots, gpu, contextLength: given }: DescribeOpti
     const llama = await getLlama({ gpu, build: 'never', skipDownload: true, logLevel: LlamaLogLevel.error });
     const model = await llama.loadModel({ modelPath: file, vocabOnly: true });
     const contextLength = given ?? defaultContext(model.fileInsights.trainContextSize ?? 0);
-    const known = { file, slots, contextLength, release: llama.llamaCppRelease.release };
     const ofProcess = await memoryOf(model, {
       ...{ contextLength, slots: Math.ceil(slots / processes), hasDevice: llama.gpu !== false },
     });
     return {
-      info: await modelInfo(model, { ...known, sha256: await hashFile(file) }),
+      info: await modelInfo(model, { file, slots, contextLength, sha256: await hashFile(file) }),
       memoryBytes: processes * ofProcess,
       freeDeviceBytes: llama.gpu === false ? undefined : (await llama.getVramState()).free,
     };

@@ -6,8 +6,9 @@ import { asking, chat, endOf, KEY, refusedAs, textOf, useUpstream } from '../tes
 
 describe('the request to an upstream', () => {
   const world = useUpstream();
-  const lookup = { name: 'lookup', description: 'Finds.', parameters: { type: 'object', properties: {} } };
-  const other = { name: 'other', parameters: { type: 'object', properties: {} } };
+  const parameters = { type: 'object', properties: {} };
+  const lookup = { name: 'lookup', description: 'Finds.', parameters, strict: true };
+  const other = { name: 'other', parameters };
   const stream = { model: MODEL, stream: true, stream_options: { include_usage: true }, n: 1 };
   const tools = [lookup, other].map((each) => ({ type: 'function', function: each }));
 
@@ -102,7 +103,7 @@ describe('the request to an upstream', () => {
     world.server.script(streams(events({ choices: [{ index: 0, text: 'so', finish_reason: 'length' }] }, '[DONE]')));
     const fields = { model: 'ours', prompt: ['Once', 'no'], max_tokens: 1, logprobs: 0, stop: 'x' };
     const answer = (await world.open()).complete(readCompletionRequest(fields), { ...asking(), prompt: 'Once' });
-    const deltas = await Array.fromAsync(answer);
+    const deltas = (await Array.fromAsync(answer)).flat();
     assert.deepEqual([textOf(deltas), endOf(deltas)], ['so', 'length']);
     const [{ path, body } = assert.fail()] = world.server.asked;
     const { prompt, max_tokens, logprobs, stop, stream, n } = body;

@@ -71,7 +71,7 @@ function messageInput(
     role: role === 'developer' ? 'system' : role,
     content: contentInput(message.content, form),
     ...(name === undefined ? {} : { name }),
-    ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
+    ...(reasoning === undefined ? {} : reasoningInput(message, source)),
     ...(toolCalls
       ? {
           tool_calls: toolCalls.map((call) => ({
@@ -83,6 +83,13 @@ function messageInput(
       : {}),
     ...(toolCallId === undefined ? {} : { tool_call_id: idOf(toolCallId) }),
   };
+}
+
+/** gpt-oss names it `thinking`, and refuses it beside the content of a call. */
+function reasoningInput({ reasoning, content, toolCalls }: ChatMessage, source: string): Record<string, unknown> {
+  if (source.includes('reasoning_content') || !/\bmessage\.thinking\b/.test(source))
+    return { reasoning_content: reasoning };
+  return toolCalls && content ? {} : { thinking: reasoning };
 }
 
 function contentInput(content: string | null, form: InputForm): unknown {

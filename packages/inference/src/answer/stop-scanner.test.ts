@@ -44,10 +44,15 @@ describe('stop strings', () => {
 describe('a request', () => {
   const user = { role: 'user', content: 'a' };
   it('of the Responses API is read as a conversation, and an error names the item of the request', () => {
-    const read = (...input: object[]) => readResponsesRequest({ model: 'm', input: [{ type: 'reasoning' }, ...input] });
-    const { messages } = read(user, { ...user, content: 'b' }).chat;
-    assert.equal(messages.map(({ role, content }) => `${role} ${content}`).join(), 'user a,user b');
-    assert.throws(() => read(user, { ...user, role: 'x' }), { param: 'input[2].role' });
+    const read = (...input: object[]) => readResponsesRequest({ model: 'm', input });
+    const says = { role: 'assistant', content: 'b' };
+    const thinks = { type: 'reasoning', summary: [{ type: 's', text: 'h' }] };
+    const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
+    const texts = { ...thinks, encrypted_content: 'x', content: [{ type: 'reasoning_text', text: 'hm' }] };
+    const { messages } = read(user, thinks, says, call, texts, call, call, thinks, user).chat;
+    const written = messages.map(({ content, reasoning, toolCalls }) => [content, reasoning, toolCalls?.length].join());
+    assert.deepEqual(written, ['a,,', 'b,h,1', ',hm,2', 'a,,']);
+    assert.throws(() => read(user, { ...user, role: 'x' }), { param: 'input[1].role' });
   });
   it('may have a bias from -100 to 100 for a token', () => {
     const read = (logit_bias: object) => readChatRequest({ model: 'm', messages: [user], logit_bias });

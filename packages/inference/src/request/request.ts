@@ -13,6 +13,8 @@ export interface Tool {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** JSON Schema of the result. */
   readonly return?: Readonly<Record<string, unknown>>;
+  /** Every call must be valid by `parameters`. */
+  readonly strict?: boolean;
 }
 
 /** `names`: only these tools may be called; with `required` one of them must be. */
@@ -209,6 +211,7 @@ function toTool({ function: { name, description, parameters, ...rest } }: z.outp
     ...(description === undefined ? {} : { description }),
     parameters: parameters ?? { type: 'object', properties: {} },
     ...(rest.return === undefined ? {} : { return: rest.return }),
+    ...(rest.strict === undefined ? {} : { strict: rest.strict }),
   };
 }
 

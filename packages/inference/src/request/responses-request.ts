@@ -15,6 +15,9 @@ const item = z.object({
   name: optional(z.string().max(128)),
   arguments: optional(text),
   output: optional(z.union([text, z.array(part).max(1_024)])),
+  summary: optional(z.array(part).max(1_024)),
+  // Of another service, which alone can read it: accepted and not used.
+  encrypted_content: optional(text),
 });
 /** The body of `/v1/responses`. */
 const responseFields = z.object({
@@ -118,27 +121,40 @@ type Item = z.output<typeof item>;
 function messagesOf({ input, instructions }: Given): { readonly messages: unknown[]; readonly origins: string[] } {
   const messages: Record<string, unknown>[] = [];
   const origins: string[] = [];
+  let reasoning: string | undefined;
   const add = (message: Record<string, unknown>, origin: string) => {
-    messages.push(message);
+    const isAnswer = message.role === 'assistant' && reasoning !== undefined;
+    messages.push(isAnswer ? { ...message, reasoning_content: reasoning } : message);
     origins.push(origin);
+    reasoning = undefined;
   };
   if (instructions !== undefined) add({ role: 'system', content: instructions }, 'instructions');
   if (typeof input === 'string') add({ role: 'user', content: input }, 'input');
   else {
     for (const [i, each] of input.entries()) {
+      if (each.type === 'reasoning') {
+        reasoning = reasoningOf(each) ?? reasoning;
+        continue;
+      }
       const message = messageOf(each, i);
       const last = messages.at(-1);
-      if (!message) continue;
-      // Consecutive calls form one assistant message.
-      if (Array.isArray(message.tool_calls) && Array.isArray(last?.tool_calls))
-        last.tool_calls.push(...message.tool_calls);
+      // An answer is one message: its text, then its calls.
+      if (Array.isArray(message.tool_calls) && last?.role === 'assistant' && reasoning === undefined)
+        last.tool_calls = [...(Array.isArray(last.tool_calls) ? last.tool_calls : []), ...message.tool_calls];
       else add(message, `input[${i}]`);
     }
   }
   return { messages, origins };
 }
 
-function messageOf(given: Item, at: number): Record<string, unknown> | undefined {
+/** What a model thought before the answer that follows: its text, or else the summary. */
+function reasoningOf({ content, summary }: Item): string | undefined {
+  const textOf = (given: Item['content']) =>
+    typeof given === 'string' ? given : given?.map((each) => each.text ?? '').join('\n\n');
+  return textOf(content) || textOf(summary) || undefined;
+}
+
+function messageOf(given: Item, at: number): Record<string, unknown> {
   const { type = 'message', role, content, call_id, name } = given;
   switch (type) {
     case 'message':
@@ -161,9 +177,6 @@ function messageOf(given: Item, at: number): Record<string, unknown> | undefined
           typeof output === 'string' ? output : output?.map((each, i) => partOf(each, `input[${at}].output[${i}]`)),
       };
     }
-    case 'reasoning':
-      // The reasoning of another model is of no use to this one.
-      return undefined;
     default:
       throw new CompletionError('unsupported_value', `Items of type '${type}' are not supported.`, {
         param: `input[${at}].type`,
