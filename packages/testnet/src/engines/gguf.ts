@@ -15,7 +15,12 @@ export interface RandomModelOptions {
   readonly hidden: number;
   readonly context: number;
   readonly weights: 'F16' | 'Q8_0' | 'Q4_0';
+  /** How the vectors of its tokens become one; absent: the metadata do not say. */
+  readonly pooling?: keyof typeof POOLING;
 }
+
+/** llama.h: `llama_pooling_type`. */
+const POOLING = { none: 0, mean: 1, cls: 2, last: 3, rank: 4 } as const;
 
 /** Values of Q8_0 and of Q4_0 that share a scale. */
 const BLOCK = 32;
@@ -26,7 +31,7 @@ export const CHATML =
 
 /** The bytes of a model: llama architecture, a token for each byte, ChatML. The same seed gives the same bytes. */
 export function randomModel(options: RandomModelOptions): Uint8Array {
-  const { layers, width, heads, hidden, context, weights } = options;
+  const { layers, width, heads, hidden, context, weights, pooling } = options;
   const vocabulary = byteVocabulary();
   const tensors = tensorsOf(options, vocabulary.tokens.length);
   const head = new Writer();
@@ -45,6 +50,7 @@ export function randomModel(options: RandomModelOptions): Uint8Array {
       ['llama.attention.layer_norm_rms_epsilon', f32(1e-5)],
       ['llama.rope.dimension_count', u32(width / heads)],
       ['llama.rope.freq_base', f32(10_000)],
+      ...(pooling === undefined ? [] : [['llama.pooling_type', u32(POOLING[pooling])] as const]),
       ['llama.vocab_size', u32(vocabulary.tokens.length)],
       ['tokenizer.ggml.model', text('gpt2')],
       ['tokenizer.ggml.pre', text('gpt-2')],
