@@ -56,7 +56,7 @@ describe('models in a memory budget', () => {
     await assert.rejects(a.use(never), /the engine was stopped/);
   });
 
-  it('are never closed in use; then new uses wait behind the model that needs the memory, and others go on', async () => {
+  it('are never closed in use; then new uses wait behind the model that needs the memory', async () => {
     const { news, a, b, c } = memoryOf(2);
     const running = await a.use(never);
     await touch(b);

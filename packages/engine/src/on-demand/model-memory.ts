@@ -1,4 +1,4 @@
-// The models that share a memory budget: loaded at their first use; to make room, the least recently used ones are closed.
+// The models that share a memory budget: loaded at their first use; the least recently used ones are closed for it.
 import { Semaphore } from '@strata/limits';
 import { type Engine, EngineError } from '../engine.ts';
 import { LoadBackoff, NotLoadedError } from './load-backoff.ts';
@@ -66,7 +66,7 @@ interface Resident {
   users: number;
   /** Order of the last use. */
   usedAt: number;
-  /** It is to be closed: new uses wait for the next load, so that a busy model cannot keep others out for ever. */
+  /** It is to be closed: new uses wait for the next load, so that a busy model does not keep the memory. */
   isLeaving: boolean;
   loading: Promise<void> | undefined;
   /** Aborts a load that still waits for memory when nothing waits for it any more. */
@@ -171,7 +171,7 @@ export class ModelMemory implements AsyncDisposable {
     const unwanted = new AbortController();
     resident.unwanted = unwanted;
     try {
-      await this.#makeRoom(resident, AbortSignal.any([this.#deadline(), unwanted.signal]));
+      await this.#freeMemory(resident, AbortSignal.any([this.#deadline(), unwanted.signal]));
     } catch (cause) {
       if (unwanted.signal.aborted) return;
       const busy = () =>
@@ -211,7 +211,7 @@ export class ModelMemory implements AsyncDisposable {
   }
 
   /** Counts the model's memory after enough other models are closed. */
-  async #makeRoom(resident: Resident, signal: AbortSignal): Promise<void> {
+  async #freeMemory(resident: Resident, signal: AbortSignal): Promise<void> {
     using _turn = await this.#queue.enter(signal);
     // The load for which it was to be closed was given up.
     if (resident.engine) return this.#serve(resident, resident.engine);

@@ -36,8 +36,8 @@ const FREE_SHARE = 0.8;
  * memory budget, or ModelStoreError, or with the signal's reason.
  */
 export async function openModels(options: OpenModelsOptions, log: ModelLog): Promise<OpenedModels> {
-  const [model, ...others] = options.models;
-  if (model === undefined || (others.length === 0 && options.modelMemoryBytes === undefined)) {
+  const [model, ...further] = options.models;
+  if (model === undefined || (further.length === 0 && options.modelMemoryBytes === undefined)) {
     const opened = model === undefined ? [] : [await openModel({ ...options, model }, log)];
     const close = async () => void (await Promise.all(opened.map(({ engine }) => engine[Symbol.asyncDispose]())));
     return { models: opened, memory: undefined, [Symbol.asyncDispose]: close };

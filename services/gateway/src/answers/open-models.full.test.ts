@@ -42,11 +42,11 @@ it('several models are loaded at their first request, and closed when another on
   };
   // The stream is not cut by the requests that wait for its model's memory, and share one load.
   const stream = await service.open(CHAT, { model: 'a', ...endless, max_tokens: 400, stream: true });
-  const others = await Promise.all([text('b', 3), text('b', 3)]);
+  const waiting = await Promise.all([text('b', 3), text('b', 3)]);
   assert.match(await stream.text(), /"finish_reason":"length".*\[DONE\]\n\n$/s);
   assert.deepEqual(await loaded(), ['b']);
   const again = await text('b', 3);
-  for (const { body } of others) assert.deepEqual(body.choices, again.body.choices);
+  for (const { body } of waiting) assert.deepEqual(body.choices, again.body.choices);
   assert.deepEqual((await text('a', 400)).body.usage.completion_tokens, 400);
 
   await rm(files[2] as string);
