@@ -35,7 +35,7 @@ export async function deltasOf(engine: Engine, more: object) {
   const plan = await new EngineBackend(engine).planChat(request);
   const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
   const made: ChatDelta[] = [];
-  for await (const delta of plan.choices[0]?.deltas({ usage, context: {}, signal: NEVER }) ?? []) made.push(delta);
+  for await (const deltas of plan.choices[0]?.deltas({ usage, context: {}, signal: NEVER }) ?? []) made.push(...deltas);
   const text = made.map((delta) => ('text' in delta ? delta.text : '')).join('');
   // Probabilities depend, far behind the decimal point, on the previous content of the slot.
   const rounded = (key: string, value: unknown) => (key === 'logprob' ? Math.round(Number(value)) : value);

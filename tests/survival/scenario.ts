@@ -99,13 +99,21 @@ async function bringAbout<Target extends AsyncDisposable, L extends Load>(
 }
 
 const failed = (error: unknown): Finding => ({ kind: 'wrong', what: (error as Error).stack ?? String(error) });
-const count = (row: Row, kind: Finding['kind']) => row.findings.filter((finding) => finding.kind === kind).length;
 
+/** A place is named in its first row only; `ok` means that nothing was lost, doubled or wrong. */
 export function tableOf(rows: readonly Row[]): string {
-  const cells = rows.map((row) => [
-    ...[row.target, row.fault, row.times, row.answered, row.receipts, count(row, 'lost'), count(row, 'doubled')],
-    row.findings.length > 0 ? `**${row.findings.length} findings**` : row.skipped ? `not tried: ${row.skipped}` : 'ok',
+  const cells = rows.map((row, i) => [
+    ...[row.target === rows[i - 1]?.target ? '' : row.target, row.fault, row.times, row.answered, row.receipts],
+    resultOf(row),
   ]);
-  const head = ['place', 'fault', 'times', 'requests answered', 'receipts checked', 'lost', 'doubled', 'result'];
+  const head = ['place', 'fault', 'times', 'requests answered', 'receipts checked', 'result'];
   return [head, head.map(() => '---'), ...cells].map((row) => `| ${row.join(' | ')} |\n`).join('');
+}
+
+function resultOf({ findings, skipped }: Row): string {
+  if (findings.length === 0) return skipped ? `not tried: ${skipped}` : 'ok';
+  const counts = Object.entries(Object.groupBy(findings, ({ kind }) => kind)).map(
+    ([kind, { length }]) => `${length} ${kind}`,
+  );
+  return `**${counts.join(', ')}**`;
 }

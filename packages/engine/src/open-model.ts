@@ -51,9 +51,12 @@ export async function openModel(options: OpenModelOptions, log: ModelLog): Promi
     },
   );
   const id = path.basename(file, '.gguf').replace(/-00001-of-\d{5}$/, '');
-  const { sha256, contextLength: tokens, slots: slotCount } = engine.info;
+  const { sha256, contextLength: tokens, slots: slotCount, engine: build } = engine.info;
   const ms = Math.round(performance.now() - startedAt);
-  log.info({ model: id, sha256, contextLength: tokens, slots: slotCount, processes, threads, ms }, 'model loaded');
+  log.info(
+    { model: id, sha256, contextLength: tokens, slots: slotCount, processes, threads, build, ms },
+    'model loaded',
+  );
   return { id, file, engine };
 }
 

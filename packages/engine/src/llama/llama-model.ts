@@ -130,7 +130,7 @@ export class LlamaHost {
           longestToken: (tokenizer.ggml.tokens ?? []).reduce((max, text) => Math.max(max, Buffer.byteLength(text)), 1),
           slots,
           hasChatTemplate: tokenizer.chat_template !== undefined,
-          engine: `llama.cpp ${llama.llamaCppRelease.release}`,
+          engine: `llama.cpp ${llama.llamaCppRelease.release}${llama.gpu === false ? '' : ` ${llama.gpu}`}`,
         },
       });
     } catch (cause) {

@@ -47,10 +47,12 @@ export function asking(more: Partial<AskDeps> = {}): AskDeps {
 }
 
 /** The deltas as they arrive. */
-export const reading = (upstream: Upstream, deps: Partial<AskDeps> = {}) => upstream.chat(request(), asking(deps));
+export async function* reading(upstream: Upstream, deps: Partial<AskDeps> = {}): AsyncGenerator<ChatDelta> {
+  for await (const deltas of upstream.chat(request(), asking(deps))) yield* deltas;
+}
 
-export function chat(upstream: Upstream, deps: Partial<AskDeps> = {}, more: object = {}): Promise<ChatDelta[]> {
-  return Array.fromAsync(upstream.chat(request(more), asking(deps)));
+export async function chat(upstream: Upstream, deps: Partial<AskDeps> = {}, more: object = {}): Promise<ChatDelta[]> {
+  return (await Array.fromAsync(upstream.chat(request(more), asking(deps)))).flat();
 }
 
 export function textOf(deltas: readonly ChatDelta[]): string {

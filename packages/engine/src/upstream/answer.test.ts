@@ -7,22 +7,23 @@ import { endOf, failedAs, noUsage, refusedAs, textOf } from '../test/upstream-ha
 import { type AnswerOptions, answerDeltas } from './answer.ts';
 import type { StreamEvent } from './response.ts';
 
-async function* eventsOf(chunks: readonly unknown[]): AsyncGenerator<StreamEvent> {
-  for (const chunk of chunks) {
-    if (chunk instanceof Error) throw chunk;
+/** The events before an error arrive together. */
+async function* eventsOf(chunks: readonly unknown[]): AsyncGenerator<readonly StreamEvent[]> {
+  yield chunks.flatMap((chunk) => {
+    if (chunk instanceof Error) return [];
     const isEvent = typeof chunk === 'object' && chunk && 'data' in chunk;
-    yield isEvent
-      ? (chunk as StreamEvent)
-      : { type: '', data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) };
-  }
+    const data = typeof chunk === 'string' ? chunk : JSON.stringify(chunk);
+    return [isEvent ? (chunk as StreamEvent) : { type: '', data }];
+  });
+  for (const chunk of chunks) if (chunk instanceof Error) throw chunk;
 }
 
 /** Reads chunks, texts of events, events, and errors of the connection. Generated ids are `made_1` and so on. */
-function answering(chunks: readonly unknown[], options: Partial<AnswerOptions> = {}): AsyncGenerator<ChatDelta> {
+async function* answering(chunks: readonly unknown[], options: Partial<AnswerOptions> = {}): AsyncGenerator<ChatDelta> {
   let ids = 0;
   const newCallId = () => `made_${++ids}`;
   const defaults = { stops: [], topLogprobs: undefined, isCallForced: false, usage: noUsage(), secret: undefined };
-  return answerDeltas(eventsOf(chunks), { ...defaults, newCallId, ...options });
+  for await (const deltas of answerDeltas(eventsOf(chunks), { ...defaults, newCallId, ...options })) yield* deltas;
 }
 const answer = (...asked: Parameters<typeof answering>) => Array.fromAsync(answering(...asked));
 

@@ -2,7 +2,7 @@
 import { type ChatDelta, type ChosenLogprob, CompletionError, type FinishReason, StopScanner } from '@strata/inference';
 import { type CallPiece, type Chunk, readChunk, type UpstreamUsage } from './chunks.ts';
 import { failed } from './errors.ts';
-import type { StreamEvent } from './response.ts';
+import { isDone, type StreamEvent } from './response.ts';
 
 export interface AnswerOptions {
   readonly stops: readonly string[];
@@ -19,76 +19,121 @@ const MAX_TEXT = 16 * 1024 * 1024;
 /** Log-probabilities of tokens whose text is held back: a stop string may be this long. */
 const MAX_HELD_LOGPROBS = 4_096;
 
-/** Throws EngineError `upstream-failed` for an answer that ends without a finish reason, or cannot be read. */
+/**
+ * The deltas, as many at a time as events arrive together. Throws EngineError `upstream-failed` for an answer that ends
+ * without a finish reason, or cannot be read.
+ */
 export async function* answerDeltas(
-  events: AsyncIterator<StreamEvent>,
+  events: AsyncIterator<readonly StreamEvent[]>,
   options: AnswerOptions,
-): AsyncGenerator<ChatDelta> {
-  const { stops, topLogprobs, isCallForced, usage, secret } = options;
-  const scanner = new StopScanner(stops);
-  const calls = new CallReader(options.newCallId);
-  let logprobs: ChosenLogprob[] = [];
-  let reason: string | undefined;
-  let isDone = false;
-  let hasBegun = false;
-  /** What was thought before the beginning. */
-  let thought = '';
-  let length = 0;
-
-  for (;;) {
-    const { value: event, done } = await events.next().catch((error: unknown) => {
+): AsyncGenerator<readonly ChatDelta[]> {
+  const reader = new AnswerReader(options);
+  while (!reader.isEnded) {
+    const { value: batch } = await events.next().catch((error: unknown) => {
       // After the finish reason the answer is complete; only the usage is missing.
-      if (reason === undefined) throw error;
-      return { value: undefined, done: true as const };
+      if (!reader.hasReason) throw error;
+      return { value: undefined };
     });
-    if (done || !event) break;
-    if (event.data.startsWith('[DONE]')) {
-      isDone = true;
-      break;
+    const deltas: ChatDelta[] = [];
+    try {
+      for (const delta of batch ? reader.read(batch) : reader.end()) deltas.push(delta);
+    } catch (error) {
+      // What came before the failure is part of the answer.
+      if (deltas.length > 0) yield deltas;
+      throw error;
     }
-    const chunk = readChunk(event, secret);
-    if (!hasBegun && (!isCallForced || chunk.calls.length > 0)) yield* beginning();
+    if (deltas.length > 0) yield deltas;
+  }
+}
+
+class AnswerReader {
+  readonly #options: AnswerOptions;
+  readonly #scanner: StopScanner;
+  readonly #calls: CallReader;
+  #logprobs: ChosenLogprob[] = [];
+  #reason: string | undefined;
+  #hasBegun = false;
+  /** What was thought before the beginning. */
+  #thought = '';
+  #length = 0;
+  /** The last delta was read. */
+  isEnded = false;
+
+  constructor(options: AnswerOptions) {
+    this.#options = options;
+    this.#scanner = new StopScanner(options.stops);
+    this.#calls = new CallReader(options.newCallId);
+  }
+
+  get hasReason(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  *read(events: readonly StreamEvent[]): Generator<ChatDelta> {
+    for (const event of events) {
+      if (isDone(event)) yield* this.#end();
+      else yield* this.#readChunk(readChunk(event, this.#options.secret));
+      if (this.isEnded) return;
+    }
+  }
+
+  /** The events ended. */
+  *end(): Generator<ChatDelta> {
+    if (!this.hasReason) throw failed('ended the answer prematurely');
+    yield* this.#end();
+  }
+
+  *#readChunk(chunk: Chunk): Generator<ChatDelta> {
+    const { topLogprobs, isCallForced, usage } = this.#options;
+    if (!this.#hasBegun && (!isCallForced || chunk.calls.length > 0)) yield* this.#begin();
     count(usage, chunk);
-    length +=
-      chunk.text.length + chunk.reasoning.length + chunk.calls.reduce((sum, call) => sum + call.arguments.length, 0);
-    if (length > MAX_TEXT) throw failed(`sent more than ${MAX_TEXT} characters`);
+    this.#length += chunk.text.length + chunk.reasoning.length;
+    for (const call of chunk.calls) this.#length += call.arguments.length;
+    if (this.#length > MAX_TEXT) throw failed(`sent more than ${MAX_TEXT} characters`);
     // Tokens of calls are not emitted.
-    if (topLogprobs !== undefined && !isCallForced && chunk.calls.length === 0) logprobs.push(...chunk.logprobs);
-    if (logprobs.length > MAX_HELD_LOGPROBS) throw failed('sent log-probabilities without text');
+    if (topLogprobs !== undefined && !isCallForced && chunk.calls.length === 0) this.#logprobs.push(...chunk.logprobs);
+    if (this.#logprobs.length > MAX_HELD_LOGPROBS) throw failed('sent log-probabilities without text');
     if (chunk.reasoning !== '') {
       // The log-probabilities are those of the content.
-      logprobs = [];
-      if (hasBegun) yield { kind: 'reasoning', text: chunk.reasoning };
-      else thought += chunk.reasoning;
+      this.#logprobs = [];
+      if (this.#hasBegun) yield { kind: 'reasoning', text: chunk.reasoning };
+      else this.#thought += chunk.reasoning;
     }
-    const { text, stop } = scanner.push(isCallForced ? '' : chunk.text);
-    if (text !== '') yield textDelta(text);
+    const { text, stop } = this.#scanner.push(isCallForced ? '' : chunk.text);
+    if (text !== '') yield this.#textDelta(text);
     if (stop !== undefined) {
+      this.isEnded = true;
       yield { kind: 'end', reason: 'stop' };
       return;
     }
-    for (const piece of chunk.calls) yield* calls.take(piece);
-    reason = chunk.reason ?? reason;
-    if (reason === 'abort' || reason === 'error') throw failed('aborted the answer');
+    for (const piece of chunk.calls) yield* this.#calls.take(piece);
+    this.#reason = chunk.reason ?? this.#reason;
+    if (this.#reason === 'abort' || this.#reason === 'error') throw failed('aborted the answer');
   }
-  if (!isDone && reason === undefined) throw failed('ended the answer prematurely');
-  if (isCallForced && calls.count === 0 && finishReason(reason, false) === 'stop') throw textInsteadOfCall();
-  if (!hasBegun) yield* beginning();
-  const rest = scanner.end();
-  if (rest !== '') yield textDelta(rest);
-  yield* calls.end();
-  yield { kind: 'end', reason: finishReason(reason, calls.count > 0) };
 
-  function* beginning(): Generator<ChatDelta> {
-    hasBegun = true;
+  *#end(): Generator<ChatDelta> {
+    const hasCalls = this.#calls.count > 0;
+    if (this.#options.isCallForced && !hasCalls && finishReason(this.#reason, false) === 'stop')
+      throw textInsteadOfCall();
+    this.isEnded = true;
+    if (!this.#hasBegun) yield* this.#begin();
+    const rest = this.#scanner.end();
+    if (rest !== '') yield this.#textDelta(rest);
+    yield* this.#calls.end();
+    yield { kind: 'end', reason: finishReason(this.#reason, hasCalls) };
+  }
+
+  *#begin(): Generator<ChatDelta> {
+    this.#hasBegun = true;
     yield { kind: 'begin' };
-    if (thought !== '') yield { kind: 'reasoning', text: thought };
+    if (this.#thought !== '') yield { kind: 'reasoning', text: this.#thought };
   }
 
-  function textDelta(text: string): ChatDelta {
+  #textDelta(text: string): ChatDelta {
+    const { topLogprobs } = this.#options;
     if (topLogprobs === undefined) return { kind: 'text', text };
-    const shown = logprobs.map((each) => ({ ...each, top_logprobs: each.top_logprobs.slice(0, topLogprobs) }));
-    logprobs = [];
+    const shown = this.#logprobs.map((each) => ({ ...each, top_logprobs: each.top_logprobs.slice(0, topLogprobs) }));
+    this.#logprobs = [];
     return { kind: 'text', text, logprobs: shown };
   }
 }

@@ -85,7 +85,7 @@ describe('a real llama-server', { skip: program ? false : 'STRATA_TEST_LLAMA_SER
   it('completes plain text', async () => {
     const prompt = 'DMARC is';
     const request = readCompletionRequest({ model: 'x', prompt, max_tokens: 2, temperature: 0, logprobs: 1 });
-    const deltas = await Array.fromAsync(upstream.complete(request, { ...asking(), prompt }));
+    const deltas = (await Array.fromAsync(upstream.complete(request, { ...asking(), prompt }))).flat();
     assert.equal(endOf(deltas), 'length');
     const chosen = deltas.flatMap((each) => (each.kind === 'text' ? (each.logprobs ?? []) : []));
     assert.equal(chosen.map(({ token }) => token).join(''), textOf(deltas));

@@ -103,7 +103,7 @@ describe('the request to an upstream', () => {
     world.server.script(streams(events({ choices: [{ index: 0, text: 'so', finish_reason: 'length' }] }, '[DONE]')));
     const fields = { model: 'ours', prompt: ['Once', 'no'], max_tokens: 1, logprobs: 0, stop: 'x' };
     const answer = (await world.open()).complete(readCompletionRequest(fields), { ...asking(), prompt: 'Once' });
-    const deltas = await Array.fromAsync(answer);
+    const deltas = (await Array.fromAsync(answer)).flat();
     assert.deepEqual([textOf(deltas), endOf(deltas)], ['so', 'length']);
     const [{ path, body } = assert.fail()] = world.server.asked;
     const { prompt, max_tokens, logprobs, stop, stream, n } = body;

@@ -95,13 +95,13 @@ export interface WaitOptions {
 }
 
 /**
- * The events of an answer. The wait for the server is bounded, the consumer's time is not. Releases the connection at
- * the end.
+ * The events of an answer, as many at a time as arrive together. The wait for the server is bounded, the consumer's time
+ * is not. Releases the connection at the end.
  */
 export async function* streamEvents(
   { response, sentAt }: Opened,
   { firstMs, idleMs, signal }: WaitOptions,
-): AsyncGenerator<StreamEvent> {
+): AsyncGenerator<readonly StreamEvent[]> {
   const reader = new EventReader();
   const chunks = response.iterator({ destroyOnReturn: false });
   let leftMs = firstMs - (performance.now() - sentAt);
@@ -112,14 +112,13 @@ export async function* streamEvents(
       const from = performance.now();
       const { value, done } = await within(response, chunks.next(), hasBegun ? Math.min(idleMs, leftMs) : leftMs);
       leftMs -= performance.now() - from;
-      isFinished = Boolean(done);
-      for (const event of done ? reader.end() : reader.push(value as Uint8Array)) {
-        signal.throwIfAborted();
-        leftMs = firstMs;
-        hasBegun = true;
-        isFinished ||= event.data.startsWith('[DONE]');
-        yield event;
-      }
+      const events = done ? reader.end() : reader.push(value as Uint8Array);
+      isFinished = Boolean(done) || events.some(isDone);
+      if (events.length === 0) continue;
+      signal.throwIfAborted();
+      leftMs = firstMs;
+      hasBegun = true;
+      yield events;
     }
   } catch (error) {
     isFinished = false;
@@ -130,6 +129,9 @@ export async function* streamEvents(
     else response.destroy();
   }
 }
+
+/** Whether the event is the last one: what follows is not read. */
+export const isDone = ({ data }: StreamEvent): boolean => data.startsWith('[DONE]');
 
 /** The complete body as text; rejects above `maxBytes`. */
 export async function readText(

@@ -93,8 +93,11 @@ export class Upstream implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** One choice of an answer, as deltas from `begin` to `end`. Ending the iteration stops the server. */
-  async *chat(request: ChatRequest, deps: AskDeps): AsyncGenerator<ChatDelta> {
+  /**
+   * One choice of an answer, as deltas from `begin` to `end`, as many at a time as arrive together. Ending the iteration
+   * stops the server.
+   */
+  async *chat(request: ChatRequest, deps: AskDeps): AsyncGenerator<readonly ChatDelta[]> {
     const lengthName = this.#lengthName;
     try {
       yield* this.#chat(request, deps);
@@ -105,14 +108,17 @@ export class Upstream implements AsyncDisposable {
     }
   }
 
-  #chat(request: ChatRequest, deps: AskDeps): AsyncGenerator<ChatDelta> {
+  #chat(request: ChatRequest, deps: AskDeps): AsyncGenerator<readonly ChatDelta[]> {
     const body = chatBody(request, { ...this.info, seed: deps.seed, lengthName: this.#lengthName });
     const { isCallForced } = callableTools(request);
     return this.#answer({ path: '/chat/completions', body, isCallForced }, request, deps);
   }
 
   /** The same for a prompt of plain text. */
-  complete(request: CompletionRequest, deps: AskDeps & { readonly prompt: string }): AsyncGenerator<ChatDelta> {
+  complete(
+    request: CompletionRequest,
+    deps: AskDeps & { readonly prompt: string },
+  ): AsyncGenerator<readonly ChatDelta[]> {
     const body = completionBody(request, { ...this.info, seed: deps.seed, prompt: deps.prompt });
     return this.#answer({ path: '/completions', body, isCallForced: false }, request, deps);
   }
@@ -127,7 +133,7 @@ export class Upstream implements AsyncDisposable {
     { isCallForced, ...ask }: { readonly path: string; readonly body: object; readonly isCallForced: boolean },
     { stops, topLogprobs }: Generation,
     { usage, signal }: AskDeps,
-  ): AsyncGenerator<ChatDelta> {
+  ): AsyncGenerator<readonly ChatDelta[]> {
     using _slot = await this.#slots.enter(signal);
     const opened = await this.#http.open({ ...ask, signal });
     const type = opened.response.headers['content-type'] ?? 'no content type';

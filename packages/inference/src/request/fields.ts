@@ -9,8 +9,12 @@ export const MAX_CHOICES = 8;
 export const MAX_COMPLETIONS = 128;
 export const MAX_TOP_LOGPROBS = 20;
 
+/** The outermost check is the cheap one: most fields are absent. */
 export const optional = <S extends z.ZodType>(schema: S) =>
-  schema.nullish().transform((value): z.output<S> | undefined => value ?? undefined);
+  schema
+    .nullable()
+    .transform((value): z.output<S> | undefined => value ?? undefined)
+    .optional();
 
 const text = z.string().max(MAX_TEXT, 'is too long');
 

@@ -3,7 +3,6 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'nod
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { waitForLock } from '@strata/db';
 import { deniedText, makeDirectory, readIfPresent, removeLeftOvers, replaceFile, syncDirectory } from '@strata/files';
 import {
@@ -37,8 +36,6 @@ export interface KeyringOptions {
 export interface KeyringSigner extends Signer {
   /** 32 bytes. */
   readonly publicKey: Uint8Array;
-  /** Signs in the thread pool, with the key at the time of the call. */
-  signLater(bytes: Uint8Array): Promise<Uint8Array>;
 }
 
 export interface Keyring {
@@ -76,8 +73,6 @@ export interface LoadedKeys {
   readonly current: { readonly keyId: string; readonly publicKey: Uint8Array; readonly privateKey: KeyObject };
 }
 
-const signInPool = promisify(sign);
-
 /** Whether the directory has a key file. */
 export const hasKeyring = (directory: string): boolean => existsSync(path.join(directory, KEYS_FILE));
 
@@ -109,7 +104,6 @@ export async function openKeyring({ directory, now, beforeCreating }: KeyringOpt
         return loaded.current.publicKey;
       },
       sign: (bytes) => sign(null, bytes, loaded.current.privateKey),
-      signLater: (bytes) => signInPool(null, bytes, loaded.current.privateKey),
     },
     get keys() {
       return loaded.entries;

@@ -92,11 +92,6 @@ export class AnswerAccumulator {
     return this.#segments.toSorted((a, b) => a.choice - b.choice);
   }
 
-  /** The number of characters of a choice so far. */
-  lengthOf(index: number): number {
-    return this.#choices[index]?.content.length ?? 0;
-  }
-
   get finishReasons(): readonly (FinishReason | null)[] {
     return this.#choices.map(({ finishReason }) => finishReason);
   }

@@ -18,7 +18,7 @@ import { type Admission, SHARES } from '../limits/admission.ts';
 import type { Reservation } from '../limits/limits.ts';
 import { AnswerAccumulator } from './answer-accumulator.ts';
 import type { ChoiceUsage, Plan } from './backend.ts';
-import type { EventWriter } from './event-writer.ts';
+import type { EventWriter, StreamEvent } from './event-writer.ts';
 import type { AnswerEnd, AnswerStart } from './receipts/answer-receipt.ts';
 import type { AnswerRecorder } from './receipts/answer-recorder.ts';
 import type { ResponseEvents } from './response-events.ts';
@@ -82,14 +82,12 @@ export class AnswerRun {
   async stream(writer: EventWriter, kind: 'chat.completion.chunk' | 'text_completion'): Promise<void> {
     const { head, request } = this.#request;
     const hasUsage = request.hasUsageChunk;
+    const textChunks = new TextChunks(head);
     await this.#recorded(async () => {
-      await this.#eachChoice(async (delta, index) => {
-        writer.begin();
-        const chunk =
-          kind === 'text_completion'
-            ? textChunkOf(head, index, { delta, length: this.#accumulated.lengthOf(index) })
-            : chatChunk(head, { index, delta, hasUsage });
-        if (chunk) await writer.send(chunk);
+      await this.#eachChoice((deltas, index) => {
+        const chunksOf = (delta: ChatDelta): readonly StreamEvent[] =>
+          kind === 'text_completion' ? textChunks.of(delta, index) : [chatChunk(head, { index, delta, hasUsage })];
+        return writer.send(...deltas.flatMap(chunksOf));
       });
       if (hasUsage) await writer.send(usageChunk(head, this.usage, kind));
     });
@@ -100,14 +98,13 @@ export class AnswerRun {
   async streamEvents(writer: EventWriter, events: ResponseEvents): Promise<void> {
     let reason: FinishReason = 'stop';
     await this.#recorded(() =>
-      this.#eachChoice(async (delta) => {
-        writer.begin();
-        if (delta.kind === 'end') reason = delta.reason;
-        for (const event of events.take(delta)) await writer.send(event, event.type);
+      this.#eachChoice((deltas) => {
+        const last = deltas.at(-1);
+        if (last?.kind === 'end') reason = last.reason;
+        return writer.send(...deltas.flatMap((delta) => events.take(delta)));
       }),
     );
-    const last = events.end(reason, this.usage);
-    await writer.send(last, last.type);
+    await writer.send(events.end(reason, this.usage));
   }
 
   /** A prompt counts once for all of its choices. */
@@ -131,7 +128,7 @@ export class AnswerRun {
   }
 
   /** Generates choices concurrently, as many as there are slots; if one fails, the rest are aborted. */
-  async #eachChoice(onDelta: (delta: ChatDelta, index: number) => Promise<void>): Promise<void> {
+  async #eachChoice(onDeltas: OnDeltas): Promise<void> {
     const { plan, signal, caller, revoked } = this.#request;
     const failing = new AbortController();
     const stop = AbortSignal.any([signal, revoked, this.#deps.stopping, failing.signal]);
@@ -140,7 +137,7 @@ export class AnswerRun {
     const runs = Array.from({ length: concurrency }, async () => {
       // A slot is kept for all remaining choices, so that an answer in progress is never rejected.
       using _slot = await this.#deps.admission.enter(caller.id, stop, SHARES[caller.priority]);
-      for (const index of numbers) await this.#oneChoice(index, stop, onDelta);
+      for (const index of numbers) await this.#oneChoice(index, stop, onDeltas);
     });
     try {
       await Promise.all(runs);
@@ -151,20 +148,17 @@ export class AnswerRun {
     }
   }
 
-  async #oneChoice(
-    index: number,
-    signal: AbortSignal,
-    onDelta: (delta: ChatDelta, index: number) => Promise<void>,
-  ): Promise<void> {
+  async #oneChoice(index: number, signal: AbortSignal, onDeltas: OnDeltas): Promise<void> {
     const usage = this.#usages[index] as ChoiceUsage;
     const onSegment = (segment: JobSegment) => this.#accumulated.takeSegment(index, segment);
     const context = { caller: this.#request.caller.id, onSegment };
-    for await (const delta of this.#request.plan.choices[index]?.deltas({ usage, signal, context }) ?? []) {
-      this.#accumulated.take(index, delta);
+    for await (const deltas of this.#request.plan.choices[index]?.deltas({ usage, signal, context }) ?? []) {
+      if (deltas.length === 0) continue;
+      for (const delta of deltas) this.#accumulated.take(index, delta);
       this.#hasBegun = true;
-      if (delta.kind !== 'begin') this.#firstTokenAt ??= this.#deps.now();
+      if (deltas.some(({ kind }) => kind !== 'begin')) this.#firstTokenAt ??= this.#deps.now();
       if (this.#request.request.isStreamed) await this.#recordBeginning();
-      await onDelta(delta, index);
+      await onDeltas(deltas, index);
     }
   }
 
@@ -217,13 +211,27 @@ export class AnswerRun {
   }
 }
 
-/** `length`: the length of the choice including this delta. */
-function textChunkOf(head: AnswerHead, index: number, { delta, length }: { delta: ChatDelta; length: number }) {
-  if (delta.kind === 'text') {
-    const { text, logprobs } = delta;
-    return textChunk(head, [{ index, text, logprobs, finishReason: null, offset: length - text.length }]);
+type OnDeltas = (deltas: readonly ChatDelta[], index: number) => Promise<void>;
+
+/** The chunks of `/v1/completions`. */
+class TextChunks {
+  readonly #head: AnswerHead;
+  /** Of each choice. */
+  readonly #lengths: number[] = [];
+
+  constructor(head: AnswerHead) {
+    this.#head = head;
   }
-  if (delta.kind === 'end')
-    return textChunk(head, [{ index, text: '', logprobs: undefined, finishReason: delta.reason }]);
-  return undefined;
+
+  of(delta: ChatDelta, index: number): ReturnType<typeof textChunk>[] {
+    const offset = this.#lengths[index] ?? 0;
+    if (delta.kind === 'text') {
+      const { text, logprobs } = delta;
+      this.#lengths[index] = offset + text.length;
+      return [textChunk(this.#head, [{ index, text, logprobs, finishReason: null, offset }])];
+    }
+    if (delta.kind === 'end')
+      return [textChunk(this.#head, [{ index, text: '', logprobs: undefined, finishReason: delta.reason }])];
+    return [];
+  }
 }

@@ -23,8 +23,8 @@ export interface ChoiceDeps {
 export interface PlannedChoice {
   /** The index of its prompt; several choices can share one. */
   readonly prompt: number;
-  /** The deltas from `begin` to `end`. Generation stops when the consumer stops reading. */
-  readonly deltas: (deps: ChoiceDeps) => AsyncIterable<ChatDelta>;
+  /** The deltas from `begin` to `end`, as many at a time as there are. Generation stops when the consumer stops reading. */
+  readonly deltas: (deps: ChoiceDeps) => AsyncIterable<readonly ChatDelta[]>;
 }
 
 /** A validated request whose choices can be generated. */

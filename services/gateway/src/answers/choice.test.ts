@@ -28,7 +28,7 @@ async function answer(
   const sent: ChatDelta[] = [];
   const job = { topLogprobs: 0 } as unknown as Job;
   const deltas = choiceDeltas({ generate } as unknown as Engine, job, { ...deps, stops, controls, isCallForced });
-  for await (const delta of deltas) sent.push(delta);
+  for await (const each of deltas) sent.push(...each);
   const all = (kind: string) => sent.map((each) => (each.kind === kind && 'text' in each ? each.text : '')).join('');
   const tokens = sent.flatMap((each) => (each.kind === 'text' ? (each.logprobs ?? []) : [])).map(({ token }) => token);
   const last = sent.at(-1);

@@ -28,10 +28,14 @@ export interface ChoiceOptions extends ChoiceDeps {
 }
 
 /**
- * The deltas of a choice, from `begin` to `end`. The engine stops when the consumer stops reading. Engine errors that
+ * The deltas of a choice, from `begin` to `end`, those of one token at a time. The engine stops when the consumer stops reading. Engine errors that
  * the request caused become client errors.
  */
-export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOptions): AsyncGenerator<ChatDelta> {
+export async function* choiceDeltas(
+  engine: Engine,
+  job: Job,
+  options: ChoiceOptions,
+): AsyncGenerator<readonly ChatDelta[]> {
   const { stops, controls, isCallForced, signal, usage, context } = options;
   const newDecoder = () => new TextDecoder('utf-8', { ignoreBOM: true });
   let decoder = newDecoder();
@@ -89,7 +93,7 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
     for await (const event of engine.generate(job, signal, context)) {
       if (event.kind === 'begin') {
         usage.cachedTokens = event.cachedTokens;
-        yield* beginning();
+        yield beginning();
         continue;
       }
       if (event.kind === 'end') {
@@ -102,8 +106,7 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
       if (control !== undefined && reader) {
         // Neither a character nor a stop string spans a control token.
         decoder = newDecoder();
-        yield* textDeltas(scanner.end());
-        yield* outputDeltas(reader.push(control, { isControl: true }));
+        yield [...textDeltas(scanner.end()), ...outputDeltas(reader.push(control, { isControl: true }))];
         isAfterMark = true;
         if (wasReasoning || reader.isReasoning) countReasoning();
         if (isStopped) break;
@@ -116,7 +119,7 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
       const end = (reader?.length ?? length) + (text === '' ? 1 : 0);
       if (job.topLogprobs !== undefined)
         logprobs.push({ ...logprobOf(event), top_logprobs: (event.top ?? []).map(logprobOf), end });
-      yield* deltas ? outputDeltas(deltas) : contentDeltas({ text, end: length });
+      yield deltas ? outputDeltas(deltas) : contentDeltas({ text, end: length });
       if (isAfterMark && reader) dropLogprobs(reader.kept);
       if (wasReasoning || reader?.isReasoning) countReasoning();
       if (isStopped) break;
@@ -124,20 +127,18 @@ export async function* choiceDeltas(engine: Engine, job: Job, options: ChoiceOpt
   } catch (error) {
     throw asClientError(error, options.grammarParam);
   }
-  if (!hasBegun) yield* beginning();
+  if (!hasBegun) yield beginning();
   // An incomplete character at the end is dropped.
-  if (reader) yield* outputDeltas(reader.end());
-  yield* textDeltas(scanner.end());
-  yield { kind: 'end', reason: hasCalls && reason === 'stop' ? 'tool_calls' : reason };
+  const rest = [...(reader ? outputDeltas(reader.end()) : []), ...textDeltas(scanner.end())];
+  yield [...rest, { kind: 'end', reason: hasCalls && reason === 'stop' ? 'tool_calls' : reason }];
 
   function countReasoning(): void {
     usage.reasoningTokens = (usage.reasoningTokens ?? 0) + 1;
   }
 
-  function* beginning(): Generator<ChatDelta> {
+  function beginning(): ChatDelta[] {
     hasBegun = true;
-    yield { kind: 'begin' };
-    if (options.echo !== undefined) yield { kind: 'text', text: options.echo };
+    return [{ kind: 'begin' }, ...(options.echo === undefined ? [] : [{ kind: 'text', text: options.echo } as const])];
   }
 }
 

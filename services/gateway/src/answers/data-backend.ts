@@ -77,15 +77,17 @@ function choiceOf(
     prompt: 0,
     deltas: async function* ({ signal }) {
       const paragraphs = await answer(signal);
-      yield { kind: 'begin' };
+      yield [{ kind: 'begin' }];
       const scanner = new StopScanner(stops);
       for (const [at, paragraph] of paragraphs.entries()) {
         const { text, stop } = scanner.push(separator(paragraphs[at - 1], paragraph) + paragraph);
-        yield { kind: 'text', text };
-        if (stop !== undefined) return yield { kind: 'end', reason: 'stop' };
+        yield [{ kind: 'text', text }];
+        if (stop !== undefined) return yield [{ kind: 'end', reason: 'stop' }];
       }
-      yield { kind: 'text', text: scanner.end() };
-      yield { kind: 'end', reason: 'stop' };
+      yield [
+        { kind: 'text', text: scanner.end() },
+        { kind: 'end', reason: 'stop' },
+      ];
     },
   };
 }

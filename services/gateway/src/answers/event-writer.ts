@@ -16,6 +16,9 @@ export interface RawReply {
   getHeaders(): Readonly<Record<string, string | string[] | number | undefined>>;
 }
 
+/** Typed events have a name. */
+export type StreamEvent = { readonly type?: string; readonly [field: string]: unknown } | '[DONE]';
+
 export interface EventWriterOptions {
   readonly keepAliveMs?: number;
   readonly idleMs?: number;
@@ -72,17 +75,16 @@ export class EventWriter implements Disposable {
   }
 
   /**
-   * Resolves when the socket accepts more data; rejects when the client has disconnected or does not read. `event`: the
-   * event name, if any.
+   * Sends events together; one with a `type` has it as its name. Resolves when the socket accepts more data; rejects when
+   * the client has disconnected or does not read.
    */
-  async send(data: object | '[DONE]', event?: string): Promise<void> {
+  async send(...events: readonly StreamEvent[]): Promise<void> {
     this.#signal.throwIfAborted();
     this.begin();
     this.#timer.refresh();
     const { raw } = this.#reply;
     if (raw.writableEnded || raw.destroyed) throw new Error('the stream has ended');
-    const text = typeof data === 'string' ? data : JSON.stringify(data);
-    if (!raw.write(`${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`)) await this.#drained();
+    if (events.length > 0 && !raw.write(events.map(frameOf).join(''))) await this.#drained();
   }
 
   async #drained(): Promise<void> {
@@ -107,4 +109,9 @@ export class EventWriter implements Disposable {
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
   }
+}
+
+function frameOf(event: StreamEvent): string {
+  if (event === '[DONE]') return 'data: [DONE]\n\n';
+  return `${event.type === undefined ? '' : `event: ${event.type}\n`}data: ${JSON.stringify(event)}\n\n`;
 }

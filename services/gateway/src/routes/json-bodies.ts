@@ -1,5 +1,5 @@
 // Request bodies: JSON without compression, of limited depth, with the salted digest that the receipt contains.
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { CompletionError } from '@strata/inference';
 import { SALT_BYTES } from '@strata/receipts';
 import type { FastifyInstance } from 'fastify';
@@ -28,7 +28,7 @@ export function acceptJson(fastify: FastifyInstance): void {
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     const salt = randomBytes(SALT_BYTES);
     request.receiptSalt = salt.toString('hex');
-    request.bodyDigest = createHmac('sha256', salt).update(body).digest('hex');
+    request.bodyDigest = createHmac('sha256', createSecretKey(salt)).update(body).digest('hex');
     if (nestsDeeper(body, MAX_NESTED)) {
       done(new CompletionError('invalid_request', `The body nests deeper than ${MAX_NESTED} levels.`));
       return;

@@ -190,7 +190,7 @@ describe('strata inference', () => {
     await ends(`verify ${saved} --request ${answer}`, 1, /the receipt is of another request$/m, { env: without });
   });
 
-  it('shows which workers of the network made an answer', async () => {
+  it('shows which workers of the network made an answer, and how far their model is proved', async () => {
     const { running } = await testGateway();
     const [served = assert.fail('no model')] = running.gateway.models.list();
     const { engine } = served.backend as unknown as { readonly engine: Pick<Engine, 'generate'> };
@@ -206,6 +206,7 @@ describe('strata inference', () => {
     engine.generate = generate;
     const stdout = await strata(`verify ${id}`);
     assert.match(stdout, /^- {6}worker {5}choice 0, tokens 0 to 3: 12D3KooWFirst, reported by the gateway$/m);
+    assert.match(stdout, /^- {6}model {6}the file of the model is claimed, reported by the gateway$/m);
     assert.doesNotMatch(stdout, /^ok +worker/m, 'nothing was checked');
     assert.ok(!stdout.includes('\u001b'), 'only a valid peer id is printed');
   });

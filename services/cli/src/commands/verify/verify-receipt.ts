@@ -24,8 +24,10 @@ export interface VerifyReceiptOptions extends OutputOptions, LedgerCommandOption
   readonly answer?: string;
 }
 
-/** Instead of `ok     worker    `: the workers are not verified. */
-const UNVERIFIED = '-      worker    ';
+/** Instead of `ok     worker    `: what the gateway reports is not verified. */
+const unverified = (step: string) => `-      ${step.padEnd(10)}`;
+/** Of the model, as `verified` of the receipt says. */
+const LEVELS: readonly unknown[] = ['pinned', 'audited', 'claimed'];
 /** Base58, so that a gateway cannot write other characters to the terminal. */
 const PEER_ID = /^[1-9A-HJ-NP-Za-km-z]{1,128}$/;
 const RECEIPT_ID = /^rwr_[0-9A-HJKMNP-TV-Z]{26}$/;
@@ -47,7 +49,7 @@ export async function verifyReceiptCommand(
   if (result.unchecked?.kind === 'no-receipt') throw noReceipt(target, result);
   printSteps(context, result, options);
   checkOutcome(target, { result, isUrl: isId, ledgerFile: ledgerFileOf(context) });
-  if (!options.json) printWorkers(context, Object(result.answer));
+  if (!options.json) printReported(context, Object(result.answer));
   await compare(context, 'request', options.request, { result, salt, signedBytes: (_file, content) => content });
   await compare(context, 'answer', options.answer, { result, salt, signedBytes: answerBytes });
 }
@@ -114,13 +116,18 @@ function answerBytes(file: string, bytes: Uint8Array): Uint8Array {
   return new TextEncoder().encode(canonicalize(content));
 }
 
-/** The workers of the answer as the gateway reported them. They are not verified: the proof of a worker is its own receipt. */
-function printWorkers({ stdout }: CommandContext, { segments }: { readonly segments?: unknown }): void {
+/** Model and workers as the gateway reported them. They are not verified: the proof of a worker is its own receipt. */
+function printReported(
+  { stdout }: CommandContext,
+  { model, segments }: { readonly model?: unknown; readonly segments?: unknown },
+): void {
+  const report = (step: string, text: string) => stdout.write(`${unverified(step)} ${text}, reported by the gateway\n`);
+  const { level } = Object(Object(model).verified) as Readonly<Record<string, unknown>>;
+  if (LEVELS.includes(level)) report('model', `the file of the model is ${level}`);
   for (const segment of Array.isArray(segments) ? (segments as unknown[]) : []) {
     const { choice, worker, from, to } = Object(segment) as Readonly<Record<string, unknown>>;
     const isValid = [choice, from, to].every(Number.isSafeInteger) && PEER_ID.test(String(worker));
-    if (isValid)
-      stdout.write(`${UNVERIFIED} choice ${choice}, tokens ${from} to ${to}: ${worker}, reported by the gateway\n`);
+    if (isValid) report('worker', `choice ${choice}, tokens ${from} to ${to}: ${worker}`);
   }
 }
 

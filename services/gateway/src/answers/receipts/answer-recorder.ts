@@ -4,14 +4,7 @@
 // sent too: if the process is killed before the end, the next start signs a receipt of what was known then.
 import type { Usage } from '@strata/inference';
 import type { SignedLedger } from '@strata/log';
-import {
-  bodySignedBytes,
-  leafOf,
-  newReceiptId,
-  type PreparedReceipt,
-  prepareReceipt,
-  type SignedBody,
-} from '@strata/receipts';
+import { bodySignedBytes, issueReceipt, leafOf, newReceiptId, type SignedBody } from '@strata/receipts';
 import type { Logger } from 'pino';
 import type { AnswerUsage, NewReceipt as BegunAnswer } from '../../store/answers.ts';
 import { randomPart } from '../../store/random-ids.ts';
@@ -36,10 +29,8 @@ export interface AnswerRecorderDeps {
 }
 
 /** A receipt to be stored; `isBegun`: it replaces the record of its beginning. */
-interface Ended {
+interface Ended extends ReturnType<typeof issueReceipt<AnswerReceipt>> {
   readonly keyId: string;
-  readonly prepared: PreparedReceipt<AnswerReceipt>;
-  readonly signature: Uint8Array | Promise<Uint8Array>;
   readonly used: AnswerUsage;
   readonly isBegun: boolean;
 }
@@ -107,13 +98,9 @@ export class AnswerRecorder implements AsyncDisposable {
   }
 
   #sign(document: AnswerReceipt, options: ReturnType<SignedLedger['issuing']>, isBegun: boolean): Promise<void> {
-    const { signer } = this.#deps.ledger;
-    const prepared = prepareReceipt(document, options);
-    // Signing one receipt here is faster than handing it over; signing many here would block all of them.
-    const signature = this.#storing ? signer.signLater(prepared.signedBytes) : signer.sign(prepared.signedBytes);
-    // A rejection is handled where the promise is awaited.
-    if (signature instanceof Promise) signature.catch(() => {});
-    return this.#store({ ended: { keyId: document.key_id, prepared, signature, used: usedOf(document), isBegun } });
+    // Handing the bytes to another thread costs more than signing them.
+    const issued = issueReceipt(document, options);
+    return this.#store({ ended: { ...issued, keyId: document.key_id, used: usedOf(document), isBegun } });
   }
 
   #store(record: Waiting['record']): Promise<void> {
@@ -169,19 +156,14 @@ export class AnswerRecorder implements AsyncDisposable {
       this.#queued = [];
       try {
         const ended = batch.flatMap(({ record }) => ('ended' in record ? [record.ended] : []));
-        const signed = await Promise.all(
-          ended.map(async ({ keyId, prepared, signature, used }) => ({
-            ...{ keyId, used, ...prepared.finish(signature instanceof Promise ? await signature : signature) },
-          })),
-        );
         const seq = await this.#deps.answers.keep(
-          signed.map(({ receiptId, keyId, body }) => ({ id: receiptId, keyId, body: JSON.stringify(body) })),
+          ended.map(({ receiptId, keyId, body }) => ({ id: receiptId, keyId, body: JSON.stringify(body) })),
           {
             begun: batch.flatMap(({ record }) => ('begun' in record ? [record.begun] : [])),
-            ended: signed.flatMap(({ receiptId }, i) => (ended[i]?.isBegun ? [receiptId] : [])),
+            ended: ended.flatMap(({ receiptId, isBegun }) => (isBegun ? [receiptId] : [])),
           },
         );
-        if (signed.length > 0) this.#pending.push({ seq, batch: signed });
+        if (ended.length > 0) this.#pending.push({ seq, batch: ended });
         for (const { resolve } of batch) resolve();
       } catch (error) {
         for (const { reject } of batch) reject(error);

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { AnswerRun } from '../../answers/answer-run.ts';
 import type { Plan } from '../../answers/backend.ts';
-import { EventWriter } from '../../answers/event-writer.ts';
+import { EventWriter, type StreamEvent } from '../../answers/event-writer.ts';
 import { fingerprintOf, type ServedModel } from '../../answers/models.ts';
 import type { AnswerStart } from '../../answers/receipts/answer-receipt.ts';
 import { SHARES } from '../../limits/admission.ts';
@@ -65,9 +65,6 @@ export async function begin(
   };
 }
 
-/** A stream event; typed events have a name. */
-type StreamEvent = object & { readonly type?: string };
-
 /** Sends a stream. An error before the first event is thrown; a later one is sent as the last event, without [DONE]. */
 async function streaming(
   {
@@ -89,8 +86,7 @@ async function streaming(
     }
     if (!signal.aborted) {
       logger.warn({ requestId: request.id, err: error }, 'a stream failed');
-      const event = fail(asRefusal(error));
-      await writer.send(event, event.type).catch(() => {});
+      await writer.send(fail(asRefusal(error))).catch(() => {});
     }
   }
   writer.end();
