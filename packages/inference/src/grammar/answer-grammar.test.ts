@@ -55,7 +55,7 @@ describe('the grammar of an answer', () => {
         const { a, ...rest } = JSON.parse(given);
         return Object.keys(rest).length === 0 && (name === 'find' ? a === undefined : [3, 4, 5].includes(a));
       });
-    it(`of ${template} ${end} allows the calls that fit, and what it allows is read as such`, () => {
+    it(`of ${template} ${end} allows the calls that fit, and reads what it allows as calls`, () => {
       for (const asked of [auto, required]) {
         const { accepts, read, samples } = hold(template, asked, end);
         assert.ok(accepts(written('add', '{"a": 4}')));
