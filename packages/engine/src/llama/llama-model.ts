@@ -8,15 +8,14 @@ import {
   type Llama,
   type LlamaContext,
   type LlamaContextSequence,
-  type LlamaEmbeddingContext,
   LlamaLogLevel,
   type LlamaModel,
-  type Token,
 } from 'node-llama-cpp';
 import { EngineError, type Job, type JobEvent, type ModelInfo, type ScoreJob } from '../engine.ts';
 import { GrammarWatchdog } from '../process/grammar-watchdog.ts';
 import { AnswerLoop } from './answer-loop.ts';
 import { closesAt } from './closing.ts';
+import { Embedder } from './embedder.ts';
 import { GrammarState } from './grammar-state.ts';
 import { defaultContext, LlamaVocabulary } from './llama-vocabulary.ts';
 import { LogitsReader } from './logits.ts';
@@ -49,13 +48,12 @@ export class LlamaHost {
   readonly vocabulary: LlamaVocabulary;
   readonly #llama: Llama;
   readonly #model: LlamaModel;
-  readonly #context: LlamaContext;
   readonly #sequences: LlamaContextSequence[];
   readonly #slots: Slots;
   readonly #loop: AnswerLoop;
   readonly #scoring: ScoreLoop;
   readonly #watchdog: GrammarWatchdog;
-  #embedding: Promise<LlamaEmbeddingContext> | undefined;
+  readonly #embedder: Embedder;
 
   private constructor(parts: {
     info: ModelInfo;
@@ -68,7 +66,6 @@ export class LlamaHost {
     this.info = parts.info;
     this.#llama = parts.llama;
     this.#model = parts.model;
-    this.#context = parts.context;
     this.#sequences = Array.from({ length: parts.info.slots }, () => parts.context.getSequence());
     this.#slots = new Slots(parts.info.slots);
     this.vocabulary = new LlamaVocabulary(parts.model, parts.context.contextSize);
@@ -81,6 +78,8 @@ export class LlamaHost {
     });
     this.#scoring = new ScoreLoop(parts.model, logits);
     this.#watchdog = parts.watch;
+    const { contextSize, currentThreads: threads } = parts.context;
+    this.#embedder = new Embedder(parts.model, { contextSize, threads });
   }
 
   /** Throws EngineError `model-unusable`. */
@@ -141,18 +140,8 @@ export class LlamaHost {
     }
   }
 
-  async embed(tokens: readonly number[]): Promise<Float32Array> {
-    this.#embedding ??= this.#model.createEmbeddingContext({
-      threads: this.#context.currentThreads,
-      contextSize: this.#context.contextSize,
-    });
-    const context = await this.#embedding.catch((error: unknown) => {
-      this.#embedding = undefined;
-      throw error;
-    });
-    const { vector } = await context.getEmbeddingFor([...tokens] as Token[]);
-    const length = Math.hypot(...vector) || 1;
-    return Float32Array.from(vector, (value) => value / length);
+  embed(tokens: readonly number[]): Promise<Float32Array> {
+    return this.#embedder.embed(tokens);
   }
 
   /**

@@ -5,7 +5,7 @@ import { type RandomModelOptions, randomModel } from '@strata/testnet';
 import { oneSlot } from '../../../../tests/support/tiny-engine.ts';
 import { type Engine, type Job, startLlamaEngine } from '../index.ts';
 import { written } from '../test/gguf-file.ts';
-import { ENDLESS, jobFor, run, user } from '../test/tiny-engine.ts';
+import { ENDLESS, jobFor, never, run, user } from '../test/tiny-engine.ts';
 
 const questions = ['What is DMARC?', 'What does SPF do?', 'What is an MX record?', 'Who are you?', 'What is a CDN?'];
 
@@ -55,3 +55,37 @@ describe('a model from a seed', () => {
         assert.deepEqual((await run({ ...job, given: tokens.slice(0, cut) }, engine)).tokens, tokens.slice(cut));
     });
 });
+
+it('vectors are pooled as the metadata say, the same alone and concurrently over processes, and of a reranker its score', async () => {
+  const input = Array.from({ length: 300 }, (_, i) => (i * 37 + 11) % 256);
+  const prefixes = input.map((_, i) => input.slice(0, i + 1));
+  const vectorsOf = async (pooling: RandomModelOptions['pooling'], inputs: readonly (readonly number[])[]) => {
+    const file = await written(randomModel(pooling === undefined ? shape : { ...shape, pooling }));
+    await using engine = await startLlamaEngine({ ...oneSlot, file, slots: 2, processes: 2 });
+    const vectors = await Promise.all(inputs.map(async (tokens) => [...(await engine.embed(tokens, never))]));
+    const alone = [...(await engine.embed(inputs.at(-1) ?? [], never))];
+    if (pooling !== 'rank') for (const each of [...vectors, alone]) near(each, each);
+    near(scaled(alone), scaled(vectors.at(-1) ?? []));
+    await assert.rejects(engine.embed(new Array(512).fill(3), never), { code: 'job-too-long' });
+    return vectors;
+  };
+  const product = (a: Vector, b: Vector) => a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
+  const near = (a: Vector, b: Vector) => assert.ok(Math.abs(product(a, b) - 1) < 1e-4, String(product(a, b)));
+  const scaled = (a: Vector) => a.map((value) => value / Math.sqrt(product(a, a)));
+  // The model's last norm gives the vectors of all its tokens one length.
+  const ofTokens = await vectorsOf(undefined, prefixes);
+  const [first = [], last = []] = [ofTokens[0], ofTokens.at(-1)];
+  assert.ok(product(first, last) < 0.9);
+  const sum = first.map((_, i) => ofTokens.reduce((total, vector) => total + (vector[i] ?? 0), 0));
+  for (const [pooling, expected] of [
+    ['none', last],
+    ['last', last],
+    ['cls', first],
+    ['mean', scaled(sum)],
+  ] as const)
+    near(expected, (await vectorsOf(pooling, [input]))[0] ?? []);
+  const [scores = []] = await vectorsOf('rank', [input]);
+  assert.ok(scores.length === 1 && Math.abs(Math.abs(scores[0] ?? 1) - 1) > 1e-3);
+});
+
+type Vector = readonly number[];

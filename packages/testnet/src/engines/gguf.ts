@@ -17,6 +17,8 @@ export interface RandomModelOptions {
   readonly weights: 'F16' | 'Q8_0' | 'Q4_0';
   /** Of a model family; ChatML by default. */
   readonly family?: ModelFamily;
+  /** How the vectors of its tokens become one; absent: the metadata do not say. */
+  readonly pooling?: keyof typeof POOLING;
 }
 
 /** What a family's model file says of its answers. */
@@ -31,6 +33,9 @@ export interface ModelFamily {
   readonly end: string;
 }
 
+/** llama.h: `llama_pooling_type`. */
+const POOLING = { none: 0, mean: 1, cls: 2, last: 3, rank: 4 } as const;
+
 /** Values of Q8_0 and of Q4_0 that share a scale. */
 const BLOCK = 32;
 const FILE_TYPES = { F16: 1, Q4_0: 2, Q8_0: 7 } as const;
@@ -44,7 +49,7 @@ const CHATML_FAMILY: ModelFamily = {
 
 /** The bytes of a model: llama architecture, a token for each byte, ChatML. The same seed gives the same bytes. */
 export function randomModel(options: RandomModelOptions): Uint8Array {
-  const { layers, width, heads, hidden, context, weights, family = CHATML_FAMILY } = options;
+  const { layers, width, heads, hidden, context, weights, pooling, family = CHATML_FAMILY } = options;
   const vocabulary = byteVocabulary(family);
   const tensors = tensorsOf(options, vocabulary.tokens.length);
   const head = new Writer();
@@ -63,6 +68,7 @@ export function randomModel(options: RandomModelOptions): Uint8Array {
       ['llama.attention.layer_norm_rms_epsilon', f32(1e-5)],
       ['llama.rope.dimension_count', u32(width / heads)],
       ['llama.rope.freq_base', f32(10_000)],
+      ...(pooling === undefined ? [] : [['llama.pooling_type', u32(POOLING[pooling])] as const]),
       ['llama.vocab_size', u32(vocabulary.tokens.length)],
       ['tokenizer.ggml.model', text('gpt2')],
       ['tokenizer.ggml.pre', text('gpt-2')],

@@ -14,7 +14,7 @@ import {
   type Usage,
   usageChunk,
 } from '@strata/inference';
-import { type Admission, SHARES } from '../limits/admission.ts';
+import { type Admission, runInSlots } from '../limits/admission.ts';
 import type { Reservation } from '../limits/limits.ts';
 import { AnswerAccumulator } from './answer-accumulator.ts';
 import type { ChoiceUsage, Plan } from './backend.ts';
@@ -127,25 +127,14 @@ export class AnswerRun {
     return { promptTokens: sum('promptTokens'), completionTokens, cachedTokens: sum('cachedTokens'), reasoningTokens };
   }
 
-  /** Generates choices concurrently, as many as there are slots; if one fails, the rest are aborted. */
-  async #eachChoice(onDeltas: OnDeltas): Promise<void> {
-    const { plan, signal, caller, revoked } = this.#request;
-    const failing = new AbortController();
-    const stop = AbortSignal.any([signal, revoked, this.#deps.stopping, failing.signal]);
-    const numbers = plan.choices.keys();
-    const concurrency = Math.min(plan.choices.length, this.#deps.admission.slots);
-    const runs = Array.from({ length: concurrency }, async () => {
-      // A slot is kept for all remaining choices, so that an answer in progress is never rejected.
-      using _slot = await this.#deps.admission.enter(caller.id, stop, SHARES[caller.priority]);
-      for (const index of numbers) await this.#oneChoice(index, stop, onDeltas);
-    });
-    try {
-      await Promise.all(runs);
-    } catch (error) {
-      failing.abort(error);
-      await Promise.allSettled(runs);
-      throw error;
-    }
+  /** Generates choices in order, as many concurrently as there are slots; if one fails, the rest are aborted. */
+  #eachChoice(onDeltas: OnDeltas): Promise<void> {
+    const { plan, caller, revoked } = this.#request;
+    const { admission, stopping } = this.#deps;
+    const signal = AbortSignal.any([this.#request.signal, revoked, stopping]);
+    return runInSlots(plan.choices.length, { admission, caller, signal }, (index, stop) =>
+      this.#oneChoice(index, stop, onDeltas),
+    );
   }
 
   async #oneChoice(index: number, signal: AbortSignal, onDeltas: OnDeltas): Promise<void> {

@@ -38,11 +38,17 @@ export interface Plan {
   readonly choices: readonly PlannedChoice[];
 }
 
+/** One vector of length 1 for each of its inputs. Adds their tokens to `usage`. */
+export type EmbeddingPart = (
+  usage: Pick<ChoiceUsage, 'promptTokens'>,
+  signal: AbortSignal,
+) => Promise<readonly Float32Array[]>;
+
 export interface EmbeddingPlan {
   /** An estimate if only the answer has the exact number. */
   readonly promptTokens: number;
-  /** One vector of length 1 for each input. Updates `usage` as inputs are processed. */
-  readonly embed: (usage: Pick<ChoiceUsage, 'promptTokens'>, signal: AbortSignal) => Promise<readonly Float32Array[]>;
+  /** Of consecutive inputs, can be processed concurrently. */
+  readonly parts: readonly EmbeddingPart[];
 }
 
 export interface BackendFacts {

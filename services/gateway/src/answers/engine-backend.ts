@@ -115,26 +115,27 @@ export class EngineBackend implements Backend {
   async planEmbeddings(inputs: readonly (string | readonly number[])[]): Promise<EmbeddingPlan> {
     this.#assertProved();
     const { contextLength } = this.engine.info;
+    const inputAt = (at: number) => (inputs.length === 1 ? 'input' : `input[${at}]`);
     const all: (readonly number[])[] = [];
     for (const [at, input] of inputs.entries()) {
-      const what = inputs.length === 1 ? 'input' : `input[${at}]`;
+      const what = inputAt(at);
       const tokens = await this.#tokens(input, what);
       if (tokens.length >= contextLength) throw tooLong(what, contextLength, String(tokens.length));
       all.push(tokens);
     }
-    const promptTokens = all.reduce((sum, { length }) => sum + length, 0);
     return {
-      promptTokens,
-      embed: async (usage, signal) => {
-        const vectors: Float32Array[] = [];
-        for (const tokens of all) {
-          signal.throwIfAborted();
-          usage.promptTokens += tokens.length;
-          // Runs to completion even if the client has disconnected: the engine is not free before.
-          vectors.push(await this.engine.embed(tokens, NEVER));
-        }
-        return vectors;
-      },
+      promptTokens: all.reduce((sum, { length }) => sum + length, 0),
+      parts: all.map((tokens, at) => async (usage) => {
+        usage.promptTokens += tokens.length;
+        // Runs to completion even if the client has disconnected: the engine is not free before.
+        const vector = await this.engine.embed(tokens, NEVER).catch((error: unknown) => {
+          // With the tokens that the vocabulary adds.
+          if (error instanceof EngineError && error.code === 'job-too-long')
+            throw tooLong(inputAt(at), contextLength, `more than ${tokens.length}`);
+          throw error;
+        });
+        return [vector];
+      }),
     };
   }
 

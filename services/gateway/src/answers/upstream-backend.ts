@@ -75,11 +75,13 @@ export class UpstreamBackend implements Backend {
       typeof input === 'string' ? Math.ceil(input.length / CHARACTERS_A_TOKEN) : input.length;
     return {
       promptTokens: inputs.reduce((sum, input) => sum + tokensOf(input), 0),
-      embed: async (usage, signal) => {
-        const { vectors, promptTokens } = await this.#upstream.embed(inputs, signal);
-        usage.promptTokens = promptTokens;
-        return vectors;
-      },
+      parts: [
+        async (usage, signal) => {
+          const { vectors, promptTokens } = await this.#upstream.embed(inputs, signal);
+          usage.promptTokens += promptTokens;
+          return vectors;
+        },
+      ],
     };
   }
 }
