@@ -38,10 +38,10 @@ const PROGRESS_LOG_MS = 10_000;
 export async function openModel(options: OpenModelOptions, log: ModelLog): Promise<OpenedModel> {
   const file = await fileOf(options, log);
   const startedAt = performance.now();
-  const { slots, gpu, contextLength, signal } = options;
+  const { slots, gpu, attention, contextLength, signal } = options;
   const { processes, threads } = await arrangementOf(file, options);
   const engine = await startLlamaEngine(
-    { file, slots, processes, threads, gpu, ...(contextLength === undefined ? {} : { contextLength }) },
+    { file, slots, processes, threads, gpu, attention, ...(contextLength === undefined ? {} : { contextLength }) },
     {
       signal,
       onRestart: ({ kind, detail }) => {

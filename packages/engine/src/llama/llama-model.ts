@@ -14,6 +14,7 @@ import {
 import { EngineError, type Job, type JobEvent, type ModelInfo, type ScoreJob } from '../engine.ts';
 import { GrammarWatchdog } from '../process/grammar-watchdog.ts';
 import { AnswerLoop } from './answer-loop.ts';
+import { ATTENTION, type AttentionOptions, attentionOf } from './attention.ts';
 import { closesAt } from './closing.ts';
 import { Embedder } from './embedder.ts';
 import { GrammarState } from './grammar-state.ts';
@@ -37,6 +38,7 @@ export interface LlamaOptions {
    * default.
    */
   readonly candidates?: number;
+  readonly attention?: AttentionOptions;
   /** Hex SHA-256 of the file, if already known. */
   readonly sha256?: string;
 }
@@ -90,6 +92,7 @@ export class LlamaHost {
     threads,
     gpu,
     candidates = CANDIDATES,
+    attention = ATTENTION,
     sha256,
   }: LlamaOptions): Promise<LlamaHost> {
     try {
@@ -106,8 +109,7 @@ export class LlamaHost {
         contextSize: contextLength ?? defaultContext(model.trainContextSize),
         batchSize: PREFILL_TOKENS,
         threads,
-        // Without flash attention, a token has the same logits alone and in a batch: exact replay depends on this.
-        flashAttention: false,
+        ...attentionOf(attention, llama.gpu !== false),
       });
       const { general, tokenizer } = model.fileInfo.metadata;
       const { size } = await stat(file);
@@ -226,6 +228,8 @@ export class LlamaHost {
 /** llama.cpp reports only that loading failed, whatever the reason. */
 async function whyNot(file: string, cause: unknown): Promise<string> {
   const why = cause instanceof Error ? cause.message : String(cause);
+  if (why === 'Failed to create context')
+    return 'there is too little memory, or the model or device cannot have a cache of these types (STRATA_MODEL_KV_CACHE)';
   if (why !== 'Failed to load model') return why;
   const { size } = await stat(file);
   return `the file is truncated (it has ${formatSize(size)}), damaged, or of a type that this llama.cpp does not support`;
