@@ -95,43 +95,41 @@ describe('the lock of a file', () => {
   });
 });
 
-describe('a file system', () => {
-  it('is named where its locks may not hold between machines', () => {
-    for (const [type, name] of [
-      [0x6969, /^NFS$/],
-      [0xff534d42, /^CIFS$/],
-      [0xff534d42 | 0, /^CIFS$/],
-      [0x65735546, /^FUSE \(sshfs/],
-      [0x01021997, /^9p$/],
-      [0x00c36400, /^CephFS$/],
-      [0x0bd00bd0, /^Lustre$/],
-    ] as const)
-      assert.match(networkFileSystemOf('/data', () => ({ type })) ?? 'none', name);
-    for (const type of [0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630])
-      assert.equal(
-        networkFileSystemOf('/data', () => ({ type })),
-        undefined,
-      );
-  });
+it('a file system is named where its locks may not hold between machines', () => {
+  for (const [type, name] of [
+    [0x6969, /^NFS$/],
+    [0xff534d42, /^CIFS$/],
+    [0xff534d42 | 0, /^CIFS$/],
+    [0x65735546, /^FUSE \(sshfs/],
+    [0x01021997, /^9p$/],
+    [0x00c36400, /^CephFS$/],
+    [0x0bd00bd0, /^Lustre$/],
+  ] as const)
+    assert.match(networkFileSystemOf('/data', () => ({ type })) ?? 'none', name);
+  for (const type of [0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630])
+    assert.equal(
+      networkFileSystemOf('/data', () => ({ type })),
+      undefined,
+    );
+});
 
-  it('of a directory that is not made yet is that of its parent', () => {
-    const asked: string[] = [];
-    const statfs = (at: string) => {
-      asked.push(at);
-      if (at !== '/data') throw new Error('not found');
-      return { type: 0x6969 };
-    };
-    assert.equal(networkFileSystemOf('/data/a/b', statfs), 'NFS');
-    assert.deepEqual(asked, ['/data/a/b', '/data/a', '/data']);
-    const warnings: string[] = [];
-    warnOfFileSystem('/data/a/b', { warn: (text) => warnings.push(text) }, statfs);
-    assert.match(warnings.join('\n'), /^\/data\/a\/b is on NFS, where locks may not work/);
-  });
+it('a file system of a directory that is not made yet is that of its parent', () => {
+  const asked: string[] = [];
+  const statfs = (at: string) => {
+    asked.push(at);
+    if (at !== '/data') throw new Error('not found');
+    return { type: 0x6969 };
+  };
+  assert.equal(networkFileSystemOf('/data/a/b', statfs), 'NFS');
+  assert.deepEqual(asked, ['/data/a/b', '/data/a', '/data']);
+  const warnings: string[] = [];
+  warnOfFileSystem('/data/a/b', { warn: (text) => warnings.push(text) }, statfs);
+  assert.match(warnings.join('\n'), /^\/data\/a\/b is on NFS, where locks may not work/);
+});
 
-  it('is asked of the data directory and of that of a database elsewhere', () => {
-    const of = (databaseUrl: string) => lockedDirectories({ dataDirectory: '/data', databaseUrl });
-    assert.deepEqual(of('sqlite:/data/strata.db'), ['/data']);
-    assert.deepEqual(of('sqlite:/mnt/nfs/strata.db'), ['/data', '/mnt/nfs']);
-    for (const url of ['sqlite::memory:', 'postgres://127.0.0.1/strata']) assert.deepEqual(of(url), ['/data']);
-  });
+it('a file system is asked of the data directory and of that of a database elsewhere', () => {
+  const of = (databaseUrl: string) => lockedDirectories({ dataDirectory: '/data', databaseUrl });
+  assert.deepEqual(of('sqlite:/data/strata.db'), ['/data']);
+  assert.deepEqual(of('sqlite:/mnt/nfs/strata.db'), ['/data', '/mnt/nfs']);
+  for (const url of ['sqlite::memory:', 'postgres://127.0.0.1/strata']) assert.deepEqual(of(url), ['/data']);
 });

@@ -68,56 +68,52 @@ describe('detect', () => {
   });
 });
 
-describe('hostile evidence', () => {
-  const evidenceOfTokens = (...tokens: readonly string[]) => {
-    const [service, ...rest] = profileOf({ txt: tokens.map((each) => `socially-verification=${each}`) }).services;
-    assert.deepEqual(rest, []);
-    return service?.evidence ?? [];
-  };
-  it('of TXT records is fit to be stored: no 0x00, 256 characters of one record, a short list of 5,000', () => {
-    assert.equal(evidenceOfTokens('a\u0000b\ud800')[0]?.value, 'socially-verification=a\ufffdb\ufffd');
-    assert.equal(evidenceOfTokens('x'.repeat(65_000))[0]?.value.length, 256);
-    assert.equal(evidenceOfTokens(...Array.from({ length: 5000 }, (_, i) => `${i}`)).length, 12);
-  });
-  it('with names of object members finds nothing and breaks nothing', () => {
-    const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
-    const headers = JSON.parse('{"__proto__": "x", "constructor": "y", "toString": "z"}');
-    const named = Object.fromEntries(names.map((name) => [name, aliasTo('constructor')]));
-    const page = { markers: names, assets: names, metas: JSON.parse('{"__proto__": {"generator": "Blogger"}}') };
-    const http = { headers, cookies: names, page };
-    assert.deepEqual(profileOf({ ns: names, txt: names, named, http }).services, []);
-  });
-  it('with strange header values is searched at their beginning only', () => {
-    assert.deepEqual(profileOf({ http: { headers: { server: `${'x'.repeat(5000)}edgy` } } }).services, []);
-  });
-  it('of any text does not make it throw, and its scores stay in range', () => {
-    const text = fc.string({ unit: codePoint, maxLength: 60 });
-    const texts = fc.array(text, { maxLength: 4 });
-    const records = fc.record({ ns: texts, txt: texts, dmarc: texts, www: texts, wildcardTxt: texts });
-    holds(100, [records, text, texts], (parts, url, cookies) => {
-      const http = { url, cookies, headers: { server: url } };
-      const profile = profileOf({ ...parts, http, tls: { issuer: url, names: cookies } });
-      for (const { score, evidence } of profile.services) assert.ok(score > 0 && score <= 0.99 && evidence.length > 0);
-      assert.deepEqual(JSON.parse(JSON.stringify(profile)), profile);
-    });
+const evidenceOfTokens = (...tokens: readonly string[]) => {
+  const [service, ...rest] = profileOf({ txt: tokens.map((each) => `socially-verification=${each}`) }).services;
+  assert.deepEqual(rest, []);
+  return service?.evidence ?? [];
+};
+it('hostile evidence of TXT records is fit to be stored: no 0x00, 256 characters of one record, a short list of 5,000', () => {
+  assert.equal(evidenceOfTokens('a\u0000b\ud800')[0]?.value, 'socially-verification=a\ufffdb\ufffd');
+  assert.equal(evidenceOfTokens('x'.repeat(65_000))[0]?.value.length, 256);
+  assert.equal(evidenceOfTokens(...Array.from({ length: 5000 }, (_, i) => `${i}`)).length, 12);
+});
+it('hostile evidence with names of object members finds nothing and breaks nothing', () => {
+  const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
+  const headers = JSON.parse('{"__proto__": "x", "constructor": "y", "toString": "z"}');
+  const named = Object.fromEntries(names.map((name) => [name, aliasTo('constructor')]));
+  const page = { markers: names, assets: names, metas: JSON.parse('{"__proto__": {"generator": "Blogger"}}') };
+  const http = { headers, cookies: names, page };
+  assert.deepEqual(profileOf({ ns: names, txt: names, named, http }).services, []);
+});
+it('hostile evidence with strange header values is searched at their beginning only', () => {
+  assert.deepEqual(profileOf({ http: { headers: { server: `${'x'.repeat(5000)}edgy` } } }).services, []);
+});
+it('hostile evidence of any text does not make it throw, and its scores stay in range', () => {
+  const text = fc.string({ unit: codePoint, maxLength: 60 });
+  const texts = fc.array(text, { maxLength: 4 });
+  const records = fc.record({ ns: texts, txt: texts, dmarc: texts, www: texts, wildcardTxt: texts });
+  holds(100, [records, text, texts], (parts, url, cookies) => {
+    const http = { url, cookies, headers: { server: url } };
+    const profile = profileOf({ ...parts, http, tls: { issuer: url, names: cookies } });
+    for (const { score, evidence } of profile.services) assert.ok(score > 0 && score <= 0.99 && evidence.length > 0);
+    assert.deepEqual(JSON.parse(JSON.stringify(profile)), profile);
   });
 });
 
-describe('the sentence of a service', () => {
-  const piece = (source: ServiceEvidence['source'], value: string) => ({ source, value, rule: `x/${source}/y` });
-  it('says who does what, and what shows it', () => {
-    const evidence = [piece('mx', 'aspmx.l.google.com'), piece('spf', '_spf.google.com')];
-    const sentence = 'Google keeps the mail: mail exchange aspmx.l.google.com; SPF names _spf.google.com.';
-    assert.equal(sentenceOf({ role: 'mailbox', confidence: 'high', evidence }, 'Google'), sentence);
-  });
-  it('says how sure it is, and cuts what is long', () => {
-    const five = Array.from({ length: 5 }, () => piece('html', 'z'.repeat(300)));
-    const evidence = [piece('header', 'server:  X\n\ty'), ...five];
-    const long = `page shows ${'z'.repeat(80)}…`;
-    const of = (role: Role, confidence: 'medium' | 'low') => sentenceOf({ role, confidence, evidence }, 'X');
-    assert.equal(of('origin', 'medium'), `X probably runs the site: header server: X y; ${long}; ${long}; and 3 more.`);
-    assert.match(of('platform', 'low'), /^X perhaps is part of the site: /);
-  });
+const piece = (source: ServiceEvidence['source'], value: string) => ({ source, value, rule: `x/${source}/y` });
+it('the sentence of a service says who does what, and what shows it', () => {
+  const evidence = [piece('mx', 'aspmx.l.google.com'), piece('spf', '_spf.google.com')];
+  const sentence = 'Google keeps the mail: mail exchange aspmx.l.google.com; SPF names _spf.google.com.';
+  assert.equal(sentenceOf({ role: 'mailbox', confidence: 'high', evidence }, 'Google'), sentence);
+});
+it('the sentence of a service says how sure it is, and cuts what is long', () => {
+  const five = Array.from({ length: 5 }, () => piece('html', 'z'.repeat(300)));
+  const evidence = [piece('header', 'server:  X\n\ty'), ...five];
+  const long = `page shows ${'z'.repeat(80)}…`;
+  const of = (role: Role, confidence: 'medium' | 'low') => sentenceOf({ role, confidence, evidence }, 'X');
+  assert.equal(of('origin', 'medium'), `X probably runs the site: header server: X y; ${long}; ${long}; and 3 more.`);
+  assert.match(of('platform', 'low'), /^X perhaps is part of the site: /);
 });
 
 describe('a version', () => {
@@ -191,15 +187,13 @@ describe('a platform', () => {
     is(null, { '2.4.52': `Apache/2.4.52${comment}` });
 });
 
-describe('a distribution', () => {
-  it('is named in brackets', () => {
-    const headers = ['(CentOS)', '(Red Hat Enterprise Linux) OpenSSL/1.0.2k-fips', '(Linux/SUSE)'];
-    const names = headers.map((each) => distributionIn(`Apache/2.4.6 ${each}`));
-    assert.deepEqual(names, ['centos', 'red hat enterprise linux', 'linux/suse']);
-  });
-  it('is null for other systems, and without parentheses or header', () => {
-    for (const system of ['(Win64)', '(Unix)', '(FreeBSD)', '(Darwin)', '(Linux)', ''])
-      assert.equal(distributionIn(`Apache/2.4.52 ${system}`), null, system);
-    assert.equal(distributionIn(null), null);
-  });
+it('a distribution is named in brackets', () => {
+  const headers = ['(CentOS)', '(Red Hat Enterprise Linux) OpenSSL/1.0.2k-fips', '(Linux/SUSE)'];
+  const names = headers.map((each) => distributionIn(`Apache/2.4.6 ${each}`));
+  assert.deepEqual(names, ['centos', 'red hat enterprise linux', 'linux/suse']);
+});
+it('a distribution is null for other systems, and without parentheses or header', () => {
+  for (const system of ['(Win64)', '(Unix)', '(FreeBSD)', '(Darwin)', '(Linux)', ''])
+    assert.equal(distributionIn(`Apache/2.4.52 ${system}`), null, system);
+  assert.equal(distributionIn(null), null);
 });

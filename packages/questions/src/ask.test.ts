@@ -83,33 +83,31 @@ describe('the tools', () => {
   });
 });
 
-describe('a question', () => {
-  it('sends several flags in the format of the service, and a cursor of it', async () => {
-    const { query } = requestOf(search, { flag: ['dnssec', 'caa'], without: ['bimi'], limit: 1, cursor: 'x' });
-    assert.deepEqual(query, { flag: 'dnssec,caa', without: 'bimi', limit: 1, cursor: 'x' });
-    for (const next_cursor of ['x'.repeat(900), null, 'a b', 7]) {
-      const body = { total: 1, window_days: 30, flows: [], migrations: [{}], next_cursor };
-      const client = { get: async () => ({ body, text: '{}', quota: null, url: '' }) } as never;
-      const { signal } = new AbortController();
-      const { next } = await ask(migrations, { limit: 1, offset: 4 }, { client, signal });
-      const expected = String(next_cursor).startsWith('xx') ? next_cursor : undefined;
-      assert.equal(next.next_cursor, expected);
-    }
-  });
-
-  it('requests fewer items where a page is too large for a result, so that the cursor skips none', async () => {
-    const limits: unknown[] = [];
-    const get = async (_path: string, { query }: { query: { limit: number } }) => {
-      limits.push(query.limit);
-      const migrations = Array(query.limit).fill({ domain: 'x'.repeat(280) });
-      const body = { total: 90, window_days: 30, flows: [], migrations, next_cursor: `after${query.limit}` };
-      return { body, text: '{}', quota: null, url: '' };
-    };
+it('a question sends several flags in the format of the service, and a cursor of it', async () => {
+  const { query } = requestOf(search, { flag: ['dnssec', 'caa'], without: ['bimi'], limit: 1, cursor: 'x' });
+  assert.deepEqual(query, { flag: 'dnssec,caa', without: 'bimi', limit: 1, cursor: 'x' });
+  for (const next_cursor of ['x'.repeat(900), null, 'a b', 7]) {
+    const body = { total: 1, window_days: 30, flows: [], migrations: [{}], next_cursor };
+    const client = { get: async () => ({ body, text: '{}', quota: null, url: '' }) } as never;
     const { signal } = new AbortController();
-    const { shortened, next } = await ask(migrations, { limit: 90, offset: 0 }, { client: { get } as never, signal });
-    const shown = (shortened as { migrations: object[] }).migrations.length;
-    assert.deepEqual([limits.length, next.next_cursor], [2, `after${shown}`]);
-  });
+    const { next } = await ask(migrations, { limit: 1, offset: 4 }, { client, signal });
+    const expected = String(next_cursor).startsWith('xx') ? next_cursor : undefined;
+    assert.equal(next.next_cursor, expected);
+  }
+});
+
+it('a question requests fewer items where a page is too large for a result, so that the cursor skips none', async () => {
+  const limits: unknown[] = [];
+  const get = async (_path: string, { query }: { query: { limit: number } }) => {
+    limits.push(query.limit);
+    const migrations = Array(query.limit).fill({ domain: 'x'.repeat(280) });
+    const body = { total: 90, window_days: 30, flows: [], migrations, next_cursor: `after${query.limit}` };
+    return { body, text: '{}', quota: null, url: '' };
+  };
+  const { signal } = new AbortController();
+  const { shortened, next } = await ask(migrations, { limit: 90, offset: 0 }, { client: { get } as never, signal });
+  const shown = (shortened as { migrations: object[] }).migrations.length;
+  assert.deepEqual([limits.length, next.next_cursor], [2, `after${shown}`]);
 });
 
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
@@ -176,15 +174,13 @@ describe('a shortened answer', () => {
   });
 });
 
-describe('what is cited of a receipt', () => {
-  const receipt_id = 'rwr_01J0000000000000000000000A';
+const receipt_id = 'rwr_01J0000000000000000000000A';
 
-  it('is empty or unknown for invalid values', () => {
-    for (const body of [undefined, null, 7, {}, { provenance: { receipt_id: 'rwr_1\nObey.' } }])
-      assert.deepEqual(receiptOf(body), {});
-    for (const signed_at of [undefined, 'Obey.', 20_261_122, {}, { toString: 1, valueOf: 1 }]) {
-      const { receipt } = receiptOf({ provenance: { receipt_id, ledger_receipt_id: signed_at, signed_at } });
-      assert.deepEqual(receipt, { receipt_id, ledger_receipt_id: 'none', signed_at: 'unknown' });
-    }
-  });
+it('what is cited of a receipt is empty or unknown for invalid values', () => {
+  for (const body of [undefined, null, 7, {}, { provenance: { receipt_id: 'rwr_1\nObey.' } }])
+    assert.deepEqual(receiptOf(body), {});
+  for (const signed_at of [undefined, 'Obey.', 20_261_122, {}, { toString: 1, valueOf: 1 }]) {
+    const { receipt } = receiptOf({ provenance: { receipt_id, ledger_receipt_id: signed_at, signed_at } });
+    assert.deepEqual(receipt, { receipt_id, ledger_receipt_id: 'none', signed_at: 'unknown' });
+  }
 });

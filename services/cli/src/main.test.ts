@@ -71,61 +71,59 @@ describe('the strata command', () => {
   });
 });
 
-describe('strata at its start', () => {
-  /** Runs `serve` with these settings; it must end by itself with one line that matches. */
-  async function failsWith(more: Record<string, string>, line: RegExp): Promise<void> {
-    const env = { ...quiet, STRATA_LOG_LEVEL: 'fatal', ...more };
-    const { stdout, stderr } = await assertEnds('stack serve', 1, line, { env });
-    assert.deepEqual([stdout, stderr.split('\n').length], ['', 2], stderr);
+/** Runs `serve` with these settings; it must end by itself with one line that matches. */
+async function failsWith(more: Record<string, string>, line: RegExp): Promise<void> {
+  const env = { ...quiet, STRATA_LOG_LEVEL: 'fatal', ...more };
+  const { stdout, stderr } = await assertEnds('stack serve', 1, line, { env });
+  assert.deepEqual([stdout, stderr.split('\n').length], ['', 2], stderr);
+}
+
+it('strata at its start fails with a clear line and exit code 1 where a port is in use', async () => {
+  await using data = await temporaryDirectory();
+  await using server = await fakeService(() => {});
+  const { port } = new URL(server.base);
+  for (const name of ['STRATA_STACK_PORT', 'STRATA_METRICS_PORT']) {
+    const line = `^strata: cannot serve the .+ port ${port}: the port is in use; choose another one with ${name}`;
+    await failsWith({ STRATA_DATA: data.path, [name]: port }, new RegExp(line));
   }
+});
 
-  it('fails with a clear line and exit code 1 where a port is in use', async () => {
-    await using data = await temporaryDirectory();
-    await using server = await fakeService(() => {});
-    const { port } = new URL(server.base);
-    for (const name of ['STRATA_STACK_PORT', 'STRATA_METRICS_PORT']) {
-      const line = `^strata: cannot serve the .+ port ${port}: the port is in use; choose another one with ${name}`;
-      await failsWith({ STRATA_DATA: data.path, [name]: port }, new RegExp(line));
-    }
-  });
+it('strata at its start fails as clearly where a database, a data directory, a list or keys cannot be used', async () => {
+  await using data = await temporaryDirectory();
+  const below = (...names: string[]) => path.join(data.path, ...names);
+  await writeFile(below('text.db'), 'not a database, but long enough to be read as one. '.repeat(100));
+  await mkdir(below('directory.db'));
+  await writeFile(below('file'), '');
+  await mkdir(below('keys', 'receipts'), { recursive: true });
+  await writeFile(below('keys', 'receipts', 'signing-keys.json'), '{}', { mode: 0o644 });
+  const at = (file: string) => ({ STRATA_DATA: below('data'), STRATA_DATABASE_URL: `sqlite:${file}` });
+  for (const [env, line] of [
+    [at(below('text.db')), /^strata: The file is not a Strata database\./],
+    [at(below('directory.db')), /^strata: The database file cannot be opened/],
+    [at(below('nowhere', 'x.db')), /^strata: The database file cannot be opened/],
+    [at('/proc/version'), /^strata: The /],
+    [{ STRATA_DATA: below('file') }, /^strata: cannot create the data directory .+: a file with this name exists/],
+    [{ STRATA_DATA: below('file', 'below') }, /^strata: cannot create the data directory .+ is a file/],
+    [{ STRATA_DATA: below('other'), STRATA_OPT_OUT_FILE: '/nowhere' }, /^strata: cannot read the opt-out list/],
+    [{ STRATA_DATA: data.path }, /^strata: .+signing-keys\.json is readable by other users/],
+  ] as const)
+    await failsWith(env, line);
+});
 
-  it('fails as clearly where a database, a data directory, a list or keys cannot be used', async () => {
-    await using data = await temporaryDirectory();
-    const below = (...names: string[]) => path.join(data.path, ...names);
-    await writeFile(below('text.db'), 'not a database, but long enough to be read as one. '.repeat(100));
-    await mkdir(below('directory.db'));
-    await writeFile(below('file'), '');
-    await mkdir(below('keys', 'receipts'), { recursive: true });
-    await writeFile(below('keys', 'receipts', 'signing-keys.json'), '{}', { mode: 0o644 });
-    const at = (file: string) => ({ STRATA_DATA: below('data'), STRATA_DATABASE_URL: `sqlite:${file}` });
-    for (const [env, line] of [
-      [at(below('text.db')), /^strata: The file is not a Strata database\./],
-      [at(below('directory.db')), /^strata: The database file cannot be opened/],
-      [at(below('nowhere', 'x.db')), /^strata: The database file cannot be opened/],
-      [at('/proc/version'), /^strata: The /],
-      [{ STRATA_DATA: below('file') }, /^strata: cannot create the data directory .+: a file with this name exists/],
-      [{ STRATA_DATA: below('file', 'below') }, /^strata: cannot create the data directory .+ is a file/],
-      [{ STRATA_DATA: below('other'), STRATA_OPT_OUT_FILE: '/nowhere' }, /^strata: cannot read the opt-out list/],
-      [{ STRATA_DATA: data.path }, /^strata: .+signing-keys\.json is readable by other users/],
-    ] as const)
-      await failsWith(env, line);
+it('strata at its start serves until SIGINT and ends with exit code 0; a second process on its data is refused', async () => {
+  await using data = await temporaryDirectory();
+  const env = { ...quiet, STRATA_DATA: data.path };
+  const locked = /^strata: .+lock is held by process \d+ on .+: another .+; stop it, or .+STRATA_DATA to .+\n$/;
+  const { code, stderr } = await spawnStrata('stack serve', {
+    env,
+    async whileAt({ matched }) {
+      await assertEnds('stack serve', 1, locked, { env });
+      assert.equal((await fetch(new URL('/health', matched[1]))).status, 200);
+    },
+    interruptAt: /"url":"(http:[^"]+)"/,
   });
-
-  it('serves until SIGINT and ends with exit code 0; a second process on its data is refused', async () => {
-    await using data = await temporaryDirectory();
-    const env = { ...quiet, STRATA_DATA: data.path };
-    const locked = /^strata: .+lock is held by process \d+ on .+: another .+; stop it, or .+STRATA_DATA to .+\n$/;
-    const { code, stderr } = await spawnStrata('stack serve', {
-      env,
-      async whileAt({ matched }) {
-        await assertEnds('stack serve', 1, locked, { env });
-        assert.equal((await fetch(new URL('/health', matched[1]))).status, 200);
-      },
-      interruptAt: /"url":"(http:[^"]+)"/,
-    });
-    assert.equal(code, 0, stderr);
-    assert.match(stderr, /"msg":"ready"[\s\S]*"msg":"stopping"/);
-  });
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /"msg":"ready"[\s\S]*"msg":"stopping"/);
 });
 
 const isRoot = process.getuid?.() === 0;

@@ -15,46 +15,42 @@ const dangling = { status: 'nxdomain' as const, records: [], aliases: ['acme.dep
 const shows = (services: string, ...parts: EvidenceParts[]) =>
   assert.equal(servicesOf(Object.assign({}, ...parts)), services);
 
-describe('hosting', () => {
-  const edgyAndDeploy = 'hosting deploy high, cdn edgy high';
-  const twoHeaders = { 'x-edgy-ray': '1', 'x-deploy-id': 'abc' };
-  rows(shows, [
-    ['is shown by the network, with medium confidence', 'hosting cloudy medium', onCloudy],
-    ['is not the network of one address behind an edge', 'cdn edgy high', onCloudy, toWww('x.edgy.test')],
-    ['is not the network behind a protection', 'security waffle high', onCloudy, withHeaders({ 'x-waffle': '1' })],
-    ['behind an edge is found by the host’s own header', edgyAndDeploy, onEdgy, withHeaders(twoHeaders)],
-    ['behind an edge is found by an alias', edgyAndDeploy, toWww('acme.deploy.test', 'x.edgy.test')],
-    ['is the named host, not the owner of its network', 'hosting deploy high', onCloudy, toWww('acme.deploy.test')],
-    ['is corroborated by its own network', 'hosting cloudy high', onCloudy, toWww('lb.cloudy.test')],
-    ['at a product of an edge’s owner is shown by alias', 'hosting edgy high', toWww('acme.pages.edgy-host.test')],
-    ['is not shown by an alias whose target does not exist', '', { www: dangling }],
-    ['by a rewritable Server header is medium', 'hosting deploy medium', withHeaders({ server: 'Deploy/1.2' })],
-    ['is the network where no page was asked for', 'hosting cloudy medium', onCloudy, { http: { status: 'skipped' } }],
-  ]);
-  it('is unknown behind an edge, and never the edge', () => {
-    const { services, roles } = profileOf({ ...onEdgy, ...withHeaders({ 'x-edgy-ray': '1' }) });
-    assert.deepEqual([linesOf(services), roles.origin], [['cdn edgy high'], 'blocked']);
-  });
-  it('is not the network while the page or an alias that could show an edge cannot be had', () => {
-    const silent: EvidenceParts = { http: { status: 'blocked', statusCode: null } };
-    const wall: EvidenceParts = { http: { status: 'blocked', statusCode: 403, headers: { date: 'today' } } };
-    for (const parts of [silent, wall, { http: { status: 'timeout' } }, { www: 'timeout' }] as const) {
-      const { services, roles } = profileOf({ ...onCloudy, named: noLabels, ...parts });
-      assert.deepEqual(services, [], JSON.stringify(parts));
-      assert.ok(roles.origin === 'unmeasured' || roles.origin === 'blocked');
-    }
-  });
+const edgyAndDeploy = 'hosting deploy high, cdn edgy high';
+const twoHeaders = { 'x-edgy-ray': '1', 'x-deploy-id': 'abc' };
+rows(shows, [
+  ['is shown by the network, with medium confidence', 'hosting cloudy medium', onCloudy],
+  ['is not the network of one address behind an edge', 'cdn edgy high', onCloudy, toWww('x.edgy.test')],
+  ['is not the network behind a protection', 'security waffle high', onCloudy, withHeaders({ 'x-waffle': '1' })],
+  ['behind an edge is found by the host’s own header', edgyAndDeploy, onEdgy, withHeaders(twoHeaders)],
+  ['behind an edge is found by an alias', edgyAndDeploy, toWww('acme.deploy.test', 'x.edgy.test')],
+  ['is the named host, not the owner of its network', 'hosting deploy high', onCloudy, toWww('acme.deploy.test')],
+  ['is corroborated by its own network', 'hosting cloudy high', onCloudy, toWww('lb.cloudy.test')],
+  ['at a product of an edge’s owner is shown by alias', 'hosting edgy high', toWww('acme.pages.edgy-host.test')],
+  ['is not shown by an alias whose target does not exist', '', { www: dangling }],
+  ['by a rewritable Server header is medium', 'hosting deploy medium', withHeaders({ server: 'Deploy/1.2' })],
+  ['is the network where no page was asked for', 'hosting cloudy medium', onCloudy, { http: { status: 'skipped' } }],
+]);
+it('hosting is unknown behind an edge, and never the edge', () => {
+  const { services, roles } = profileOf({ ...onEdgy, ...withHeaders({ 'x-edgy-ray': '1' }) });
+  assert.deepEqual([linesOf(services), roles.origin], [['cdn edgy high'], 'blocked']);
+});
+it('hosting is not the network while the page or an alias that could show an edge cannot be had', () => {
+  const silent: EvidenceParts = { http: { status: 'blocked', statusCode: null } };
+  const wall: EvidenceParts = { http: { status: 'blocked', statusCode: 403, headers: { date: 'today' } } };
+  for (const parts of [silent, wall, { http: { status: 'timeout' } }, { www: 'timeout' }] as const) {
+    const { services, roles } = profileOf({ ...onCloudy, named: noLabels, ...parts });
+    assert.deepEqual(services, [], JSON.stringify(parts));
+    assert.ok(roles.origin === 'unmeasured' || roles.origin === 'blocked');
+  }
 });
 
-describe('an edge', () => {
-  rows(shows, [
-    ['is medium by network alone', 'cdn edgy medium', onEdgy],
-    ['is high by two kinds of evidence', 'cdn edgy high', onEdgy, withHeaders({ server: 'edgy' })],
-  ]);
-  it('counts the strongest of one family once', () => {
-    const [edge] = profileOf(withHeaders({ 'x-edgy-ray': '1', server: 'edgy' })).services;
-    assert.deepEqual([edge?.score, edge?.evidence.length], [0.9, 2]);
-  });
+rows(shows, [
+  ['is medium by network alone', 'cdn edgy medium', onEdgy],
+  ['is high by two kinds of evidence', 'cdn edgy high', onEdgy, withHeaders({ server: 'edgy' })],
+]);
+it('an edge counts the strongest of one family once', () => {
+  const [edge] = profileOf(withHeaders({ 'x-edgy-ray': '1', server: 'edgy' })).services;
+  assert.deepEqual([edge?.score, edge?.evidence.length], [0.9, 2]);
 });
 
 describe('a Server header', () => {

@@ -87,25 +87,23 @@ describe('policies that SPF leads to', () => {
 
 const noWeb: EvidenceParts = { http: { status: 'failed' }, tls: { status: 'failed', issuer: null } };
 
-describe('measured absence', () => {
-  it('is a domain without addresses: no web source waits for it', () => {
-    const { sources, roles } = profileOf({ a: 'empty', addresses: [], ...noWeb });
-    const { asn, header, cookie, html, tls } = sources;
-    assert.deepEqual(new Set([asn, header, cookie, html, tls, roles.origin]), new Set(['absent']));
-  });
-  it('is SPF in a zone with other TXT records', () => {
-    const { sources } = profileOf({ txt: ['hello'] });
-    assert.deepEqual([sources.txt, sources.spf], ['observed', 'absent']);
-  });
-  it('is the web platform of a domain that redirects to another owner', () => {
-    const { sources, roles } = profileOf({ http: { url: 'https://other.test/' } });
-    assert.deepEqual([sources.html, roles.platform], ['absent', 'absent']);
-  });
-  it('is everything under a name that does not exist', () => {
-    const profile = profileOf({ ...everyRecord('nxdomain'), addresses: [], http: { status: 'failed' } });
-    assert.deepEqual([profile.state, profile.security.score], ['nonexistent', null]);
-    assert.deepEqual(measurementsIn(profile), new Set(['absent']));
-  });
+it('measured absence is a domain without addresses: no web source waits for it', () => {
+  const { sources, roles } = profileOf({ a: 'empty', addresses: [], ...noWeb });
+  const { asn, header, cookie, html, tls } = sources;
+  assert.deepEqual(new Set([asn, header, cookie, html, tls, roles.origin]), new Set(['absent']));
+});
+it('measured absence is SPF in a zone with other TXT records', () => {
+  const { sources } = profileOf({ txt: ['hello'] });
+  assert.deepEqual([sources.txt, sources.spf], ['observed', 'absent']);
+});
+it('measured absence is the web platform of a domain that redirects to another owner', () => {
+  const { sources, roles } = profileOf({ http: { url: 'https://other.test/' } });
+  assert.deepEqual([sources.html, roles.platform], ['absent', 'absent']);
+});
+it('measured absence is everything under a name that does not exist', () => {
+  const profile = profileOf({ ...everyRecord('nxdomain'), addresses: [], http: { status: 'failed' } });
+  assert.deepEqual([profile.state, profile.security.score], ['nonexistent', null]);
+  assert.deepEqual(measurementsIn(profile), new Set(['absent']));
 });
 
 describe('a domain that could not be resolved', () => {
@@ -156,45 +154,41 @@ const measured: EvidenceParts = {
 };
 const holdersOf = (parts: EvidenceParts) => detect(evidenceOf({ ...measured, ...parts }), testRulebook).holders;
 
-describe('who holds a role', () => {
-  const table: [why: string, parts: EvidenceParts, role: Role, holder: Holder][] = [
-    ['name servers below the domain itself', { ns: ['ns1.example.com', 'ns2.example.com'] }, 'dns', 'self'],
-    ['own and foreign name servers', { ns: ['ns1.example.com', 'ns.unknown.test'] }, 'dns', 'unknown'],
-    ['a name that only ends like the domain', { ns: ['ns.notexample.com'] }, 'dns', 'unknown'],
-    ['name servers that cannot be asked for', { ns: 'servfail' }, 'dns', 'unmeasured'],
-    ['a known mailbox', { mx: ['10 aspmx.l.googly.test'] }, 'mailbox', 'provider'],
-    ['own mail exchanges', { mx: ['10 mail.example.com'] }, 'mailbox', 'self'],
-    ['an own exchange before a foreign one', { mx: ['10 mx.example.com', '20 mx.backup.test'] }, 'mailbox', 'self'],
-    ['a foreign exchange before an own one', { mx: ['10 mx.backup.test', '20 mx.example.com'] }, 'mailbox', 'unknown'],
-    ['null MX', { mx: ['0 '] }, 'mailbox', 'nobody'],
-    ['a gateway that hides the mailbox', { mx: ['10 mx.guard.test'] }, 'mailbox', 'unknown'],
-    ['a known cloud', { addresses: [{ asn: 64499 }] }, 'origin', 'provider'],
-    ['an address of an unknown network', {}, 'origin', 'unknown'],
-    ['an edge that hides the origin', { addresses: [{ asn: 64496 }] }, 'origin', 'unknown'],
-    ['no address at all', { a: [] }, 'origin', 'nobody'],
-    ['a known issuer', { tls: { issuer: 'Certy' } }, 'issuer', 'provider'],
-    ['an unknown issuer', {}, 'issuer', 'unknown'],
-    ['no CDN', {}, 'edge', 'nobody'],
-    ['no gateway', { mx: ['10 aspmx.l.googly.test'] }, 'gateway', 'nobody'],
-  ];
-  for (const [why, parts, role, holder] of table)
-    it(`is ${holder} for ${role} with ${why}`, () => assert.equal(holdersOf(parts)[role], holder));
-  it('has no holder in any role of a name that does not exist, and unmeasured if that is unknown', () => {
-    assert.deepEqual(new Set(Object.values(holdersOf(everyRecord('nxdomain')))), new Set(['nobody']));
-    const { dns, mailbox, origin } = holdersOf(everyRecord('timeout'));
-    assert.deepEqual(new Set([dns, mailbox, origin]), new Set(['unmeasured']));
-  });
+const table: [why: string, parts: EvidenceParts, role: Role, holder: Holder][] = [
+  ['name servers below the domain itself', { ns: ['ns1.example.com', 'ns2.example.com'] }, 'dns', 'self'],
+  ['own and foreign name servers', { ns: ['ns1.example.com', 'ns.unknown.test'] }, 'dns', 'unknown'],
+  ['a name that only ends like the domain', { ns: ['ns.notexample.com'] }, 'dns', 'unknown'],
+  ['name servers that cannot be asked for', { ns: 'servfail' }, 'dns', 'unmeasured'],
+  ['a known mailbox', { mx: ['10 aspmx.l.googly.test'] }, 'mailbox', 'provider'],
+  ['own mail exchanges', { mx: ['10 mail.example.com'] }, 'mailbox', 'self'],
+  ['an own exchange before a foreign one', { mx: ['10 mx.example.com', '20 mx.backup.test'] }, 'mailbox', 'self'],
+  ['a foreign exchange before an own one', { mx: ['10 mx.backup.test', '20 mx.example.com'] }, 'mailbox', 'unknown'],
+  ['null MX', { mx: ['0 '] }, 'mailbox', 'nobody'],
+  ['a gateway that hides the mailbox', { mx: ['10 mx.guard.test'] }, 'mailbox', 'unknown'],
+  ['a known cloud', { addresses: [{ asn: 64499 }] }, 'origin', 'provider'],
+  ['an address of an unknown network', {}, 'origin', 'unknown'],
+  ['an edge that hides the origin', { addresses: [{ asn: 64496 }] }, 'origin', 'unknown'],
+  ['no address at all', { a: [] }, 'origin', 'nobody'],
+  ['a known issuer', { tls: { issuer: 'Certy' } }, 'issuer', 'provider'],
+  ['an unknown issuer', {}, 'issuer', 'unknown'],
+  ['no CDN', {}, 'edge', 'nobody'],
+  ['no gateway', { mx: ['10 aspmx.l.googly.test'] }, 'gateway', 'nobody'],
+];
+for (const [why, parts, role, holder] of table)
+  it(`who holds a role is ${holder} for ${role} with ${why}`, () => assert.equal(holdersOf(parts)[role], holder));
+it('who holds a role has no holder in any role of a name that does not exist, and unmeasured if that is unknown', () => {
+  assert.deepEqual(new Set(Object.values(holdersOf(everyRecord('nxdomain')))), new Set(['nobody']));
+  const { dns, mailbox, origin } = holdersOf(everyRecord('timeout'));
+  assert.deepEqual(new Set([dns, mailbox, origin]), new Set(['unmeasured']));
 });
 
-describe('holders as one integer', () => {
-  it('return each holder at its index', () => {
-    const each = fc.record(Object.fromEntries(roles.map((role) => [role, fc.constantFrom(...HOLDERS)])));
-    holds(100, [each as fc.Arbitrary<Record<Role, Holder>>], (given) => {
-      const bits = packHolders(given);
-      assert.ok(Number.isInteger(bits) && bits >= 0 && bits < 2 ** 31);
-      assert.deepEqual(Object.fromEntries(roles.map((role, i) => [role, HOLDERS[(bits >>> (3 * i)) & 7]])), {
-        ...given,
-      });
+it('holders as one integer return each holder at its index', () => {
+  const each = fc.record(Object.fromEntries(roles.map((role) => [role, fc.constantFrom(...HOLDERS)])));
+  holds(100, [each as fc.Arbitrary<Record<Role, Holder>>], (given) => {
+    const bits = packHolders(given);
+    assert.ok(Number.isInteger(bits) && bits >= 0 && bits < 2 ** 31);
+    assert.deepEqual(Object.fromEntries(roles.map((role, i) => [role, HOLDERS[(bits >>> (3 * i)) & 7]])), {
+      ...given,
     });
   });
 });

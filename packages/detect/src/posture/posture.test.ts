@@ -10,41 +10,39 @@ import type { PostureFactor } from './posture-type.ts';
 import { explainFactor } from './score/explain-factor.ts';
 import { restorePosture, type StoredPosture, shortenPosture } from './stored-posture.ts';
 
-describe('the posture', () => {
-  it('distinguishes a missing record from a missing answer', () => {
-    assert.equal(postureOf({}).spf.result, 'none');
-    const unmeasured = { status: 'unmeasured', result: 'unmeasured', evaluation: 'unmeasured' } as const;
-    hasMembers(postureOf({ txt: 'timeout' }).spf, { ...unmeasured, record: null, all: null });
-    hasMembers(postureOf({ ds: 'servfail' }).dnssec, { status: 'unmeasured', isSigned: null });
-    hasMembers(postureOf({}).dnssec, { status: 'absent', isSigned: false });
+it('the posture distinguishes a missing record from a missing answer', () => {
+  assert.equal(postureOf({}).spf.result, 'none');
+  const unmeasured = { status: 'unmeasured', result: 'unmeasured', evaluation: 'unmeasured' } as const;
+  hasMembers(postureOf({ txt: 'timeout' }).spf, { ...unmeasured, record: null, all: null });
+  hasMembers(postureOf({ ds: 'servfail' }).dnssec, { status: 'unmeasured', isSigned: null });
+  hasMembers(postureOf({}).dnssec, { status: 'absent', isSigned: false });
+});
+it('the posture gives the published and the effective policy', () => {
+  const record = 'v=DMARC1; p=reject; sp=quarantine; t=y; rua=mailto:a@b.test';
+  hasMembers(postureOf({ dmarc: [record] }).dmarc, {
+    ...{ status: 'observed', record, foundAt: 'example.com', isInherited: false, isTesting: true, problems: [] },
+    ...{ policy: 'reject', subdomainPolicy: 'quarantine', nonexistentPolicy: 'quarantine' },
+    ...{ effectivePolicy: 'quarantine', effectiveSubdomainPolicy: 'none', effectiveNonexistentPolicy: 'none' },
+    ...{ hasReporting: true, reporting: 'unknown', refusingHosts: [] },
   });
-  it('gives the published and the effective policy', () => {
-    const record = 'v=DMARC1; p=reject; sp=quarantine; t=y; rua=mailto:a@b.test';
-    hasMembers(postureOf({ dmarc: [record] }).dmarc, {
-      ...{ status: 'observed', record, foundAt: 'example.com', isInherited: false, isTesting: true, problems: [] },
-      ...{ policy: 'reject', subdomainPolicy: 'quarantine', nonexistentPolicy: 'quarantine' },
-      ...{ effectivePolicy: 'quarantine', effectiveSubdomainPolicy: 'none', effectiveNonexistentPolicy: 'none' },
-      ...{ hasReporting: true, reporting: 'unknown', refusingHosts: [] },
-    });
-  });
-  it('lists selectors that hold a key, and no revoked ones', () => {
-    const [key, revoked] = [['v=DKIM1; k=rsa; p=MIGf'], ['v=DKIM1; p=']];
-    const named = { 's1._domainkey': key, 'selector1._domainkey': revoked, autodiscover: ['p=x'] };
-    const { status, selectors, keys } = postureOf({ named }).dkim;
-    const problems = keys.map(({ selector, problem }) => `${selector} ${problem}`);
-    assert.deepEqual([status, selectors, problems], ['observed', ['s1'], ['s1 unreadable', 'selector1 revoked']]);
-    const statusOf = (labels?: EvidenceParts['named']) => postureOf(labels ? { named: labels } : {}).dkim.status;
-    assert.equal(statusOf({ 's1._domainkey': 'nxdomain' }), 'absent');
-    assert.equal(statusOf({ 's1._domainkey': 'nxdomain', 's2._domainkey': 'timeout' }), 'unmeasured');
-    assert.equal(statusOf(), 'unmeasured');
-    // A failed look-up of another kind of name says nothing about keys.
-    assert.equal(statusOf({ 's1._domainkey': 'nxdomain', autodiscover: 'timeout' }), 'absent');
-  });
-  it('keeps records fit to be stored and signed', () => {
-    const { record } = postureOf({ txt: [`v=spf1 \u0000\ud800${'x'.repeat(70_000)}`] }).spf;
-    assert.equal(record?.length, 2048);
-    assert.ok(record?.isWellFormed() && !record.includes('\u0000'));
-  });
+});
+it('the posture lists selectors that hold a key, and no revoked ones', () => {
+  const [key, revoked] = [['v=DKIM1; k=rsa; p=MIGf'], ['v=DKIM1; p=']];
+  const named = { 's1._domainkey': key, 'selector1._domainkey': revoked, autodiscover: ['p=x'] };
+  const { status, selectors, keys } = postureOf({ named }).dkim;
+  const problems = keys.map(({ selector, problem }) => `${selector} ${problem}`);
+  assert.deepEqual([status, selectors, problems], ['observed', ['s1'], ['s1 unreadable', 'selector1 revoked']]);
+  const statusOf = (labels?: EvidenceParts['named']) => postureOf(labels ? { named: labels } : {}).dkim.status;
+  assert.equal(statusOf({ 's1._domainkey': 'nxdomain' }), 'absent');
+  assert.equal(statusOf({ 's1._domainkey': 'nxdomain', 's2._domainkey': 'timeout' }), 'unmeasured');
+  assert.equal(statusOf(), 'unmeasured');
+  // A failed look-up of another kind of name says nothing about keys.
+  assert.equal(statusOf({ 's1._domainkey': 'nxdomain', autodiscover: 'timeout' }), 'absent');
+});
+it('the posture keeps records fit to be stored and signed', () => {
+  const { record } = postureOf({ txt: [`v=spf1 \u0000\ud800${'x'.repeat(70_000)}`] }).spf;
+  assert.equal(record?.length, 2048);
+  assert.ok(record?.isWellFormed() && !record.includes('\u0000'));
 });
 
 const throughText = (stored: StoredPosture) => JSON.parse(JSON.stringify(stored)) as StoredPosture;
@@ -83,40 +81,38 @@ it('a posture stored by an earlier version is restored completely, with its own 
   for (const factor of posture.factors) assert.equal(explainFactor(posture, factor).advice, null);
 });
 
-describe('the explanation of a factor', () => {
-  const explained = (txt: string, spf: Record<string, string[]> = {}) => {
-    const posture = postureOf({ ...best, txt: [txt], policies: { spf } });
-    return explainFactor(posture, posture.factors[0] as PostureFactor);
-  };
-  const isBy = (id: string, evidence: string, ...given: Parameters<typeof explained>) =>
-    assert.partialDeepStrictEqual(explained(...given), { id, evidence });
-  it('is the record, and nothing to do, where it passes', () =>
-    assert.deepEqual(explained('v=spf1 mx -all'), { id: 'spf.pass', evidence: 'v=spf1 mx -all', advice: null }));
-  it('names the record of a mistake in another record', () => {
-    const spf = { '_spf.a.test': ['v=spf1 nonsense'] };
-    const { advice, ...rest } = explained('v=spf1 include:_spf.a.test -all', spf);
-    assert.deepEqual(rest, { id: 'spf.syntax', evidence: 'syntax in _spf.a.test: nonsense' });
-    assert.match(advice ?? '', /^Correct the term/);
-  });
-  it('depends on the most severe issue, not on other remarks', () => {
-    isBy('spf.pass', 'v=spf1 x=1 mx -all', 'v=spf1 x=1 mx -all');
-    const dead = 'include-without-policy in example.com: include:a.test';
-    const empty = { 'a.test': [], 'b.test': [] };
-    isBy('spf.dead-include', dead, 'v=spf1 x=1 include:a.test include:b.test -all', empty);
-    isBy('spf.open', 'v=spf1 ip4:10.0.0.0/12 +all', 'v=spf1 ip4:10.0.0.0/12 +all');
-    isBy('spf.unreadable', 'unreadable-record in example.com: v=spf1; mx -all', 'v=spf1; mx -all');
-  });
-  it('has a sentence for each issue, and nothing for what was not measured', () => {
-    for (const parts of [best, {}, failing, withoutMail]) {
-      const posture = postureOf(parts);
-      for (const factor of posture.factors) {
-        const { id, evidence, advice } = explainFactor(posture, factor);
-        assert.equal(advice === null, factor.issues.length === 0, id);
-        assert.ok(id.startsWith(`${factor.factor}.`));
-        if (factor.finding === 'unmeasured') assert.equal(evidence, null);
-      }
+const explained = (txt: string, spf: Record<string, string[]> = {}) => {
+  const posture = postureOf({ ...best, txt: [txt], policies: { spf } });
+  return explainFactor(posture, posture.factors[0] as PostureFactor);
+};
+const isBy = (id: string, evidence: string, ...given: Parameters<typeof explained>) =>
+  assert.partialDeepStrictEqual(explained(...given), { id, evidence });
+it('the explanation of a factor is the record, and nothing to do, where it passes', () =>
+  assert.deepEqual(explained('v=spf1 mx -all'), { id: 'spf.pass', evidence: 'v=spf1 mx -all', advice: null }));
+it('the explanation of a factor names the record of a mistake in another record', () => {
+  const spf = { '_spf.a.test': ['v=spf1 nonsense'] };
+  const { advice, ...rest } = explained('v=spf1 include:_spf.a.test -all', spf);
+  assert.deepEqual(rest, { id: 'spf.syntax', evidence: 'syntax in _spf.a.test: nonsense' });
+  assert.match(advice ?? '', /^Correct the term/);
+});
+it('the explanation of a factor depends on the most severe issue, not on other remarks', () => {
+  isBy('spf.pass', 'v=spf1 x=1 mx -all', 'v=spf1 x=1 mx -all');
+  const dead = 'include-without-policy in example.com: include:a.test';
+  const empty = { 'a.test': [], 'b.test': [] };
+  isBy('spf.dead-include', dead, 'v=spf1 x=1 include:a.test include:b.test -all', empty);
+  isBy('spf.open', 'v=spf1 ip4:10.0.0.0/12 +all', 'v=spf1 ip4:10.0.0.0/12 +all');
+  isBy('spf.unreadable', 'unreadable-record in example.com: v=spf1; mx -all', 'v=spf1; mx -all');
+});
+it('the explanation of a factor has a sentence for each issue, and nothing for what was not measured', () => {
+  for (const parts of [best, {}, failing, withoutMail]) {
+    const posture = postureOf(parts);
+    for (const factor of posture.factors) {
+      const { id, evidence, advice } = explainFactor(posture, factor);
+      assert.equal(advice === null, factor.issues.length === 0, id);
+      assert.ok(id.startsWith(`${factor.factor}.`));
+      if (factor.finding === 'unmeasured') assert.equal(evidence, null);
     }
-  });
+  }
 });
 
 const flagsOf = (parts: EvidenceParts) => [...postureFlags(postureOf(parts))];

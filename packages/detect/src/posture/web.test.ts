@@ -10,26 +10,24 @@ import type { Posture } from './posture-type.ts';
 const withHeaders = (headers: Record<string, string>, http: EvidenceParts['http'] = {}) =>
   postureOf({ http: { headers, ...http } });
 
-describe('TLS', () => {
-  for (const [problem, issue] of Object.entries({
-    ...{ CERT_HAS_EXPIRED: 'expired', ERR_TLS_CERT_ALTNAME_INVALID: 'name-mismatch', constructor: 'untrusted' },
-    ...{ UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'incomplete-chain', DEPTH_ZERO_SELF_SIGNED_CERT: 'self-signed' },
-    SELF_SIGNED_CERT_IN_CHAIN: 'untrusted-root',
-  }))
-    it(`reads ${problem} as ${issue}`, () =>
-      assert.equal(postureOf({ tls: { isTrusted: false, problem } }).tls.issue, issue));
+for (const [problem, issue] of Object.entries({
+  ...{ CERT_HAS_EXPIRED: 'expired', ERR_TLS_CERT_ALTNAME_INVALID: 'name-mismatch', constructor: 'untrusted' },
+  ...{ UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'incomplete-chain', DEPTH_ZERO_SELF_SIGNED_CERT: 'self-signed' },
+  SELF_SIGNED_CERT_IN_CHAIN: 'untrusted-root',
+}))
+  it(`TLS reads ${problem} as ${issue}`, () =>
+    assert.equal(postureOf({ tls: { isTrusted: false, problem } }).tls.issue, issue));
 
-  const expires = (validFrom: string | null, validTo: string, expiresSoon: boolean) =>
-    assert.equal(postureOf({ tls: { validFrom, validTo } }).tls.expiresSoon, expiresSoon);
-  rows(expires, [
-    ['is in time with 28 of 90 days left', '2025-11-01T00:00:00Z', '2026-01-30T00:00:00Z', false],
-    ['is late with 6 of 90 days left', '2025-10-10T00:00:00Z', '2026-01-08T00:00:00Z', true],
-    ['is late with 13 days of a year left', '2025-01-10T00:00:00Z', '2026-01-15T00:00:00Z', true],
-    ['is in time with 2 of 6 days left, as is usual', '2025-12-29T00:00:00Z', '2026-01-04T00:00:00Z', false],
-    ['is late with hours of 5 days left', '2025-12-28T00:00:00Z', '2026-01-02T12:00:00Z', true],
-    ['is late in a life of unknown length', null, '2026-01-10T00:00:00Z', true],
-  ]);
-});
+const expires = (validFrom: string | null, validTo: string, expiresSoon: boolean) =>
+  assert.equal(postureOf({ tls: { validFrom, validTo } }).tls.expiresSoon, expiresSoon);
+rows(expires, [
+  ['is in time with 28 of 90 days left', '2025-11-01T00:00:00Z', '2026-01-30T00:00:00Z', false],
+  ['is late with 6 of 90 days left', '2025-10-10T00:00:00Z', '2026-01-08T00:00:00Z', true],
+  ['is late with 13 days of a year left', '2025-01-10T00:00:00Z', '2026-01-15T00:00:00Z', true],
+  ['is in time with 2 of 6 days left, as is usual', '2025-12-29T00:00:00Z', '2026-01-04T00:00:00Z', false],
+  ['is late with hours of 5 days left', '2025-12-28T00:00:00Z', '2026-01-02T12:00:00Z', true],
+  ['is late in a life of unknown length', null, '2026-01-10T00:00:00Z', true],
+]);
 
 describe('HSTS', () => {
   const none = { status: 'absent', maxAge: null };

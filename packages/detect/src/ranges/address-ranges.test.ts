@@ -113,67 +113,63 @@ it('a digest of ranges is another for another prefix, provider or category, but 
   assert.equal(new Set(texts.map((text) => digestOf(text))).size, texts.length);
 });
 
-describe('what is wrong with the files', () => {
-  it('is reported all at once, with file and position', () => {
-    const bad = '{"ip_prefix": "x/8", "service": "FRONT"}, {"ip_prefix": "y", "service": "Z"}';
-    const problems = problemsOf(
-      { name: 'own.csv', text: 'host,192.0.2.1/24\nunlisted,192.0.2.0/24\nboth,192.0.2.0/24\nhost,0.0.0.0/0\nhost' },
-      { name: 'mail.csv', text: 'mailer,192.0.2.0/24\nhost,192.0.2.0/24,email\nhost,2000::/3' },
-      { name: 'unknown.txt', text: '192.0.2.0/24' },
-      { name: 'a.json', text: '{"prefixes": [' },
-      { name: 'b.json', text: '{"prefixes": "none"}' },
-      { name: 'c.json', text: '[]' },
-      { name: 'd.txt', text: ' \n' },
-      { name: 'e.txt', text: '# nothing\n' },
-      { name: 'f.html', text: '<!doctype html>' },
-      { name: 'g.json', text: `{"prefixes": [${bad}], "ipv6_prefixes": []}` },
-    );
-    assert.deepEqual(problems, [
-      ...["own.csv line 1: '192.0.2.1/24' has bits set outside its length"],
-      ...["own.csv line 2: 'unlisted' is not the id of a provider"],
-      ...["own.csv line 3: 'both' may be cdn or hosting: use lines of provider,prefix,category"],
-      ...["own.csv line 4: '0.0.0.0/0' is wider than /8", "own.csv line 5: '' is not an address or address/length"],
-      ...["mail.csv line 1: 'mailer' has no rules for hosting, cdn or security"],
-      ...["mail.csv line 2: 'email' is not hosting, cdn or security", "mail.csv line 3: '2000::/3' is wider than /16"],
-      ...["unknown.txt line 1: 'unknown' is not the id of a provider", 'a.json begins like JSON but is not valid JSON'],
-      ...['b.json has an unknown format (AWS, Azure, Google, Oracle, Fastly, GitHub)'],
-      ...['c.json has an unknown format (AWS, Azure, Google, Oracle, Fastly, GitHub)', 'd.txt is empty'],
-      ...['e.txt has only comments', 'f.html has no prefix in line 1'],
-      ...["g.json prefixes.0: 'x/8' is not an address or address/length"],
-    ]);
-  });
-  it('is reported for the first hundred, the rest counted', () => {
-    const text = Array.from({ length: 1000 }, (_, i) => `host,10.0.0.${i % 255}/99`).join('\n');
-    assert.equal(problemsOf({ name: 'own.csv', text }).length, 100);
-    assert.throws(() => loadText(text), /the address ranges have 1000 problem\(s\):[\s\S]*and 900 more$/);
-  });
-  it('includes more ranges than 500,000, and no more than those are kept', () => {
-    const text = Array.from({ length: 500_001 }, (_, i) => `host,10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`);
-    const problems = problemsOf({ name: 'own.csv', text: text.join('\n') });
-    assert.deepEqual(problems, ['own.csv line 500001: more than 500000 ranges']);
-  });
-  it('includes a table with an unknown provider, or one tag twice', () => {
-    const [first] = meanings;
-    for (const table of [[{ ...first, provider: 'unknown' }], [first, first], [{ ...first, category: 'email' }], [{}]])
-      assert.throws(() => loadAddressRanges([], { meanings: table, catalog }));
-  });
+it('what is wrong with the files is reported all at once, with file and position', () => {
+  const bad = '{"ip_prefix": "x/8", "service": "FRONT"}, {"ip_prefix": "y", "service": "Z"}';
+  const problems = problemsOf(
+    { name: 'own.csv', text: 'host,192.0.2.1/24\nunlisted,192.0.2.0/24\nboth,192.0.2.0/24\nhost,0.0.0.0/0\nhost' },
+    { name: 'mail.csv', text: 'mailer,192.0.2.0/24\nhost,192.0.2.0/24,email\nhost,2000::/3' },
+    { name: 'unknown.txt', text: '192.0.2.0/24' },
+    { name: 'a.json', text: '{"prefixes": [' },
+    { name: 'b.json', text: '{"prefixes": "none"}' },
+    { name: 'c.json', text: '[]' },
+    { name: 'd.txt', text: ' \n' },
+    { name: 'e.txt', text: '# nothing\n' },
+    { name: 'f.html', text: '<!doctype html>' },
+    { name: 'g.json', text: `{"prefixes": [${bad}], "ipv6_prefixes": []}` },
+  );
+  assert.deepEqual(problems, [
+    ...["own.csv line 1: '192.0.2.1/24' has bits set outside its length"],
+    ...["own.csv line 2: 'unlisted' is not the id of a provider"],
+    ...["own.csv line 3: 'both' may be cdn or hosting: use lines of provider,prefix,category"],
+    ...["own.csv line 4: '0.0.0.0/0' is wider than /8", "own.csv line 5: '' is not an address or address/length"],
+    ...["mail.csv line 1: 'mailer' has no rules for hosting, cdn or security"],
+    ...["mail.csv line 2: 'email' is not hosting, cdn or security", "mail.csv line 3: '2000::/3' is wider than /16"],
+    ...["unknown.txt line 1: 'unknown' is not the id of a provider", 'a.json begins like JSON but is not valid JSON'],
+    ...['b.json has an unknown format (AWS, Azure, Google, Oracle, Fastly, GitHub)'],
+    ...['c.json has an unknown format (AWS, Azure, Google, Oracle, Fastly, GitHub)', 'd.txt is empty'],
+    ...['e.txt has only comments', 'f.html has no prefix in line 1'],
+    ...["g.json prefixes.0: 'x/8' is not an address or address/length"],
+  ]);
+});
+it('what is wrong with the files is reported for the first hundred, the rest counted', () => {
+  const text = Array.from({ length: 1000 }, (_, i) => `host,10.0.0.${i % 255}/99`).join('\n');
+  assert.equal(problemsOf({ name: 'own.csv', text }).length, 100);
+  assert.throws(() => loadText(text), /the address ranges have 1000 problem\(s\):[\s\S]*and 900 more$/);
+});
+it('what is wrong with the files includes more ranges than 500,000, and no more than those are kept', () => {
+  const text = Array.from({ length: 500_001 }, (_, i) => `host,10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`);
+  const problems = problemsOf({ name: 'own.csv', text: text.join('\n') });
+  assert.deepEqual(problems, ['own.csv line 500001: more than 500000 ranges']);
+});
+it('what is wrong with the files includes a table with an unknown provider, or one tag twice', () => {
+  const [first] = meanings;
+  for (const table of [[{ ...first, provider: 'unknown' }], [first, first], [{ ...first, category: 'email' }], [{}]])
+    assert.throws(() => loadAddressRanges([], { meanings: table, catalog }));
 });
 
-describe('the tables', () => {
-  it('take no more than 30 bytes a range, and find each of 40,000', () => {
-    const lines = Array.from({ length: 40_000 }, (_, i) => {
-      const ipv4 = `${11 + (i >> 15)}.${(i >> 7) & 255}.${(i & 127) * 2}.0/24`;
-      return `${i % 2 ? 'host' : 'edge'},${i < 8_000 ? `2001:${i.toString(16)}::/33` : ipv4}`;
-    });
-    const ranges = loadText(lines.join('\n'));
-    assert.equal(ranges.size, 40_000);
-    assert.ok(ranges.sizeBytes <= 30 * ranges.size, `${ranges.sizeBytes} bytes`);
-    for (const line of lines) assert.ok(ranges.find(line.slice(5).replace(/\/\d+$/, '')), line);
+it('the tables take no more than 30 bytes a range, and find each of 40,000', () => {
+  const lines = Array.from({ length: 40_000 }, (_, i) => {
+    const ipv4 = `${11 + (i >> 15)}.${(i >> 7) & 255}.${(i & 127) * 2}.0/24`;
+    return `${i % 2 ? 'host' : 'edge'},${i < 8_000 ? `2001:${i.toString(16)}::/33` : ipv4}`;
   });
-  it('do not match text that is not an address', () => {
-    const invalid = { '': '', 'example.com': '', '10.0.0': '', '10.0.0.1/32': '', '::ffff:10.0.0.1': '' };
-    finds(loadText('host,10.0.0.0/8'), { '10.0.0.1': 'host hosting 10.0.0.0/8', ...invalid });
-  });
+  const ranges = loadText(lines.join('\n'));
+  assert.equal(ranges.size, 40_000);
+  assert.ok(ranges.sizeBytes <= 30 * ranges.size, `${ranges.sizeBytes} bytes`);
+  for (const line of lines) assert.ok(ranges.find(line.slice(5).replace(/\/\d+$/, '')), line);
+});
+it('the tables do not match text that is not an address', () => {
+  const invalid = { '': '', 'example.com': '', '10.0.0': '', '10.0.0.1/32': '', '::ffff:10.0.0.1': '' };
+  finds(loadText('host,10.0.0.0/8'), { '10.0.0.1': 'host hosting 10.0.0.0/8', ...invalid });
 });
 
 const half = { ip_prefix: '192.0.2.128/25', service: 'CLOUDFRONT' };

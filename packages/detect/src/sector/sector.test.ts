@@ -12,19 +12,17 @@ import { decideSector, sectorOf } from './sector.ts';
 import { type SectorListError, sectorListOf } from './sector-list.ts';
 import type { Sector } from './sector-types.ts';
 
-describe('sectorOf', () => {
-  const brazil = 'tce.ac.gov.br campinas.sp.gov.br';
-  const table = {
-    government: `nasa.gov defra.gov.uk interieur.gouv.fr mof.go.jp army.mil ${brazil} health.qld.gov.au city.nagoya.lg.jp`,
-    education_research: 'mit.edu ox.ac.uk unimelb.edu.au perth.wa.edu.au high.school.nz',
-    health: 'trust.nhs.uk',
-    finance_insurance: 'first.bank',
-    unknown: 'example.com edu.example.com gov-news.com shop.go.it szkola.edu.pl ascension.ac me.github.io foo.notatld',
-  };
-  for (const [sector, domains] of Object.entries(table))
-    for (const domain of domains.split(' '))
-      it(`of ${domain} is ${sector}`, () => assert.equal(sectorOf(domain), sector));
-});
+const brazil = 'tce.ac.gov.br campinas.sp.gov.br';
+const table = {
+  government: `nasa.gov defra.gov.uk interieur.gouv.fr mof.go.jp army.mil ${brazil} health.qld.gov.au city.nagoya.lg.jp`,
+  education_research: 'mit.edu ox.ac.uk unimelb.edu.au perth.wa.edu.au high.school.nz',
+  health: 'trust.nhs.uk',
+  finance_insurance: 'first.bank',
+  unknown: 'example.com edu.example.com gov-news.com shop.go.it szkola.edu.pl ascension.ac me.github.io foo.notatld',
+};
+for (const [sector, domains] of Object.entries(table))
+  for (const domain of domains.split(' '))
+    it(`sectorOf of ${domain} is ${sector}`, () => assert.equal(sectorOf(domain), sector));
 
 describe('decideSector', () => {
   const empty: Page = { title: null, metas: {}, assets: [], markers: [], isTruncated: false };
@@ -53,27 +51,25 @@ describe('decideSector', () => {
   });
 });
 
-describe('sectorListOf', () => {
-  it('reads rows, a heading before them or not', () => {
-    const rows = ['example.com,health', 'WWW.Example.co.uk, media '].map((row) => row.split(','));
-    assert.deepEqual(Object.fromEntries(sectorListOf(rows)), { 'example.com': 'health', 'example.co.uk': 'media' });
-    assert.deepEqual(sectorListOf([['Domain', 'Sector'], ...rows]), sectorListOf(rows));
-    assert.equal(sectorListOf([]).size, 0);
-  });
-  it('rejects a list with invalid rows, and reports them all', () => {
-    const text = 'example.com,health example.com,media nonsense,health a.com,x b.com c.com,media,';
-    const rows = text.split(' ').map((row) => row.split(','));
-    assert.throws(
-      () => sectorListOf(rows),
-      ({ problems }: SectorListError) => problems.map((each) => each.slice(4, 5)).join('') === '23456',
-    );
-  });
-  it('makes another rulebook, under which a domain has another sector', () => {
-    const sectors = sectorListOf([['example.com', 'health']]);
-    const listed = compileRulebook(loadCatalog(testEntries), { sectors });
-    assert.notEqual(listed.version, testRulebook.version);
-    assert.partialDeepStrictEqual(detect(evidenceOf(), listed), { sector: 'health', sectorSource: 'list' });
-  });
+it('sectorListOf reads rows, a heading before them or not', () => {
+  const rows = ['example.com,health', 'WWW.Example.co.uk, media '].map((row) => row.split(','));
+  assert.deepEqual(Object.fromEntries(sectorListOf(rows)), { 'example.com': 'health', 'example.co.uk': 'media' });
+  assert.deepEqual(sectorListOf([['Domain', 'Sector'], ...rows]), sectorListOf(rows));
+  assert.equal(sectorListOf([]).size, 0);
+});
+it('sectorListOf rejects a list with invalid rows, and reports them all', () => {
+  const text = 'example.com,health example.com,media nonsense,health a.com,x b.com c.com,media,';
+  const rows = text.split(' ').map((row) => row.split(','));
+  assert.throws(
+    () => sectorListOf(rows),
+    ({ problems }: SectorListError) => problems.map((each) => each.slice(4, 5)).join('') === '23456',
+  );
+});
+it('sectorListOf makes another rulebook, under which a domain has another sector', () => {
+  const sectors = sectorListOf([['example.com', 'health']]);
+  const listed = compileRulebook(loadCatalog(testEntries), { sectors });
+  assert.notEqual(listed.version, testRulebook.version);
+  assert.partialDeepStrictEqual(detect(evidenceOf(), listed), { sector: 'health', sectorSource: 'list' });
 });
 
 describe('schema.org types', () => {

@@ -1,5 +1,4 @@
 // Attention of a context: flash attention, and the types of the cached keys and values.
-import type { LlamaContextOptions } from 'node-llama-cpp';
 
 const CACHE_TYPES = ['f16', 'q8_0', 'q4_0'] as const;
 export type CacheType = (typeof CACHE_TYPES)[number];
@@ -28,12 +27,9 @@ export const isPossible = ({ flash, values }: AttentionOptions): boolean => valu
 const TYPES = { f16: 'F16', q8_0: 'Q8_0', q4_0: 'Q4_0' } as const;
 
 /** The options of a context for generation. */
-export function attentionOf(
-  { flash, keys, values }: AttentionOptions,
-  hasGpu: boolean,
-): Pick<LlamaContextOptions, 'flashAttention' | 'experimentalKvCacheKeyType' | 'experimentalKvCacheValueType'> {
+export function attentionOf({ flash, keys, values }: AttentionOptions, hasGpu: boolean) {
   // On a processor a token has the same logits alone and in a batch only without it: exact replay depends on this.
-  const ofDevice = hasGpu ? 'auto' : values !== 'f16';
+  const ofDevice = hasGpu ? ('auto' as const) : values !== 'f16';
   return {
     flashAttention: flash === 'auto' ? ofDevice : flash === 'on',
     experimentalKvCacheKeyType: TYPES[keys],

@@ -10,15 +10,26 @@ export function closesAt({ grammar, maxTokens }: { readonly grammar?: string; re
   return grammar === undefined ? maxTokens : maxTokens - Math.min(CLOSING_TOKENS, Math.floor(maxTokens / 2));
 }
 
-/**
- * Tokens that close a JSON string, array or object, with their bias: quotes rank higher, because a bracket within a
- * string closes nothing.
- */
-export function closersOf(model: LlamaModel): ReadonlyMap<number, number> {
-  return new Map(
+/** What closes an answer. */
+export interface Closers {
+  /** Tokens that close a JSON string, array or object, with their bias. */
+  readonly biases: ReadonlyMap<number, number>;
+  /** The token of a line break: where a grammar allows it, the answer is within text and not within JSON. */
+  readonly lineBreak: number | undefined;
+}
+
+/** Quotes rank higher, because a bracket within a string closes nothing. */
+export function closersOf(model: LlamaModel): Closers {
+  const biases = new Map(
     Object.entries({ '"': 3_000, ']': 2_000, '}': 2_000 }).flatMap(([text, bias]) => {
       const [token, ...more] = model.tokenize(text);
       return token === undefined || more.length > 0 ? [] : [[token as number, bias] as const];
     }),
   );
+  return { biases, lineBreak: model.tokenize('\n').at(-1) };
+}
+
+/** Whether closing tokens are of use at this point of an answer. */
+export function isClosable(grammar: { allows(token: number): boolean }, { lineBreak }: Closers): boolean {
+  return lineBreak === undefined || !grammar.allows(lineBreak);
 }

@@ -15,42 +15,40 @@ const headOf = async (leaves: readonly Uint8Array[]) => ({
   root: await treeRoot(readerOver(leaves), leaves.length),
 });
 
-describe('consistency computed from tiles', () => {
-  it('distinguishes a tree that grows from a fork at every leaf and from a rollback, for all small trees', async () => {
-    for (let known = 0; known <= 9; known++) {
-      const before = await headOf(history(known));
-      for (let size = 0; size <= 9; size++)
-        for (let forkedAt = 0; forkedAt <= size; forkedAt++) {
-          const leaves = history(size, forkedAt);
-          const expected = size < known ? 'rollback' : forkedAt < known ? 'fork' : 'ok';
-          const found = await checkConsistency(before, await headOf(leaves), tilesOver(leaves));
-          assert.equal(found, expected, `${known} to ${size}, forked at ${forkedAt}`);
-        }
-    }
-  });
+it('consistency computed from tiles distinguishes a tree that grows from a fork at every leaf and from a rollback, for all small trees', async () => {
+  for (let known = 0; known <= 9; known++) {
+    const before = await headOf(history(known));
+    for (let size = 0; size <= 9; size++)
+      for (let forkedAt = 0; forkedAt <= size; forkedAt++) {
+        const leaves = history(size, forkedAt);
+        const expected = size < known ? 'rollback' : forkedAt < known ? 'fork' : 'ok';
+        const found = await checkConsistency(before, await headOf(leaves), tilesOver(leaves));
+        assert.equal(found, expected, `${known} to ${size}, forked at ${forkedAt}`);
+      }
+  }
+});
 
-  it('works across tiles, asks for each once, and reads a full one where a partial one is missing', async () => {
-    const leaves = history(515);
-    for (const known of [1, 255, 256, 257, 511, 512, 514]) {
-      const fetchTile = mock.fn(tilesOver(leaves));
-      const [before, forked] = [await headOf(history(known)), await headOf(history(known, known - 1))];
-      assert.equal(await checkConsistency(before, await headOf(leaves), fetchTile), 'ok', `${known}`);
-      const asked = fetchTile.mock.calls.map((call) => call.arguments[0]);
-      assert.equal(new Set(asked).size, asked.length);
-      assert.equal(await checkConsistency(forked, await headOf(leaves), tilesOver(leaves)), 'fork', `${known}`);
-    }
-    const longer: FetchTile = async (path) => (path === 'tile/0/000' ? tilesOver(leaves)(path) : undefined);
-    assert.equal(await checkConsistency(await headOf(history(5)), await headOf(history(9)), longer), 'ok');
-  });
+it('consistency computed from tiles works across tiles, asks for each once, and reads a full one where a partial one is missing', async () => {
+  const leaves = history(515);
+  for (const known of [1, 255, 256, 257, 511, 512, 514]) {
+    const fetchTile = mock.fn(tilesOver(leaves));
+    const [before, forked] = [await headOf(history(known)), await headOf(history(known, known - 1))];
+    assert.equal(await checkConsistency(before, await headOf(leaves), fetchTile), 'ok', `${known}`);
+    const asked = fetchTile.mock.calls.map((call) => call.arguments[0]);
+    assert.equal(new Set(asked).size, asked.length);
+    assert.equal(await checkConsistency(forked, await headOf(leaves), tilesOver(leaves)), 'fork', `${known}`);
+  }
+  const longer: FetchTile = async (path) => (path === 'tile/0/000' ? tilesOver(leaves)(path) : undefined);
+  assert.equal(await checkConsistency(await headOf(history(5)), await headOf(history(9)), longer), 'ok');
+});
 
-  it('calls nothing a fork that the tiles do not prove', async () => {
-    const [before, after] = [await headOf(history(5, 0)), await headOf(history(9))];
-    const short: FetchTile = async (path) => (await tilesOver(history(9))(path))?.subarray(32);
-    for (const fetchTile of [async () => undefined, short, tilesOver(history(9, 2))])
-      assert.equal(await checkConsistency(before, after, fetchTile), 'unproved');
-    const broken = () => Promise.reject(new Error('no connection'));
-    await assert.rejects(checkConsistency(before, after, broken), /no connection/);
-  });
+it('consistency computed from tiles calls nothing a fork that the tiles do not prove', async () => {
+  const [before, after] = [await headOf(history(5, 0)), await headOf(history(9))];
+  const short: FetchTile = async (path) => (await tilesOver(history(9))(path))?.subarray(32);
+  for (const fetchTile of [async () => undefined, short, tilesOver(history(9, 2))])
+    assert.equal(await checkConsistency(before, after, fetchTile), 'unproved');
+  const broken = () => Promise.reject(new Error('no connection'));
+  await assert.rejects(checkConsistency(before, after, broken), /no connection/);
 });
 
 const SERVICE = 'https://strata.example';

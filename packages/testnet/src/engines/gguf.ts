@@ -15,8 +15,22 @@ export interface RandomModelOptions {
   readonly hidden: number;
   readonly context: number;
   readonly weights: 'F16' | 'Q8_0' | 'Q4_0';
+  /** Of a model family; ChatML by default. */
+  readonly family?: ModelFamily;
   /** How the vectors of its tokens become one; absent: the metadata do not say. */
   readonly pooling?: keyof typeof POOLING;
+}
+
+/** What a family's model file says of its answers. */
+export interface ModelFamily {
+  /** Jinja. */
+  readonly template: string;
+  /** Tokens without text of their own. */
+  readonly controls: readonly string[];
+  /** Tokens that are text, each one token. */
+  readonly added?: readonly string[];
+  /** The token that ends an answer, of `controls`. */
+  readonly end: string;
 }
 
 /** llama.h: `llama_pooling_type`. */
@@ -29,10 +43,14 @@ const TENSOR_TYPES = { F32: 0, F16: 1, Q4_0: 2, Q8_0: 8 } as const;
 export const CHATML =
   "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
+const CHATML_FAMILY: ModelFamily = {
+  ...{ template: CHATML, controls: ['<|im_start|>', '<|im_end|>'], end: '<|im_end|>' },
+};
+
 /** The bytes of a model: llama architecture, a token for each byte, ChatML. The same seed gives the same bytes. */
 export function randomModel(options: RandomModelOptions): Uint8Array {
-  const { layers, width, heads, hidden, context, weights, pooling } = options;
-  const vocabulary = byteVocabulary();
+  const { layers, width, heads, hidden, context, weights, pooling, family = CHATML_FAMILY } = options;
+  const vocabulary = byteVocabulary(family);
   const tensors = tensorsOf(options, vocabulary.tokens.length);
   const head = new Writer();
   head.head(
@@ -60,7 +78,7 @@ export function randomModel(options: RandomModelOptions): Uint8Array {
       ['tokenizer.ggml.bos_token_id', u32(vocabulary.end)],
       ['tokenizer.ggml.eos_token_id', u32(vocabulary.end)],
       ['tokenizer.ggml.add_bos_token', bool(false)],
-      ['tokenizer.chat_template', text(CHATML)],
+      ['tokenizer.chat_template', text(family.template)],
     ],
     tensors.length,
   );
@@ -121,14 +139,15 @@ function tensorsOf(options: RandomModelOptions, vocabularySize: number): Tensor[
   ];
 }
 
-/** A letter for each byte, as GPT-2 spells them; one merge, which readers expect; two control tokens. */
-export function byteVocabulary() {
+/** A letter for each byte, as GPT-2 spells them; one merge, which readers expect; the tokens of the family. */
+export function byteVocabulary({ controls, added = [], end }: ModelFamily = CHATML_FAMILY) {
   const isPrintable = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad && byte < 0x100);
   let next = 0x100;
   const letters = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(isPrintable(byte) ? byte : next++));
-  const tokens = [...letters, 'Ġa', '<|im_start|>', '<|im_end|>'];
-  const types = tokens.map((token) => (token.startsWith('<|') ? 3 : 1));
-  return { tokens, types, merges: ['Ġ a'], end: tokens.length - 1 };
+  const plain = [...letters, 'Ġa'];
+  const tokens = [...plain, ...controls, ...added];
+  const types = [...plain.map(() => 1), ...controls.map(() => 3), ...added.map(() => 4)];
+  return { tokens, types, merges: ['Ġ a'], end: tokens.indexOf(end) };
 }
 
 function half(values: Float32Array): Uint8Array {

@@ -92,45 +92,43 @@ describe('syncing with the publishers', () => {
   });
 });
 
-describe('a sync that is cut off', () => {
-  it('keeps its position when another ecosystem has changed at the restart', async () => {
-    await using world = await openWorld({ bulk: BULK });
-    await using ground = await world.ground();
-    // Cut off in the archive of npm, which comes after Packagist.
-    assert.equal((await ground.run(world.source('osv'), stoppedAfter(3))).kind, 'interrupted');
-    const before = (await ground.stored('osv')).cursor as { readonly archive?: { readonly ecosystem: string } };
-    assert.equal(before.archive?.ecosystem, 'npm');
-    world.clock.at += DAY;
-    const { publishers } = world;
-    const records = publishers.records().filter(({ ghsa }) => ghsa);
-    const drupal = records.find(({ affected: [first] }) => first?.package?.ecosystem === 'Packagist');
-    publishers.publish({ ...(drupal ?? assert.fail()), title: 'Published again' });
-    const requests = publishers.requests('osv');
-    assert.equal((await ground.run(world.source('osv'))).kind, 'complete');
-    // Both lists and the one record: the archive lay there.
-    assert.equal(publishers.requests('osv') - requests, 3);
-  });
+it('a sync that is cut off keeps its position when another ecosystem has changed at the restart', async () => {
+  await using world = await openWorld({ bulk: BULK });
+  await using ground = await world.ground();
+  // Cut off in the archive of npm, which comes after Packagist.
+  assert.equal((await ground.run(world.source('osv'), stoppedAfter(3))).kind, 'interrupted');
+  const before = (await ground.stored('osv')).cursor as { readonly archive?: { readonly ecosystem: string } };
+  assert.equal(before.archive?.ecosystem, 'npm');
+  world.clock.at += DAY;
+  const { publishers } = world;
+  const records = publishers.records().filter(({ ghsa }) => ghsa);
+  const drupal = records.find(({ affected: [first] }) => first?.package?.ecosystem === 'Packagist');
+  publishers.publish({ ...(drupal ?? assert.fail()), title: 'Published again' });
+  const requests = publishers.requests('osv');
+  assert.equal((await ground.run(world.source('osv'))).kind, 'complete');
+  // Both lists and the one record: the archive lay there.
+  assert.equal(publishers.requests('osv') - requests, 3);
+});
 
-  it('loses no record of a window from which records were withdrawn in between', async () => {
-    await using world = await openWorld();
-    await using ground = await world.ground();
-    const { publishers, clock } = world;
-    assert.equal((await ground.run(world.source('nvd'))).kind, 'complete');
-    clock.at += DAY;
-    const facts = publishers.records()[0] ?? assert.fail();
-    const ids = Array.from({ length: 300 }, (_, i) => `CVE-2996-${10_000 + i}`);
-    for (const id of ids) publishers.publish({ ...facts, id, published: '2003-01-01' });
-    clock.at += DAY;
-    const cut = await ground.run(world.source('nvd'), stoppedAfter(1));
-    assert.deepEqual([cut.kind, (await ground.stored('nvd')).read], ['interrupted', 200]);
-    clock.at += DAY;
-    const kept = new Set(idsOf(ground));
-    // The first ones are withdrawn; the remaining ones move up.
-    for (const id of ids.filter((each) => kept.has(each)).slice(0, 40)) publishers.withdraw(id);
-    assert.equal((await ground.run(world.source('nvd'))).kind, 'complete');
-    await using expected = await world.ground();
-    await expected.run(world.source('nvd'));
-    assert.deepEqual(new Set(ids).difference(new Set(idsOf(ground))), new Set());
-    assert.deepEqual(ground.dump(), expected.dump());
-  });
+it('a sync that is cut off loses no record of a window from which records were withdrawn in between', async () => {
+  await using world = await openWorld();
+  await using ground = await world.ground();
+  const { publishers, clock } = world;
+  assert.equal((await ground.run(world.source('nvd'))).kind, 'complete');
+  clock.at += DAY;
+  const facts = publishers.records()[0] ?? assert.fail();
+  const ids = Array.from({ length: 300 }, (_, i) => `CVE-2996-${10_000 + i}`);
+  for (const id of ids) publishers.publish({ ...facts, id, published: '2003-01-01' });
+  clock.at += DAY;
+  const cut = await ground.run(world.source('nvd'), stoppedAfter(1));
+  assert.deepEqual([cut.kind, (await ground.stored('nvd')).read], ['interrupted', 200]);
+  clock.at += DAY;
+  const kept = new Set(idsOf(ground));
+  // The first ones are withdrawn; the remaining ones move up.
+  for (const id of ids.filter((each) => kept.has(each)).slice(0, 40)) publishers.withdraw(id);
+  assert.equal((await ground.run(world.source('nvd'))).kind, 'complete');
+  await using expected = await world.ground();
+  await expected.run(world.source('nvd'));
+  assert.deepEqual(new Set(ids).difference(new Set(idsOf(ground))), new Set());
+  assert.deepEqual(ground.dump(), expected.dump());
 });

@@ -27,30 +27,28 @@ async function write(name: string, content: unknown): Promise<string> {
   return at(name);
 }
 
-describe('STRATA_SECTORS', () => {
-  const listed = async (content: unknown) =>
-    (await openRulebook({ sectorsFile: await write('sectors.csv', content) })).sectors;
+const listed = async (content: unknown) =>
+  (await openRulebook({ sectorsFile: await write('sectors.csv', content) })).sectors;
 
-  it('is a CSV with a heading, comments, quotes and blank lines, or none of them', async () => {
-    const text = '\ufeffdomain,sector\r\n# ours\r\n\r\n"example.com","health"\r\nexample.org , media\r\n';
-    assert.deepEqual(Object.fromEntries(await listed(text)), { 'example.com': 'health', 'example.org': 'media' });
-    assert.equal((await listed('example.com,health')).size, 1);
-    assert.equal((await openRulebook({ sectorsFile: undefined })).sectors.size, 0);
-  });
+it('STRATA_SECTORS is a CSV with a heading, comments, quotes and blank lines, or none of them', async () => {
+  const text = '\ufeffdomain,sector\r\n# ours\r\n\r\n"example.com","health"\r\nexample.org , media\r\n';
+  assert.deepEqual(Object.fromEntries(await listed(text)), { 'example.com': 'health', 'example.org': 'media' });
+  assert.equal((await listed('example.com,health')).size, 1);
+  assert.equal((await openRulebook({ sectorsFile: undefined })).sectors.size, 0);
+});
 
-  it('that cannot be used stops the start and says which row, or why', async () => {
-    for (const [content, message] of [
-      [
-        'example.com,health\nexample.org,wealth\n',
-        /row 2: 'wealth' is not a sector; the sectors are unknown, computer_it/,
-      ],
-      ['example.com;health\n', /row 1: 'example.com;health' is not a domain/],
-      ['"example.com,health\n', /Quote Not Closed/],
-      [65 * MIB, /has 68157440 bytes, more than 67108864/],
-    ] as const)
-      await assert.rejects(listed(content), { name: 'StartError', message });
-    await assert.rejects(openRulebook({ sectorsFile: at('missing') }), /it does not exist; see STRATA_SECTORS/);
-  });
+it('STRATA_SECTORS that cannot be used stops the start and says which row, or why', async () => {
+  for (const [content, message] of [
+    [
+      'example.com,health\nexample.org,wealth\n',
+      /row 2: 'wealth' is not a sector; the sectors are unknown, computer_it/,
+    ],
+    ['example.com;health\n', /row 1: 'example.com;health' is not a domain/],
+    ['"example.com,health\n', /Quote Not Closed/],
+    [65 * MIB, /has 68157440 bytes, more than 67108864/],
+  ] as const)
+    await assert.rejects(listed(content), { name: 'StartError', message });
+  await assert.rejects(openRulebook({ sectorsFile: at('missing') }), /it does not exist; see STRATA_SECTORS/);
 });
 
 describe('STRATA_ADDRESS_RANGES', () => {

@@ -94,51 +94,49 @@ function scanOf(domain: string): ScanRecord {
   return { profile: detect(evidence, rulebook), evidence, startedAt: at, finishedAt: at };
 }
 
-describe('recording scans in batches', () => {
-  withStore('are written together, in order, and each resolves after its commit', async (store) => {
-    const sizes: number[] = [];
-    const counting = {
-      recordScans: (...[scans, how]: Parameters<typeof store.recordScans>) => {
-        sizes.push(scans.length);
-        return store.recordScans(scans, how);
-      },
-    };
-    const recorder = new ScanRecorder(counting, options);
-    const names = Array.from({ length: 100 }, (_, n) => `d${n}.com`);
-    const recorded = names.map(async (name) => {
-      await recorder.record(scanOf(name), { isAwaited: false });
-      return (await store.domains.profile(name))?.domain;
-    });
-    assert.deepEqual(await Promise.all(recorded), names);
-    assert.deepEqual(sizes, [64, 36]);
-    await recorder.record(scanOf('alone.com'), { isAwaited: false });
-    assert.ok(await store.domains.profile('alone.com'));
+withStore('are written together, in order, and each resolves after its commit', async (store) => {
+  const sizes: number[] = [];
+  const counting = {
+    recordScans: (...[scans, how]: Parameters<typeof store.recordScans>) => {
+      sizes.push(scans.length);
+      return store.recordScans(scans, how);
+    },
+  };
+  const recorder = new ScanRecorder(counting, options);
+  const names = Array.from({ length: 100 }, (_, n) => `d${n}.com`);
+  const recorded = names.map(async (name) => {
+    await recorder.record(scanOf(name), { isAwaited: false });
+    return (await store.domains.profile(name))?.domain;
   });
+  assert.deepEqual(await Promise.all(recorded), names);
+  assert.deepEqual(sizes, [64, 36]);
+  await recorder.record(scanOf('alone.com'), { isAwaited: false });
+  assert.ok(await store.domains.profile('alone.com'));
+});
 
-  withStore('are overtaken by one that a request waits for', async (store) => {
-    const recorder = new ScanRecorder(store, options);
-    const order: string[] = [];
-    const record = async (domain: string, isAwaited: boolean) => {
-      await recorder.record(scanOf(domain), { isAwaited });
-      order.push(domain);
-    };
-    const background = Array.from({ length: 500 }, (_, n) => record(`d${n}.com`, false));
-    await record('wanted.com', true);
-    // One batch was being written; the next begins with it.
-    assert.ok(order.indexOf('wanted.com') <= 64, `${order.indexOf('wanted.com')} came before`);
-    await Promise.all(background);
-    assert.equal((await store.inspection.counts()).scans, 501);
-  });
+withStore('are overtaken by one that a request waits for', async (store) => {
+  const recorder = new ScanRecorder(store, options);
+  const order: string[] = [];
+  const record = async (domain: string, isAwaited: boolean) => {
+    await recorder.record(scanOf(domain), { isAwaited });
+    order.push(domain);
+  };
+  const background = Array.from({ length: 500 }, (_, n) => record(`d${n}.com`, false));
+  await record('wanted.com', true);
+  // One batch was being written; the next begins with it.
+  assert.ok(order.indexOf('wanted.com') <= 64, `${order.indexOf('wanted.com')} came before`);
+  await Promise.all(background);
+  assert.equal((await store.inspection.counts()).scans, 501);
+});
 
-  it('are refused alone, and the complete batch if the database is unreachable', async () => {
-    const store = await openStore('sqlite::memory:');
-    const recorder = new ScanRecorder(store, options);
-    const bad = { ...scanOf('b.com'), startedAt: new Date(Number.NaN) };
-    const asked = [scanOf('a.com'), bad, scanOf('c.com')].map((scan) => recorder.record(scan, { isAwaited: false }));
-    const settled = (await Promise.allSettled(asked)).map(({ status }) => status);
-    assert.deepEqual(settled, ['fulfilled', 'rejected', 'fulfilled']);
-    await store[Symbol.asyncDispose]();
-    for (let times = 0; times < 2; times += 1)
-      await assert.rejects(recorder.record(scanOf('d.com'), { isAwaited: true }));
-  });
+it('recording scans in batches are refused alone, and the complete batch if the database is unreachable', async () => {
+  const store = await openStore('sqlite::memory:');
+  const recorder = new ScanRecorder(store, options);
+  const bad = { ...scanOf('b.com'), startedAt: new Date(Number.NaN) };
+  const asked = [scanOf('a.com'), bad, scanOf('c.com')].map((scan) => recorder.record(scan, { isAwaited: false }));
+  const settled = (await Promise.allSettled(asked)).map(({ status }) => status);
+  assert.deepEqual(settled, ['fulfilled', 'rejected', 'fulfilled']);
+  await store[Symbol.asyncDispose]();
+  for (let times = 0; times < 2; times += 1)
+    await assert.rejects(recorder.record(scanOf('d.com'), { isAwaited: true }));
 });

@@ -98,36 +98,34 @@ describe('conversations of two tabs', () => {
   });
 });
 
-describe('browser storage', () => {
-  it('with full storage reports it, continues, and reports when there is space again', () => {
-    const { storage, first } = twoTabs();
-    let notified = 0;
-    first.subscribe(() => (notified += 1));
-    storage.capacity = 0;
-    asks(first, 'q2', 10);
-    notified = 0;
-    first.write();
-    assert.deepEqual([first.isPersisted(), notified, idsOf(first)], [false, 1, 'a1 q1 q2']);
-    storage.capacity = Number.POSITIVE_INFINITY;
-    asks(first, 'q3', 11, 'q2');
-    first.write();
-    assert.deepEqual([first.isPersisted(), idsOf(storage.open(12))], [true, 'a1 q1 q2 q3']);
-  });
+it('browser storage with full storage reports it, continues, and reports when there is space again', () => {
+  const { storage, first } = twoTabs();
+  let notified = 0;
+  first.subscribe(() => (notified += 1));
+  storage.capacity = 0;
+  asks(first, 'q2', 10);
+  notified = 0;
+  first.write();
+  assert.deepEqual([first.isPersisted(), notified, idsOf(first)], [false, 1, 'a1 q1 q2']);
+  storage.capacity = Number.POSITIVE_INFINITY;
+  asks(first, 'q3', 11, 'q2');
+  first.write();
+  assert.deepEqual([first.isPersisted(), idsOf(storage.open(12))], [true, 'a1 q1 q2 q3']);
+});
 
-  it('stores a conversation that did not fit once space is freed, without another change', () => {
-    const { storage, first } = twoTabs();
-    storage.capacity = storage.texts.join('').length + 50;
-    first.add(begin('new'));
-    first.write();
-    assert.deepEqual([first.isPersisted(), storage.open(2).find('new')], [false, undefined]);
-    first.remove(['c']);
-    assert.deepEqual([first.isPersisted(), idsOf(storage.open(3), 'new')], [true, 'q1']);
-  });
+it('browser storage stores a conversation that did not fit once space is freed, without another change', () => {
+  const { storage, first } = twoTabs();
+  storage.capacity = storage.texts.join('').length + 50;
+  first.add(begin('new'));
+  first.write();
+  assert.deepEqual([first.isPersisted(), storage.open(2).find('new')], [false, undefined]);
+  first.remove(['c']);
+  assert.deepEqual([first.isPersisted(), idsOf(storage.open(3), 'new')], [true, 'q1']);
+});
 
-  it('without storage keeps conversations until the page is closed', () => {
-    const store = new ConversationStore(undefined, 1);
-    store.add(begin());
-    store.write();
-    assert.deepEqual([idsOf(store), store.isPersisted()], ['q1', false]);
-  });
+it('browser storage without storage keeps conversations until the page is closed', () => {
+  const store = new ConversationStore(undefined, 1);
+  store.add(begin());
+  store.write();
+  assert.deepEqual([idsOf(store), store.isPersisted()], ['q1', false]);
 });

@@ -81,40 +81,38 @@ describe('events of a range', () => {
   });
 });
 
-describe('an OSV record', () => {
-  it('drops a long list of versions only beside ranges', () => {
-    const versions = Array.from({ length: 500 }, (_, i) => `1.0.${i}`);
-    const named = { package: { ecosystem: 'npm', name: 'x' }, versions };
-    const ranges = [{ type: 'SEMVER', events: [{ introduced: '0' }] }];
-    assert.equal(claimOf([{ ...named, ranges }]).claim?.affectedVersions.length, 0);
-    assert.equal(claimOf([named]).claim?.affectedVersions.length, 500);
-    const commits = [{ type: 'GIT', events: [{ introduced: '0' }] }];
-    assert.equal(claimOf([{ ...named, ranges: commits }]).claim?.affectedVersions.length, 500);
+it('an OSV record drops a long list of versions only beside ranges', () => {
+  const versions = Array.from({ length: 500 }, (_, i) => `1.0.${i}`);
+  const named = { package: { ecosystem: 'npm', name: 'x' }, versions };
+  const ranges = [{ type: 'SEMVER', events: [{ introduced: '0' }] }];
+  assert.equal(claimOf([{ ...named, ranges }]).claim?.affectedVersions.length, 0);
+  assert.equal(claimOf([named]).claim?.affectedVersions.length, 500);
+  const commits = [{ type: 'GIT', events: [{ introduced: '0' }] }];
+  assert.equal(claimOf([{ ...named, ranges: commits }]).claim?.affectedVersions.length, 500);
+});
+it('an OSV record has entries of one package as one claim, of two releases as two', () => {
+  const entry = (ecosystem: string, introduced: string) => ({
+    package: { ecosystem, name: 'x' },
+    ranges: [{ type: 'ECOSYSTEM', events: [{ introduced }] }],
   });
-  it('has entries of one package as one claim, of two releases as two', () => {
-    const entry = (ecosystem: string, introduced: string) => ({
-      package: { ecosystem, name: 'x' },
-      ranges: [{ type: 'ECOSYSTEM', events: [{ introduced }] }],
-    });
-    assert.equal(claimOf([entry('npm', '1.0'), entry('npm', '2.0')]).record?.claims.length, 1);
-    assert.equal(claimOf([entry('Debian:11', '1.0'), entry('Debian:12', '2.0')]).record?.claims.length, 2);
-  });
-  it('leaves out what exceeds the limits, reports it, and does not sort endless events', () => {
-    const versions = Array.from({ length: 6_000 }, (_, i) => `1.0.${i}`);
-    const events = Array.from({ length: 20_000 }, (_, i) => ({ introduced: `${i % 7}.${i}.${'1.'.repeat(100)}` }));
-    const ranges = Array.from({ length: 20 }, () => ({ type: 'ECOSYSTEM', events }));
-    const started = performance.now();
-    for (const given of [{ versions }, { ranges }]) {
-      const { record, problem } = claimOf([{ package: { ecosystem: 'npm', name: 'x' }, ...given }]);
-      assert.deepEqual([record?.claims, problem], [[], 'OSV-1: too many versions, some are left out']);
-    }
-    assert.ok(performance.now() - started < 20_000);
-  });
-  it('accepts known severity names only, and no invalid alias or its own id', () => {
-    const word = (severity: unknown) => claimOf([], { database_specific: { severity } }).record?.severity;
-    const words = ['LOW', 'MODERATE', 'HIGH', 'CRITICAL', 'constructor', 7].map(word);
-    assert.deepEqual(words, ['low', 'medium', 'high', 'critical', null, null]);
-    const aliases = ['osv-1', ' cve-2024-0001 ', 'CVE-2024-0001', '<script>', ''];
-    assert.deepEqual(claimOf([], { aliases }).record?.aliases, ['CVE-2024-0001']);
-  });
+  assert.equal(claimOf([entry('npm', '1.0'), entry('npm', '2.0')]).record?.claims.length, 1);
+  assert.equal(claimOf([entry('Debian:11', '1.0'), entry('Debian:12', '2.0')]).record?.claims.length, 2);
+});
+it('an OSV record leaves out what exceeds the limits, reports it, and does not sort endless events', () => {
+  const versions = Array.from({ length: 6_000 }, (_, i) => `1.0.${i}`);
+  const events = Array.from({ length: 20_000 }, (_, i) => ({ introduced: `${i % 7}.${i}.${'1.'.repeat(100)}` }));
+  const ranges = Array.from({ length: 20 }, () => ({ type: 'ECOSYSTEM', events }));
+  const started = performance.now();
+  for (const given of [{ versions }, { ranges }]) {
+    const { record, problem } = claimOf([{ package: { ecosystem: 'npm', name: 'x' }, ...given }]);
+    assert.deepEqual([record?.claims, problem], [[], 'OSV-1: too many versions, some are left out']);
+  }
+  assert.ok(performance.now() - started < 20_000);
+});
+it('an OSV record accepts known severity names only, and no invalid alias or its own id', () => {
+  const word = (severity: unknown) => claimOf([], { database_specific: { severity } }).record?.severity;
+  const words = ['LOW', 'MODERATE', 'HIGH', 'CRITICAL', 'constructor', 7].map(word);
+  assert.deepEqual(words, ['low', 'medium', 'high', 'critical', null, null]);
+  const aliases = ['osv-1', ' cve-2024-0001 ', 'CVE-2024-0001', '<script>', ''];
+  assert.deepEqual(claimOf([], { aliases }).record?.aliases, ['CVE-2024-0001']);
 });
