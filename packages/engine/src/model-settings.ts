@@ -1,8 +1,8 @@
 // Settings of a local model, shared by gateway and worker.
 import path from 'node:path';
 import { z } from 'zod';
+import { type AttentionOptions, CACHE_PATTERN, cacheTypes, isPossible } from './attention.ts';
 import { EngineError } from './engine.ts';
-import { type AttentionOptions, CACHE_PATTERN, cacheTypes, isPossible } from './llama/attention.ts';
 import type { ModelStoreOptions } from './model-store/resolve-model.ts';
 
 /** Spread into the settings schema of the service that opens the model. */
@@ -42,12 +42,12 @@ export const ModelEnvironment = z.object({
   STRATA_MODEL_FLASH_ATTENTION: z
     .enum(['auto', 'on', 'off'])
     .default('auto')
-    .describe('`auto`: on a GPU that has it, and for quantised values in the cache'),
+    .describe('`auto`: on GPUs, and for quantised values'),
   STRATA_MODEL_KV_CACHE: z
     .string()
     .regex(CACHE_PATTERN, 'must be f16, q8_0 or q4_0, or two of them as keys/values')
     .default('f16')
-    .describe('type of cached keys and values: `f16`, `q8_0`, `q4_0`, or two as `keys/values`'),
+    .describe('`f16`, `q8_0`, `q4_0`, or two as `keys/values`'),
 });
 
 export interface ModelSettings {

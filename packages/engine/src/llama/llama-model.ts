@@ -9,10 +9,10 @@ import {
   LlamaLogLevel,
   type LlamaModel,
 } from 'node-llama-cpp';
+import { ATTENTION, type AttentionOptions, attentionOf } from '../attention.ts';
 import { EngineError, type Job, type JobEvent, type ModelInfo, type ScoreJob } from '../engine.ts';
 import { GrammarWatchdog } from '../process/grammar-watchdog.ts';
 import { AnswerLoop } from './answer-loop.ts';
-import { ATTENTION, type AttentionOptions, attentionOf } from './attention.ts';
 import { closesAt } from './closing.ts';
 import { Embedder } from './embedder.ts';
 import { GrammarState } from './grammar-state.ts';

@@ -1,8 +1,8 @@
 // Entry point of a short process: describes a model, and estimates the memory that it needs, without loading its weights.
 import { hashFile } from '@strata/files';
 import { GgmlType, getLlama, LlamaLogLevel, type LlamaModel } from 'node-llama-cpp';
+import { ATTENTION, type AttentionOptions, attentionOf } from '../attention.ts';
 import { EngineError } from '../engine.ts';
-import { ATTENTION, type AttentionOptions, attentionOf } from '../llama/attention.ts';
 import { defaultContext } from '../llama/llama-vocabulary.ts';
 import { modelInfo } from '../llama/model-info.ts';
 import { PREFILL_TOKENS } from '../llama/read-tokens.ts';
