@@ -24,8 +24,7 @@ for (const host of [
   ...['localhost', 'localhost:8787', 'LOCALHOST:8787', 'localhost.', 'explorer.localhost:8787', '127.0.0.1'],
   ...['127.0.0.1:8787', '127.8.9.10', '[::1]', '[::1]:8787', '192.168.1.5:8787', '[2001:db8::1]:8787', '203.0.113.9'],
 ])
-  it(`a service of this machine alone answers requests to ${host}`, () =>
-    assert.equal(asked({}, host), undefined));
+  it(`a service of this machine alone answers requests to ${host}`, () => assert.equal(asked({}, host), undefined));
 
 for (const host of [
   ...['evil.example', 'evil.example:8787', '127.0.0.1.evil.example', 'localhost.evil.example', 'localhostile'],
