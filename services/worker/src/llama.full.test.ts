@@ -86,7 +86,8 @@ it('a worker with two models and memory for one loads each when it is asked for,
   const [ofB, ofA] = await Promise.all([tokensOf(1, b), tokensOf(2, a)]);
   assert.notDeepEqual(ofA, ofB);
   assert.deepEqual(await tokensOf(3, b), ofB);
-  await channel.until('pulse', ({ jobs }) => jobs.some(({ phase }) => phase === 'waiting'));
+  const isLoading = (frame: object) => 'jobs' in frame && JSON.stringify(frame.jobs).includes('waiting');
+  assert.ok(channel.frames.some(isLoading), 'it waits while its model is loaded');
   await channel.until('offer', (offer) => loaded(offer).join() === 'a,b loaded');
   for (const [i, modelSha256] of [a, b].entries()) {
     await channel.send({ kind: 'chunkAsk', id: 10 + i, modelSha256: modelSha256 ?? '', index: 0 });
