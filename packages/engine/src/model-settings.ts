@@ -5,7 +5,11 @@ import type { ModelStoreOptions } from './model-store/resolve-model.ts';
 
 /** Spread into the settings schema of the service that opens the model. */
 export const ModelEnvironment = z.object({
-  STRATA_MODEL: z.string().min(1).optional().describe('GGUF file or `hf:` reference'),
+  STRATA_MODEL: z.string().min(1).optional().describe('GGUF files or `hf:` references, comma-separated'),
+  STRATA_MODEL_MEMORY: z.coerce.number().positive().max(1_000_000).optional().meta({
+    description: 'GB that loaded models may use together',
+    absent: '80 % of the memory free at the start, with a GPU of its memory',
+  }),
   STRATA_MODEL_DIRECTORY: z.string().min(1).optional().meta({
     description: 'downloaded models',
     absent: '`models` in the data directory',
@@ -36,8 +40,10 @@ export const ModelEnvironment = z.object({
 });
 
 export interface ModelSettings {
-  /** GGUF file or `hf:` reference; undefined if not configured. */
-  readonly model: string | undefined;
+  /** GGUF files or `hf:` references. */
+  readonly models: readonly string[];
+  /** Memory of all loaded models; undefined: chosen for the machine. */
+  readonly modelMemoryBytes: number | undefined;
   readonly modelStore: Pick<ModelStoreOptions, 'dir' | 'endpoint' | 'token'>;
   readonly slots: number;
   readonly contextLength: number | undefined;
@@ -53,7 +59,8 @@ export function readModelSettings(
   { dataDirectory }: { readonly dataDirectory: string },
 ): ModelSettings {
   return {
-    model: settings.STRATA_MODEL,
+    models: [...new Set(settings.STRATA_MODEL?.split(',').map((each) => each.trim()))].filter(Boolean),
+    modelMemoryBytes: settings.STRATA_MODEL_MEMORY && settings.STRATA_MODEL_MEMORY * 1e9,
     modelStore: {
       dir: settings.STRATA_MODEL_DIRECTORY ?? path.join(dataDirectory, 'models'),
       endpoint: settings.STRATA_HF_ENDPOINT,

@@ -3,7 +3,14 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { holderOf, lockFile, warnOfFileSystem } from '@strata/db';
-import { MeasuredEngine, measureSpeed, openFileTree, openModel, readVocabulary } from '@strata/engine';
+import {
+  MeasuredEngine,
+  measureSpeed,
+  type OpenedModel,
+  openFileTree,
+  openModels,
+  readVocabulary,
+} from '@strata/engine';
 import { Metrics, Readiness, StartError, serveMetrics } from '@strata/http';
 import { RateLimiter } from '@strata/limits';
 import { type PeerNode, peerNodeOptions, readJoinToken, startPeerNode } from '@strata/p2p';
@@ -228,12 +235,13 @@ async function contributeModel(
     signal,
   }: { readonly logger: Logger; readonly stack: AsyncDisposableStack; readonly signal: AbortSignal | undefined },
 ): Promise<ContributedModel> {
-  if (config.model === undefined)
+  if (config.models.length === 0)
     throw new StartError(
       'no model to contribute: specify a GGUF file or hf:owner/repository with --model or STRATA_MODEL',
     );
-  const { id, file, engine } = await openModel({ ...config, model: config.model, signal }, logger);
-  stack.use(engine);
+  if (config.models.length > 1) throw new StartError('a worker contributes one model: STRATA_MODEL names several');
+  const opened = stack.use(await openModels({ ...config, signal }, logger));
+  const [{ id, file, engine }] = opened.models as [OpenedModel];
   const vocabulary = await readVocabulary(file);
   const tree = await openFileTree(file, { cache: path.join(config.directory, `${engine.info.sha256}.tree`) });
   const measured = new MeasuredEngine(engine, await measureSpeed(engine));

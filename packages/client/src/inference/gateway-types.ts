@@ -538,6 +538,10 @@ export interface Model {
   context_length: number | null;
   slots: number;
   /**
+   * False: the next request loads it first. Null: an upstream decides.
+   */
+  loaded: boolean | null;
+  /**
    * How far it is proved which model answers: the weakest of all that may answer.
    */
   verified: {

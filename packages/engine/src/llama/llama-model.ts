@@ -1,9 +1,7 @@
 // A llama.cpp model inside the engine process: loads it, and shares its slots among jobs.
 import { stat } from 'node:fs/promises';
-import path from 'node:path';
 import { formatSize, hashFile } from '@strata/files';
 import {
-  GgufFileType,
   getLlama,
   type Llama,
   type LlamaContext,
@@ -19,6 +17,7 @@ import { Embedder } from './embedder.ts';
 import { GrammarState } from './grammar-state.ts';
 import { defaultContext, LlamaVocabulary } from './llama-vocabulary.ts';
 import { LogitsReader } from './logits.ts';
+import { modelInfo } from './model-info.ts';
 import { PREFILL_TOKENS, readTokens } from './read-tokens.ts';
 import { ScoreLoop } from './score-loop.ts';
 import { Slots } from './slots.ts';
@@ -109,28 +108,14 @@ export class LlamaHost {
         // Without flash attention, a token has the same logits alone and in a batch: exact replay depends on this.
         flashAttention: false,
       });
-      const { general, tokenizer } = model.fileInfo.metadata;
-      const { size } = await stat(file);
+      const known = { file, slots, contextLength: context.contextSize };
       return new LlamaHost({
         llama,
         model,
         context,
         candidates,
         watch: await GrammarWatchdog.start(),
-        info: {
-          name: general.name ?? path.basename(file, '.gguf'),
-          sha256: sha256 ?? (await hashFile(file)),
-          sizeBytes: size,
-          architecture: general.architecture,
-          parameters: parametersOf(model),
-          quantisation: quantisationOf(model),
-          contextLength: context.contextSize,
-          vocabularySize: tokenizer.ggml.tokens?.length ?? 0,
-          longestToken: (tokenizer.ggml.tokens ?? []).reduce((max, text) => Math.max(max, Buffer.byteLength(text)), 1),
-          slots,
-          hasChatTemplate: tokenizer.chat_template !== undefined,
-          engine: `llama.cpp ${llama.llamaCppRelease.release}${llama.gpu === false ? '' : ` ${llama.gpu}`}`,
-        },
+        info: await modelInfo(model, { ...known, sha256: sha256 ?? (await hashFile(file)) }),
       });
     } catch (cause) {
       if (cause instanceof EngineError) throw cause;
@@ -229,18 +214,4 @@ async function whyNot(file: string, cause: unknown): Promise<string> {
   if (why !== 'Failed to load model') return why;
   const { size } = await stat(file);
   return `the file is truncated (it has ${formatSize(size)}), damaged, or of a type that this llama.cpp does not support`;
-}
-
-function parametersOf(model: LlamaModel): number {
-  const tensors = model.fileInfo.tensorInfo ?? [];
-  return tensors.reduce(
-    (sum, { dimensions }) => sum + dimensions.reduce<number>((all, each) => all * Number(each), 1),
-    0,
-  );
-}
-
-/** As in the file: `Q4_K_M`. */
-function quantisationOf(model: LlamaModel): string {
-  const type = model.fileInfo.metadata.general.file_type;
-  return type === undefined ? 'unknown' : (GgufFileType[type] ?? 'unknown').replace(/^(MOSTLY|ALL)_/, '');
 }

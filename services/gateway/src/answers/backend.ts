@@ -72,6 +72,8 @@ export interface Backend {
   readonly verified: Verified;
   /** Whether it accepts requests at present. */
   readonly isReady: boolean;
+  /** Whether the model is loaded: otherwise the next request loads it. Null if that is not known. */
+  readonly isLoaded: boolean | null;
   /** Throws CompletionError for a conversation that the model cannot process. */
   planChat(request: ChatRequest): Promise<Plan>;
   /** The choices of all prompts, in order. Throws CompletionError for a prompt that the model cannot process. */

@@ -63,6 +63,10 @@ export class EngineBackend implements Backend {
     return this.engine.isReady;
   }
 
+  get isLoaded(): boolean {
+    return this.engine.isLoaded ?? true;
+  }
+
   async planChat(request: ChatRequest): Promise<Plan> {
     this.#assertProved();
     this.#assertMayFit(conversationLength(request.messages), 'messages');

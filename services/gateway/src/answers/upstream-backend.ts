@@ -16,6 +16,7 @@ const CHARACTERS_A_TOKEN = 4;
 
 export class UpstreamBackend implements Backend {
   readonly verified = { level: 'claimed', reason: 'an upstream server names its model itself' } as const;
+  readonly isLoaded = null;
   readonly #upstream: Upstream;
 
   constructor(upstream: Upstream) {

@@ -11,7 +11,7 @@ export async function workerCommand(
   config: WorkerConfig,
   { json = false }: OutputOptions,
 ): Promise<void> {
-  if (config.model === undefined)
+  if (config.models.length === 0)
     throw usageError('no model: set --model or STRATA_MODEL to a GGUF file or hf:owner/repository');
   const search = { isJoining: config.peer.join.length > 0, isLanSearched: config.peer.isMdnsOn !== false };
   const serving = new Set<string>();
