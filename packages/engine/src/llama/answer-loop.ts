@@ -3,8 +3,7 @@
 import { type Candidate, chooseToken, logProbability, type Sampling, type Step } from '@strata/inference';
 import type { LlamaContextSequence, LlamaModel, Token } from 'node-llama-cpp';
 import type { Job, JobEvent, TokenChoice } from '../engine.ts';
-import { type Closers, closersOf, closesAt, isClosable } from './closing.ts';
-import { isEndToken } from './end-tokens.ts';
+import { type Closers, closersOf, closesAt, isClosable, isEndToken } from './closing.ts';
 import type { GrammarState } from './grammar-state.ts';
 import type { Logits, LogitsAsked, LogitsReader } from './logits.ts';
 import { eraseFrom } from './read-tokens.ts';

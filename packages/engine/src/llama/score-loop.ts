@@ -3,8 +3,7 @@
 import { type Candidate, chooseToken, endMarginOf, MAX_MARGIN_NATS, marginOf, type Sampling } from '@strata/inference';
 import type { LlamaContextSequence, LlamaModel } from 'node-llama-cpp';
 import type { ScoreJob } from '../engine.ts';
-import { type Closers, closersOf, closesAt, isClosable } from './closing.ts';
-import { isEndToken } from './end-tokens.ts';
+import { type Closers, closersOf, closesAt, isClosable, isEndToken } from './closing.ts';
 import type { GrammarState } from './grammar-state.ts';
 import type { LogitsAsked, LogitsReader } from './logits.ts';
 import { eraseFrom, PREFILL_TOKENS } from './read-tokens.ts';
