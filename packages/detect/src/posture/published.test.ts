@@ -71,7 +71,9 @@ describe('BIMI', () => {
     const all = { hasRecord: true, hasLogo: true, hasCertificate: true, isEligible: true };
     assert.deepEqual(bimiOf([logo]), { status: 'observed', ...all });
     assert.equal(bimiOf(['v=BIMI1; l=https://example.com/logo.svg?v=2']).hasLogo, true);
-    for (const other of ['', ' l=http://example.com/logo.svg', ' l=https://example.com/logo.png'])
+    const again = ` ${logo.slice(9)}; l=https://b.com/b.svg`;
+    const wrong = ['', ' l=http://example.com/logo.svg', ' l=https://example.com/logo.png', again];
+    for (const other of [...wrong, ' avp=bogus; l=https://example.com/logo.svg', ' l=; avp=bogus'])
       assert.equal(bimiOf([`v=BIMI1;${other}`]).hasLogo, false, other);
   });
   it('is shown under an enforced policy only, for names below too', () => {
@@ -145,7 +147,7 @@ it('TLS-RPT has an address where one is of mail or HTTPS', () => {
   const found = { status: 'observed', hasRecord: true, problem: null };
   for (const rua of ['mailto:t@example.com', 'https://t.example.com/v1', 'nonsense,mailto:t@example.com'])
     assert.deepEqual(reportsOf(`v=TLSRPTv1;rua=${rua}`), { ...found, hasAddress: true }, rua);
-  for (const rest of ['; rua=http://t.example.com', '; rua=', ''])
+  for (const rest of ['; rua=http://t.example.com', '; rua=', '', '; rua=mailto:a@a.com; rua=mailto:b@b.com'])
     assert.deepEqual(reportsOf(`v=TLSRPTv1${rest}`), { ...found, hasAddress: false }, rest);
 });
 it('TLS-RPT is not measured while its name does not answer', () =>
