@@ -1,4 +1,4 @@
-// The AI SDK: tools, JSON and reasoning, whole and streamed.
+// The AI SDK: tools, JSON and reasoning, complete and streamed.
 import assert from 'node:assert/strict';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, Output, streamText, tool } from 'ai';

@@ -1,4 +1,4 @@
-// LangChain: tools, JSON and reasoning, whole and streamed.
+// LangChain: tools, JSON and reasoning, complete and streamed.
 import assert from 'node:assert/strict';
 import { HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';

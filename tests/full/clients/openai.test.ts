@@ -1,4 +1,4 @@
-// OpenAI's client: tools, JSON and reasoning, whole and streamed, in chat completions and responses.
+// OpenAI's client: tools, JSON and reasoning, complete and streamed, in chat completions and responses.
 import assert from 'node:assert/strict';
 import OpenAI from 'openai';
 import { zodResponseFormat } from 'openai/helpers/zod';

@@ -31,7 +31,7 @@ export interface ModelFamily {
   readonly added?: readonly string[];
   /** The token that ends an answer, of `controls`. */
   readonly end: string;
-  /** Tokens that are some ten times as likely as others at every position. */
+  /** Tokens that are about ten times as likely at every position as the rest. */
   readonly likely?: readonly string[];
 }
 
