@@ -1,6 +1,8 @@
 // Settings of a local model, shared by gateway and worker.
 import path from 'node:path';
 import { z } from 'zod';
+import { type AttentionOptions, CACHE_PATTERN, cacheTypes, isPossible } from './attention.ts';
+import { EngineError } from './engine.ts';
 import type { ModelStoreOptions } from './model-store/resolve-model.ts';
 
 /** Spread into the settings schema of the service that opens the model. */
@@ -37,6 +39,15 @@ export const ModelEnvironment = z.object({
     absent: 'the cores but one, shared by the processes; at least 1',
   }),
   STRATA_MODEL_GPU: z.enum(['auto', 'off']).default('off').describe('`auto` uses a GPU if there is one'),
+  STRATA_MODEL_FLASH_ATTENTION: z
+    .enum(['auto', 'on', 'off'])
+    .default('auto')
+    .describe('`auto`: on GPUs, and for quantised values'),
+  STRATA_MODEL_KV_CACHE: z
+    .string()
+    .regex(CACHE_PATTERN, 'must be f16, q8_0 or q4_0, or two of them as keys/values')
+    .default('f16')
+    .describe('`f16`, `q8_0`, `q4_0`, or two as `keys/values`'),
 });
 
 export interface ModelSettings {
@@ -51,9 +62,13 @@ export interface ModelSettings {
   readonly processes: number | undefined;
   readonly threads: number | undefined;
   readonly gpu: 'auto' | false;
+  readonly attention: AttentionOptions;
 }
 
-/** Reads the settings; downloaded models are stored in `models` of the data directory unless a directory is set. */
+/**
+ * Reads the settings; downloaded models are stored in `models` of the data directory unless a directory is set. Throws
+ * EngineError `model-unusable` for settings that exclude each other.
+ */
 export function readModelSettings(
   settings: z.output<typeof ModelEnvironment>,
   { dataDirectory }: { readonly dataDirectory: string },
@@ -71,5 +86,14 @@ export function readModelSettings(
     processes: settings.STRATA_MODEL_PROCESSES,
     threads: settings.STRATA_MODEL_THREADS,
     gpu: settings.STRATA_MODEL_GPU === 'auto' ? 'auto' : false,
+    attention: attentionSettings(settings),
   };
+}
+
+function attentionSettings(settings: z.output<typeof ModelEnvironment>): AttentionOptions {
+  const { STRATA_MODEL_FLASH_ATTENTION: flash, STRATA_MODEL_KV_CACHE: cache } = settings;
+  const attention = { flash, ...cacheTypes(cache) };
+  if (isPossible(attention)) return attention;
+  const problem = `STRATA_MODEL_KV_CACHE=${cache}: quantised values need flash attention`;
+  throw new EngineError('model-unusable', `${problem}, and STRATA_MODEL_FLASH_ATTENTION is off`);
 }

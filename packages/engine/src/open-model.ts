@@ -47,9 +47,9 @@ export type ArrangedOptions = LlamaEngineOptions & Arrangement;
 
 /** Rejects with EngineError. */
 export async function engineOptions(file: string, options: OpenModelOptions): Promise<ArrangedOptions> {
-  const { slots, gpu, contextLength } = options;
+  const { slots, gpu, attention, contextLength } = options;
   const arrangement = await arrangementOf(file, options);
-  return { file, slots, gpu, ...arrangement, ...(contextLength === undefined ? {} : { contextLength }) };
+  return { file, slots, gpu, attention, ...arrangement, ...(contextLength === undefined ? {} : { contextLength }) };
 }
 
 /** Rejects with EngineError, or with the signal's reason. */

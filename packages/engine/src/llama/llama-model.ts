@@ -9,6 +9,7 @@ import {
   LlamaLogLevel,
   type LlamaModel,
 } from 'node-llama-cpp';
+import { ATTENTION, type AttentionOptions, attentionOf } from '../attention.ts';
 import { EngineError, type Job, type JobEvent, type ModelInfo, type ScoreJob } from '../engine.ts';
 import { GrammarWatchdog } from '../process/grammar-watchdog.ts';
 import { AnswerLoop } from './answer-loop.ts';
@@ -36,6 +37,7 @@ export interface LlamaOptions {
    * default.
    */
   readonly candidates?: number;
+  readonly attention?: AttentionOptions;
   /** Hex SHA-256 of the file, if already known. */
   readonly sha256?: string;
 }
@@ -89,6 +91,7 @@ export class LlamaHost {
     threads,
     gpu,
     candidates = CANDIDATES,
+    attention = ATTENTION,
     sha256,
   }: LlamaOptions): Promise<LlamaHost> {
     try {
@@ -105,8 +108,7 @@ export class LlamaHost {
         contextSize: contextLength ?? defaultContext(model.trainContextSize),
         batchSize: PREFILL_TOKENS,
         threads,
-        // Without flash attention, a token has the same logits alone and in a batch: exact replay depends on this.
-        flashAttention: false,
+        ...attentionOf(attention, llama.gpu !== false),
       });
       const known = { file, slots, contextLength: context.contextSize };
       return new LlamaHost({
@@ -211,6 +213,8 @@ export class LlamaHost {
 /** llama.cpp reports only that loading failed, whatever the reason. */
 async function whyNot(file: string, cause: unknown): Promise<string> {
   const why = cause instanceof Error ? cause.message : String(cause);
+  if (why === 'Failed to create context')
+    return 'there is too little memory, or the model or device cannot have a cache of these types (STRATA_MODEL_KV_CACHE)';
   if (why !== 'Failed to load model') return why;
   const { size } = await stat(file);
   return `the file is truncated (it has ${formatSize(size)}), damaged, or of a type that this llama.cpp does not support`;

@@ -1,6 +1,7 @@
 // Entry point of a short process: describes a model, and estimates the memory that it needs, without loading its weights.
 import { hashFile } from '@strata/files';
-import { getLlama, LlamaLogLevel, type LlamaModel } from 'node-llama-cpp';
+import { GgmlType, getLlama, LlamaLogLevel, type LlamaModel } from 'node-llama-cpp';
+import { ATTENTION, type AttentionOptions, attentionOf } from '../attention.ts';
 import { EngineError } from '../engine.ts';
 import { defaultContext } from '../llama/llama-vocabulary.ts';
 import { modelInfo } from '../llama/model-info.ts';
@@ -21,13 +22,13 @@ await serveParent(async () => ({
 }));
 
 async function describe({ file, slots, gpu, contextLength: given }: DescribeOptions): Promise<ModelDescription> {
-  const { processes } = options;
+  const { processes, attention = ATTENTION } = options;
   try {
     const llama = await getLlama({ gpu, build: 'never', skipDownload: true, logLevel: LlamaLogLevel.error });
     const model = await llama.loadModel({ modelPath: file, vocabOnly: true });
     const contextLength = given ?? defaultContext(model.fileInsights.trainContextSize ?? 0);
     const ofProcess = await memoryOf(model, {
-      ...{ contextLength, slots: Math.ceil(slots / processes), hasDevice: llama.gpu !== false },
+      ...{ contextLength, slots: Math.ceil(slots / processes), hasDevice: llama.gpu !== false, attention },
     });
     return {
       info: await modelInfo(model, { file, slots, contextLength, sha256: await hashFile(file) }),
@@ -39,16 +40,26 @@ async function describe({ file, slots, gpu, contextLength: given }: DescribeOpti
   }
 }
 
+interface MemoryOptions {
+  readonly contextLength: number;
+  readonly slots: number;
+  readonly hasDevice: boolean;
+  readonly attention: AttentionOptions;
+}
+
 /** Weights, key-value cache and buffers of one process, in the memory of the device if there is one. */
 async function memoryOf(
   { fileInsights }: LlamaModel,
-  { contextLength, slots, hasDevice }: { contextLength: number; slots: number; hasDevice: boolean },
+  { contextLength, slots, hasDevice, attention }: MemoryOptions,
 ): Promise<number> {
   const gpuLayers = hasDevice ? fileInsights.totalLayers : 0;
   const weights = await fileInsights.estimateModelResourceRequirementsV2({ gpuLayers });
+  const { flashAttention, ...types } = attentionOf(attention, hasDevice);
   const context = await fileInsights.estimateContextResourceRequirementsV2({
     ...{ contextSize: contextLength, sequences: slots, batchSize: PREFILL_TOKENS },
-    ...{ modelGpuLayers: gpuLayers, flashAttention: false },
+    ...{ modelGpuLayers: gpuLayers, flashAttention },
+    kvCacheKeyType: GgmlType[types.experimentalKvCacheKeyType],
+    kvCacheValueType: GgmlType[types.experimentalKvCacheValueType],
   });
   if (hasDevice) return weights.gpuVram + context.gpuVram;
   return PROCESS_BYTES + weights.cpuRam + context.cpuRam;

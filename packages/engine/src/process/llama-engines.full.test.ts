@@ -31,6 +31,12 @@ const size = { layers: 2, width: 64, heads: 4, hidden: 128, context: 512 };
 const shape: RandomModelOptions = { seed: 1, name: 'noise', weights: 'F16', ...size };
 
 describe('a model from a seed', () => {
+  it('whose heads are too small for the types of the cache is refused', async () => {
+    const attention = { flash: 'auto', keys: 'f16', values: 'q8_0' } as const;
+    const starting = startLlamaEngine({ ...oneSlot, file: await written(randomModel(shape)), attention });
+    await assert.rejects(starting, { code: 'model-unusable', message: /cache of these types/ });
+  });
+
   it('is the same file again by the same seed, and another by another', () => {
     const [a, b, c] = [randomModel(shape), randomModel(shape), randomModel({ ...shape, seed: 2 })];
     assert.deepEqual(a, b);
@@ -38,10 +44,16 @@ describe('a model from a seed', () => {
     assert.ok(randomModel({ ...shape, weights: 'Q8_0' }).length < a.length * 0.6);
   });
 
-  for (const weights of ['F16', 'Q8_0', 'Q4_0'] as const)
-    it(`is read by llama.cpp with weights of ${weights}, and its answers continue exactly`, async () => {
-      const file = await written(randomModel({ ...shape, weights }));
-      await using engine = await startLlamaEngine({ ...oneSlot, file });
+  for (const [weights, cache] of [
+    ['F16', 'f16'],
+    ['Q8_0', 'q8_0'],
+    ['Q4_0', 'q4_0'],
+  ] as const)
+    it(`is read by llama.cpp with weights of ${weights} and a cache of ${cache}, and its answers continue exactly`, async () => {
+      // Types other than f16 need heads of at least 32.
+      const file = await written(randomModel({ ...shape, heads: 2, weights }));
+      const attention = { flash: 'auto', keys: cache, values: cache } as const;
+      await using engine = await startLlamaEngine({ ...oneSlot, file, attention });
       const expected = { name: 'noise', quantisation: weights, contextLength: 512, vocabularySize: 259 };
       assert.deepEqual({ ...engine.info, ...expected, hasChatTemplate: true }, engine.info);
       assert.deepEqual(await engine.tokenize('hi ü'), [...Buffer.from('hi ü')]);
