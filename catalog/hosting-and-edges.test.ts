@@ -36,11 +36,7 @@ const SHOWN: Readonly<Record<string, readonly [shown: readonly [services: string
   ],
   'Cloud Run, not Google’s suite, whose alias it has': [
     ['hosting google-cloud', 'header/x-cloud-trace-context'],
-    {
-      www: ['ghs.googlehosted.com'],
-      headers: { server: 'Google Frontend', 'x-cloud-trace-context': '0' },
-      asn: 15169,
-    },
+    { www: ['ghs.googlehosted.com'], headers: { server: 'Google Frontend', 'x-cloud-trace-context': '0' }, asn: 15169 },
   ],
   'Firebase Hosting, and the account that was verified': [
     ['hosting firebase-hosting, verified_service firebase-hosting', 'cname/web.app'],

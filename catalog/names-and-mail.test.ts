@@ -1,6 +1,6 @@
 // Name servers, exchanges and policies as registrars, hosters, operators and gateways have their customers publish them.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { alias, assertServices, mx, profileOf, scripts, spf } from './test/shapes.ts';
 
 it('name servers in two zones of one operator are one service', () =>
@@ -34,23 +34,21 @@ it('exchanges of an operator’s customers are not the operator’s', () => {
   assertServices([mx('mx1.mail.ovh.net'), ['email ovhcloud']]);
 });
 
-describe('the mailbox behind a gateway', () => {
-  const behind = (records: object) => ({ ...mx('mx1.example-com.iphmx.com'), ...records });
-  const gateway = 'email_security cisco-secure-email';
+const behind = (records: object) => ({ ...mx('mx1.example-com.iphmx.com'), ...records });
+const gateway = 'email_security cisco-secure-email';
 
-  it('shows by the alias of autodiscover, and of mail, under which suites put their web mail', () =>
-    assertServices(
-      [behind(alias('autodiscover', 'autodiscover.mail.eu-west-1.awsapps.com')), ['email workmail', gateway]],
-      [behind(alias('mail', 'ghs.googlehosted.com')), ['email google-workspace', gateway]],
-    ));
-  it('is not shown by an account for meetings or for the devices of the staff', () => {
-    const cname = {
-      'lyncdiscover.example.com': 'webdir.online.lync.com',
-      'enterpriseenrollment.example.com': 'enterpriseenrollment-s.manage.microsoft.com',
-    };
-    const accounts = ['verified_service microsoft-365', 'verified_service microsoft-intune'];
-    assertServices([behind({ cname }), [gateway, ...accounts]]);
-  });
+it('the mailbox behind a gateway shows by the alias of autodiscover, and of mail, under which suites put their web mail', () =>
+  assertServices(
+    [behind(alias('autodiscover', 'autodiscover.mail.eu-west-1.awsapps.com')), ['email workmail', gateway]],
+    [behind(alias('mail', 'ghs.googlehosted.com')), ['email google-workspace', gateway]],
+  ));
+it('the mailbox behind a gateway is not shown by an account for meetings or for the devices of the staff', () => {
+  const cname = {
+    'lyncdiscover.example.com': 'webdir.online.lync.com',
+    'enterpriseenrollment.example.com': 'enterpriseenrollment-s.manage.microsoft.com',
+  };
+  const accounts = ['verified_service microsoft-365', 'verified_service microsoft-intune'];
+  assertServices([behind({ cname }), [gateway, ...accounts]]);
 });
 
 it('the policy of a gateway names a sender while the mail arrives elsewhere, and claims nothing about its receipt', () => {

@@ -24,7 +24,7 @@ it('fifty record sets and more are there, each with a reason', () => {
 });
 
 for (const { name, record, services: expected } of sets) {
-  it(`fifty record sets and more ${name} (${record.domain})`, () => {
+  it(`a record set: ${name} (${record.domain})`, () => {
     const { services } = detect(evidenceFromRecord(record), rulebook);
     const lines = services.map(({ category, provider, confidence }) => `${category} ${provider} ${confidence}`);
     assert.deepEqual(lines.sort(), expected);

@@ -35,9 +35,7 @@ const catalogParts: fc.Arbitrary<EvidenceParts> = fc.record({
     'googly-account=1',
     'socially-verification=1',
   ),
-  spf: fc.record({
-    '_spf.reseller.test': one(...RESOLD.map((includes) => [`v=spf1 ${includes} ~all`])),
-  }),
+  spf: fc.record({ '_spf.reseller.test': one(...RESOLD.map((includes) => [`v=spf1 ${includes} ~all`])) }),
   aaaa: one<LookUp>('empty', ['2001:db8::1'], aliasTo('x.edgy.test')),
   dmarc: some('v=DMARC1; p=none; rua=mailto:x@rua.dmarcer.test'),
   caa: some('0 issue certy.test', '0 issue signly.test'),
@@ -141,7 +139,7 @@ for (const [of, parts, failures, rulebook] of [
         assert.deepEqual(changesOver([complete, complete, failed, failed, failed, complete, complete], rulebook), []);
       }));
 }
-it('a look-up that fails again and again makes no change, nor does its end: who is excluded by what a page shows does not come when the page fails', () => {
+it('a look-up that fails again and again makes no change, nor does its end: one that is excluded by what a page shows does not come when the page fails', () => {
   const complete = { txt: ['delta-site=1'], www: aliasTo('x.alpha-edge.test'), http: { headers: { 'x-beta': '1' } } };
   const found = detect(evidenceOf(complete), community).services.map(({ provider }) => provider);
   assert.deepEqual([found.includes('beta'), found.includes('alpha')], [true, false]);

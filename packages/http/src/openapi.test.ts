@@ -23,9 +23,8 @@ describe('the OpenAPI document', () => {
   };
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
 
-  it('is the same for the same routes, to the byte', () => {
-    assert.equal(JSON.stringify(openApiDocument(routes, info)), JSON.stringify(document));
-  });
+  it('is the same for the same routes, to the byte', () =>
+    assert.equal(JSON.stringify(openApiDocument(routes, info)), JSON.stringify(document)));
 
   it('describes parameters, answers and every declared problem', () => {
     const operation = document.paths['/things/{id}']?.get;

@@ -43,11 +43,11 @@ it('the receipt vectors say what each step computes', () => {
   assert.equal((vector('answer').provenance as Record<string, unknown>).ledger_receipt_id, ledger_receipt_id);
 });
 
-it('names of things a key is named by the thumbprint of RFC 8037 appendix A.3', () => {
+it('a key is named by the thumbprint of RFC 8037 appendix A.3', () => {
   const key = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' } as const;
   assert.equal(jwkThumbprint(key), 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k');
 });
-it('names of things ULIDs sort by time and hold their randomness', () => {
+it('ULIDs sort by time and hold their randomness', () => {
   assert.equal(ulid(new Date(0), new Uint8Array(10)), '0'.repeat(26));
   assert.equal(ulid(new Date(2 ** 48 - 1), new Uint8Array(10).fill(255)), `7${'Z'.repeat(25)}`);
   assert.equal(ulid(new Date(1_469_918_176_385), new Uint8Array(16)).slice(0, 10), '01ARYZ6S41');

@@ -160,51 +160,49 @@ describe('a command that root runs', { skip: isRoot ? false : 'only root writes 
   });
 });
 
-describe('both services', () => {
-  const [on, all] = [{ STRATA_NETWORK: 'on' }, { STRATA_HOST: '0.0.0.0' }];
-  const named = { STRATA_CHAT_URL: 'https://chat.example/', STRATA_EXPLORER_URL: 'https://stack.example' };
-  const explorer = 'http://127.0.0.1:8787';
-  for (const [what, env, chat, stack] of [
-    ['each other to readers', on, 'http://127.0.0.1:8788', explorer],
-    ['IPv6', { ...on, STRATA_HOST: '::1', STRATA_STACK_PORT: '80' }, 'http://[::1]:8788', 'http://[::1]:80'],
-    ['no chat where nothing is served', {}, undefined, explorer],
-    ['no chat at an unknown port', { ...on, STRATA_INFERENCE_PORT: '0' }, undefined, explorer],
-    ['no address that a browser cannot open', { ...on, ...all }, undefined, undefined],
-    ['the URLs of the settings', { ...named, ...all }, 'https://chat.example', 'https://stack.example'],
-  ] as const)
-    it(`name ${what}`, () => {
-      const { stack: ofStack, inference } = withLinks(readConfig(env), readGatewayConfig(env));
-      assert.deepEqual([ofStack.chatUrl, inference.explorerUrl], [chat, stack]);
-    });
-
-  it('report `stopping` concurrently, and answer until the drain time is over', async () => {
-    await using directory = await temporaryDirectory();
-    const samples: { readonly ready: readonly string[]; readonly health: readonly number[] }[] = [];
-    let watching: Promise<void> | undefined;
-    const watch = async (bases: readonly string[]) => {
-      for (;;) {
-        const asked = (path: string) => Promise.all(bases.map((base) => fetch(`${base}${path}`)));
-        const answers = await Promise.all([asked('/ready'), asked('/health')]).catch(() => undefined);
-        if (!answers) return;
-        const states = answers[0].map(async (answer) => ((await answer.json()) as { status: string }).status);
-        samples.push({ ready: await Promise.all(states), health: answers[1].map(({ status }) => status) });
-        await delay(50);
-      }
-    };
-    await succeed('start', {
-      env: {
-        ...{ ...quiet, STRATA_DATA: directory.path, STRATA_INFERENCE_PORT: '0', ...on, STRATA_MDNS: 'off' },
-        ...{ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_DRAIN_SECONDS: '2' },
-      },
-      interruptAt: /^(?=[\s\S]*"url":"(http:[^"]+)\/v1")(?=[\s\S]*"url":"(http:[^"]+)\/","metricsPort")/,
-      whileAt: async ({ matched: [, chat = '', stack = ''] }) => {
-        watching = watch([stack, chat]);
-      },
-    });
-    await watching;
-    const both = samples.filter(({ ready }) => ready.every((state) => state === 'stopping'));
-    // With sequential drains there would be none.
-    assert.ok(both.length >= 3, JSON.stringify(samples));
-    assert.ok(samples.every(({ health }) => health.every((status) => status === 200)));
+const [on, all] = [{ STRATA_NETWORK: 'on' }, { STRATA_HOST: '0.0.0.0' }];
+const named = { STRATA_CHAT_URL: 'https://chat.example/', STRATA_EXPLORER_URL: 'https://stack.example' };
+const explorer = 'http://127.0.0.1:8787';
+for (const [what, env, chat, stack] of [
+  ['each other to readers', on, 'http://127.0.0.1:8788', explorer],
+  ['IPv6', { ...on, STRATA_HOST: '::1', STRATA_STACK_PORT: '80' }, 'http://[::1]:8788', 'http://[::1]:80'],
+  ['no chat where nothing is served', {}, undefined, explorer],
+  ['no chat at an unknown port', { ...on, STRATA_INFERENCE_PORT: '0' }, undefined, explorer],
+  ['no address that a browser cannot open', { ...on, ...all }, undefined, undefined],
+  ['the URLs of the settings', { ...named, ...all }, 'https://chat.example', 'https://stack.example'],
+] as const)
+  it(`both services name ${what}`, () => {
+    const { stack: ofStack, inference } = withLinks(readConfig(env), readGatewayConfig(env));
+    assert.deepEqual([ofStack.chatUrl, inference.explorerUrl], [chat, stack]);
   });
+
+it('both services report `stopping` concurrently, and answer until the drain time is over', async () => {
+  await using directory = await temporaryDirectory();
+  const samples: { readonly ready: readonly string[]; readonly health: readonly number[] }[] = [];
+  let watching: Promise<void> | undefined;
+  const watch = async (bases: readonly string[]) => {
+    for (;;) {
+      const asked = (path: string) => Promise.all(bases.map((base) => fetch(`${base}${path}`)));
+      const answers = await Promise.all([asked('/ready'), asked('/health')]).catch(() => undefined);
+      if (!answers) return;
+      const states = answers[0].map(async (answer) => ((await answer.json()) as { status: string }).status);
+      samples.push({ ready: await Promise.all(states), health: answers[1].map(({ status }) => status) });
+      await delay(50);
+    }
+  };
+  await succeed('start', {
+    env: {
+      ...{ ...quiet, STRATA_DATA: directory.path, STRATA_INFERENCE_PORT: '0', ...on, STRATA_MDNS: 'off' },
+      ...{ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_DRAIN_SECONDS: '2' },
+    },
+    interruptAt: /^(?=[\s\S]*"url":"(http:[^"]+)\/v1")(?=[\s\S]*"url":"(http:[^"]+)\/","metricsPort")/,
+    whileAt: async ({ matched: [, chat = '', stack = ''] }) => {
+      watching = watch([stack, chat]);
+    },
+  });
+  await watching;
+  const both = samples.filter(({ ready }) => ready.every((state) => state === 'stopping'));
+  // With sequential drains there would be none.
+  assert.ok(both.length >= 3, JSON.stringify(samples));
+  assert.ok(samples.every(({ health }) => health.every((status) => status === 200)));
 });

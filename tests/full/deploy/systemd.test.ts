@@ -22,7 +22,7 @@ it('the units are of every service, and of the roles of the stack service', () =
 });
 
 for (const unit of units)
-  it(`the units ${unit} runs a command that there is, with settings that there are, and few rights`, async () => {
+  it(`the unit ${unit} runs a command that there is, with settings that there are, and few rights`, async () => {
     const [program, main, ...args] = (valuesOf(unit, 'ExecStart')[0] ?? '').split(' ');
     assert.deepEqual([program, main], ['/opt/strata/node_modules/.bin/node', '/opt/strata/services/cli/src/main.ts']);
     const pairs = valuesOf(unit, 'Environment').flatMap((line) =>

@@ -123,9 +123,7 @@ describe('a backup', () => {
     }
   });
 
-  it('is refused with an added API key, even with an altered manifest', {
-    timeout: 300_000,
-  }, async () => {
+  it('is refused with an added API key, even with an altered manifest', { timeout: 300_000 }, async () => {
     const copy = path.join(directory.path, 'altered');
     await cp(set, copy, { recursive: true });
     const manifest = manifestOf(copy);

@@ -71,7 +71,7 @@ it('licences of everything that production uses are permissive', () => {
     if (!dev) assert.ok(permits(license), `${folder}: ${license}`);
 });
 
-it('licences are distinguished by this test', () => {
+it('licences that are not permissive are distinguished', () => {
   const not = ['GPL-3.0', 'MIT AND GPL-3.0', 'SEE LICENSE IN X', 'none'];
   const permissive = ['MIT', '(MIT OR GPL-3.0)', 'Apache-2.0 AND MIT'];
   assert.deepEqual([...permissive, ...not].filter(permits), permissive);

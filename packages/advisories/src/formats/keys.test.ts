@@ -38,7 +38,8 @@ const urls: readonly (readonly [string, string | undefined])[] = [
   ['pkg://composer/drupal/core', 'pkg:composer/drupal/core'],
   ...['pkg:npm/', 'pkg:npm//next', 'pkg:npm/%', 'npm/next'].map((url) => [url, undefined] as const),
 ];
-for (const [url, key] of urls) it(`the key of a package ${url} is ${key}`, () => assert.equal(packageUrlKey(url), key));
+for (const [url, key] of urls)
+  it(`the key of the package ${url} is ${key}`, () => assert.equal(packageUrlKey(url), key));
 
 const named: readonly (readonly [string, string, string | undefined])[] = [
   ['npm', '@Scope/Name', 'pkg:npm/%40scope/name'],
@@ -52,7 +53,7 @@ const named: readonly (readonly [string, string, string | undefined])[] = [
   ['Nowhere', 'x', undefined],
 ];
 for (const [ecosystem, name, key] of named)
-  it(`the key of a package ${name} of ${ecosystem} is ${key}`, () => {
+  it(`the key of the package ${name} of ${ecosystem} is ${key}`, () => {
     const found = ecosystemOf(ecosystem);
     assert.equal(found && packageKey(found, name), key);
   });

@@ -27,12 +27,11 @@ function readEpss({ lines: [head = '', columns = '', ...rows] }: { lines: string
 
 for (const [kind, read] of Object.entries({ ...readers, kev: readKev, epss: readEpss })) {
   const files = globSync(`${root}/${kind}/*.json`);
-  it(`documents of publishers are read as the vectors say there are vectors of ${kind}`, () =>
-    assert.ok(files.length > 0));
+  it(`there are vectors of ${kind}`, () => assert.ok(files.length > 0));
   for (const file of files) {
     const vector = JSON.parse(readFileSync(file, 'utf8'));
     const isDocument = kind !== 'nvd' && kind !== 'epss' && vector.read.ok !== false;
-    it(`documents of publishers are read as the vectors say ${kind}/${path.basename(file, '.json')}: ${vector.what}`, () => {
+    it(`documents of publishers are read as the vectors say: ${kind}/${path.basename(file, '.json')}: ${vector.what}`, () => {
       assert.deepEqual(read(vector.document), vector.read);
       assert.equal(recognise(vector.document), isDocument ? kind : 'unknown');
     });
@@ -75,7 +74,7 @@ it('a line of EPSS is a row only with an id and two shares', () => {
   for (const share of ['', ' 0.5', 'NaN', 'Infinity', '0x1', '.5', '1_0'])
     assert.equal(readEpssRow([cve, share, '0.5']), null, share);
 });
-it('a line of EPSS whatever it holds, gives shares or nothing', () =>
+it('a line of EPSS gives shares or nothing, whatever it holds', () =>
   holds(100, [fc.array(fc.oneof(fc.string(), fc.double().map(String)), { maxLength: 4 })], (fields) => {
     const { epss, percentile } = readEpssRow(['CVE-2024-0001', ...fields]) ?? { epss: 0, percentile: 0 };
     assert.ok(epss >= 0 && epss <= 1 && percentile >= 0 && percentile <= 1);
@@ -147,7 +146,7 @@ function readOne(document: object): RecordReading {
   return 'containers' in document ? readCveRecord(document) : readOsvRecord(document);
 }
 
-it('whatever a publisher sends any JSON, and a real document with anything at any path, is read or refused', () => {
+it('any JSON from a publisher, and a real document with anything at any path, is read or refused', () => {
   holds(300, [fc.jsonValue({ maxDepth: 6 })], readAny);
   holds(500, [anything], readAny);
   const cases = documents.flatMap((document) => pathsOf(document).map((path) => ({ document, path })));
@@ -155,7 +154,7 @@ it('whatever a publisher sends any JSON, and a real document with anything at an
     readAny(replaced(document, path, by)),
   );
 });
-it('whatever a publisher sends names of prototypes change nothing', () => {
+it('names of prototypes that a publisher sends change nothing', () => {
   const own = '"__proto__":{"id":"X-1","dataType":"CVE_RECORD","vulnerabilities":[]}';
   const hostile = JSON.parse(`{${own},"constructor":{"prototype":{"polluted":1}}}`);
   const modified = '2024-01-01T00:00:00Z';
@@ -168,7 +167,7 @@ it('whatever a publisher sends names of prototypes change nothing', () => {
   }
   assert.equal(Reflect.get({}, 'polluted'), undefined);
 });
-it('whatever a publisher sends deep nesting is not followed', () => {
+it('deep nesting that a publisher sends is not followed', () => {
   const deep = JSON.parse(`${'[{"nodes":'.repeat(20_000)}[]${'}]'.repeat(20_000)}`);
   for (const document of documents) {
     const cve = { ...document.cve, configurations: deep, metrics: deep };
@@ -177,7 +176,7 @@ it('whatever a publisher sends deep nesting is not followed', () => {
     else check(readOsvRecord({ ...document, affected: deep, aliases: deep }));
   }
 });
-it('whatever a publisher sends a million elements in any array, and endless strings, are refused, cut or passed over in little time', () => {
+it('a million elements in any array that a publisher sends, and endless strings, are refused, cut or passed over in little time', () => {
   const startedAt = performance.now();
   const million: unknown[] = new Array(1_000_000).fill({ a: 1 });
   for (const document of eachReplaced(Array.isArray, million)) check(readOne(document as object));

@@ -48,26 +48,26 @@ function probabilities(mean: number, variance: number, upTo: number): number[] {
 
 for (const given of ['10 3 5', '1 8 9', '0 8 20', '40 12 30']) {
   const [value = 0, mean = 0, variance = 0] = given.split(' ').map(Number);
-  it(`chance of a count of ${value} where ${mean} ± √${variance} is usual is that of the sum`, () => {
+  it(`the chance of a count of ${value} where ${mean} ± √${variance} is usual is that of the sum`, () => {
     const all = probabilities(mean, variance, 400);
     const tail = value > mean ? all.slice(value) : all.slice(0, value + 1);
     const expected = 2 * tail.reduce((a, b) => a + b, 0);
     near(countChance(value, { mean, variance, freedom: KNOWN }), expected, 1e-5);
   });
 }
-it('chance of a count is larger where the variance is known from fewer days', () => {
+it('the chance of a count is larger where the variance is known from fewer days', () => {
   const chances = [5, 13, 27, KNOWN].map((freedom) => countChance(30, { mean: 4, variance: 5, freedom }));
   const descending = chances.toSorted((a, b) => b - a);
   assert.deepEqual(chances, descending);
   assert.ok((chances[0] ?? 0) > 1e6 * (chances[3] ?? 1));
 });
-it('chance of a count joins the normal law without a step', () => {
+it('the chance of a count joins the normal law without a step', () => {
   const chance = (deviation: number) =>
     countChance(1e6 + 5 * deviation, { mean: 1e6, variance: deviation ** 2, freedom: 27 });
   const ratio = chance(3333) / chance(3334);
   assert.ok(ratio > 0.8 && ratio < 1.25, `${ratio}`);
 });
-it('chance of a count is a chance for any mean, however large', () => {
+it('the chance of a count is a chance for any mean, however large', () => {
   // Found by the property below: rounding made it negative.
   assert.ok(countChance(3492207805.8282137, { mean: 1, variance: 5339210375.162918, freedom: 27 }) >= 0);
   const mean = fc.double({ min: 1, max: 1e30, noNaN: true });

@@ -110,7 +110,7 @@ it('the risk of a domain is the weighted mean of the factors that could be measu
     }
   }));
 // Dns and email depend on one owner each; a weak opinion is no second operator, and cirrus and delta are one firm.
-it('the risk of a domain worked out by hand', () => {
+it('the risk of a domain is as worked out by hand', () => {
   const firms = [service('dns', 'acme'), service('email', 'cirrus'), service('cdn', 'delta')];
   const unmeasured = ['dnssec unmeasured 0 10', 'caa unmeasured 0 5'];
   const profile = assessRisk({
@@ -126,7 +126,7 @@ it('the risk of a domain worked out by hand', () => {
   const findings = new Set(factorsOf(profile).map(({ finding }) => finding));
   assert.ok(findings.isSupersetOf(new Set(['Missing or weak: DMARC.', 'cirrus holds 2 of 3 critical roles.'])));
 });
-it('the risk of a domain of a domain of which nothing is known is not known', () => {
+it('the risk of a domain of which nothing is known is not known', () => {
   const profile = assessRisk({ posture: posture(), services: [], ownerOf, exposure: null, hhiOf: () => null });
   assert.deepEqual([profile.score, profile.level], [null, null]);
   for (const { risk } of profile.security.factors) assert.equal(risk, null);

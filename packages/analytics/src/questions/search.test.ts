@@ -100,7 +100,7 @@ it('search finds what meets every condition, in one order, whatever the page', (
       }
     }
   }));
-it('search pages from a name have each domain once, while domains are added and removed, that one included', () => {
+it('pages of a search from a name have each domain once, while domains are added and removed, that one included', () => {
   for (const part of [undefined, '1', '99']) {
     const index = indexOf(numbered(500));
     const { domains: first } = searchDomains(index, { part }, { limit: 500, offset: 0 });

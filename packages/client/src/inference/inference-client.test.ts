@@ -196,7 +196,7 @@ it('the lists of the inference service are rejected when they are not lists', as
   }
 });
 
-it('the lists of the inference service a free key is requested without a body, and an invalid answer is a problem', async () => {
+it('a free key of the inference service is requested without a body, and an invalid answer is a problem', async () => {
   for (const [status, body, outcome] of [
     [201, '{"key":"sk-1","tier":"free","daily_limit":50}', 'sk-1'],
     [201, '{"key":7}', 'invalid_answer'],
@@ -210,7 +210,7 @@ it('the lists of the inference service a free key is requested without a body, a
   }
 });
 
-it('the lists of the inference service an invented receipt does not match the record, and does not verify', async () => {
+it('an invented receipt of the inference service does not match the record, and does not verify', async () => {
   await using server = await startHttpServer(sends('{"request_sha256":"a","answer_sha256":"b"}'));
   const record = { receiptId: 'rwr_1', requestSha256: 'a', answerSha256: 'b' };
   const { verification, matchesRecord: isOfThese } = await new InferenceClient(server).verify(record);

@@ -151,66 +151,62 @@ const soaOf = (mname: string, rname: string) => [{ mname, rname, serial: 1 }];
 const own = ['ns1.example.com'];
 const awsdns = ['ns-7.awsdns-12.test'];
 
-describe('dns', () => {
-  const at = (asn: number) => [{ use: 'ns' as const, asn, host: 'ns1.example.com' }];
-  const soa = soaOf('ns1.example.com', 'hostmaster.dnsco.test');
-  const former = soaOf('ns1.dnsco.test', 'hostmaster.dnsco.test');
-  const several = 'dns awsdns high, dns dnsco high';
-  rows(shows, [
-    ['has several services where several vendors serve the zone', several, { ns: ['ns1.dnsco.test', ...awsdns] }],
-    ['is the same in another order', several, { ns: [...awsdns, 'ns2.dnsco.test', 'ns1.dnsco.test'] }],
-    ['behind vanity name servers is shown by the SOA', 'dns dnsco medium', { ns: own, soa }],
-    ['is not shown by the SOA while NS cannot be had', '', { ns: 'timeout', soa }],
-    ['is shown by the SOA’s server', 'dns dnsco medium', { ns: own, soa: soaOf('ns3.dnsco.test', 'x.example.com') }],
-    ['is not the SOA’s former provider', 'dns awsdns high', { ns: awsdns, soa: former }],
-    ['behind vanity name servers is shown by the network', 'dns dnsco medium', { ns: own, addresses: at(64502) }],
-    ['is no network where the servers are known', 'dns awsdns high', { ns: awsdns, addresses: at(64502) }],
-    ['is not the network of a host, where the customer runs the server', '', { ns: own, addresses: at(64499) }],
-    ['matches labels, not letters', '', { ns: ['ns1.notdnsco.test', 'dnsco.test.evil.net'] }],
-  ]);
-  it('behind vanity name servers is not absent while their addresses are unknown', () => {
-    const dnsOf = (address: NonNullable<EvidenceParts['addresses']>[number]) =>
-      profileOf({ ns: own, addresses: [{ asn: 64511 }, address] }).roles.dns;
-    assert.equal(dnsOf({ use: 'ns', asn: null, address: '', status: 'timeout' }), 'unmeasured');
-    assert.equal(dnsOf({ use: 'ns', asn: 64511 }), 'absent');
-  });
-  it('is not a parking provider that only the SOA still names', () => {
-    const profile = profileOf({ ns: own, soa: soaOf('ns1.parker.test', 'x.example.com') });
-    assert.deepEqual([profile.state, profile.services.length], ['active', 0]);
-  });
+const at = (asn: number) => [{ use: 'ns' as const, asn, host: 'ns1.example.com' }];
+const soa = soaOf('ns1.example.com', 'hostmaster.dnsco.test');
+const former = soaOf('ns1.dnsco.test', 'hostmaster.dnsco.test');
+const several = 'dns awsdns high, dns dnsco high';
+rows(shows, [
+  ['has several services where several vendors serve the zone', several, { ns: ['ns1.dnsco.test', ...awsdns] }],
+  ['is the same in another order', several, { ns: [...awsdns, 'ns2.dnsco.test', 'ns1.dnsco.test'] }],
+  ['behind vanity name servers is shown by the SOA', 'dns dnsco medium', { ns: own, soa }],
+  ['is not shown by the SOA while NS cannot be had', '', { ns: 'timeout', soa }],
+  ['is shown by the SOA’s server', 'dns dnsco medium', { ns: own, soa: soaOf('ns3.dnsco.test', 'x.example.com') }],
+  ['is not the SOA’s former provider', 'dns awsdns high', { ns: awsdns, soa: former }],
+  ['behind vanity name servers is shown by the network', 'dns dnsco medium', { ns: own, addresses: at(64502) }],
+  ['is no network where the servers are known', 'dns awsdns high', { ns: awsdns, addresses: at(64502) }],
+  ['is not the network of a host, where the customer runs the server', '', { ns: own, addresses: at(64499) }],
+  ['matches labels, not letters', '', { ns: ['ns1.notdnsco.test', 'dnsco.test.evil.net'] }],
+]);
+it('dns behind vanity name servers is not absent while their addresses are unknown', () => {
+  const dnsOf = (address: NonNullable<EvidenceParts['addresses']>[number]) =>
+    profileOf({ ns: own, addresses: [{ asn: 64511 }, address] }).roles.dns;
+  assert.equal(dnsOf({ use: 'ns', asn: null, address: '', status: 'timeout' }), 'unmeasured');
+  assert.equal(dnsOf({ use: 'ns', asn: 64511 }), 'absent');
+});
+it('dns is not a parking provider that only the SOA still names', () => {
+  const profile = profileOf({ ns: own, soa: soaOf('ns1.parker.test', 'x.example.com') });
+  assert.deepEqual([profile.state, profile.services.length], ['active', 0]);
 });
 
-describe('a domain', () => {
-  const forSale = { page: { assets: ['https://frame.seller.test/park/x.js'] } };
-  const googly = ['10 aspmx.l.googly.test'];
-  const inUse: EvidenceParts = {
-    ...{ ns: ['ns1.parker.test'], mx: googly, txt: ['socially-verification=1'], addresses: [{ asn: 64499 }] },
-    ...{ http: { headers: { 'x-deploy-id': '1' } }, tls: { issuer: 'Certy' } },
-  };
-  const titled = (title: string): EvidenceParts => ({ http: { page: { title } } });
-  const offered = titled('example.com is for sale');
-  const redirects = { url: 'https://other.test/', redirects: ['https://seller.test/x'] };
-  const is = (state: string, parts: EvidenceParts, services?: string) => {
-    const profile = profileOf(parts);
-    assert.equal(profile.state, state);
-    if (services) assert.deepEqual(linesOf(profile.services), [services]);
-  };
-  rows(is, [
-    ['is parked by its name servers, and has no services but dns', 'parked', inUse, 'dns parker high'],
-    ['is by its exchange', 'parked', { ns: ['ns1.dnsco.test'], mx: ['10 mx.parker.test'] }, 'dns dnsco high'],
-    ['is by the page it shows', 'parked', { http: forSale }],
-    ['is not where a known provider receives its mail', 'active', { http: forSale, mx: googly }, 'email googly high'],
-    ['is by where it redirects', 'parked', { http: { url: 'https://www.seller.test/buy/example.com' } }],
-    ['is by a redirect not followed', 'parked', { http: { url: 'https://www.seller.test/buy', statusCode: 302 } }],
-    ['is by a redirect on the path', 'parked', { http: redirects }],
-    ['is not with a title that offers it and a known mailbox', 'active', { ...offered, mx: googly }],
-  ]);
-  it('is parked by a title that offers the name, or may, and of no other title', () => {
-    for (const title of ['example.com is for sale', 'Example.com - Domain for sale!', 'example.com may be for sale'])
-      is('parked', titled(title));
-    const unrelated = ['Houses for sale', 'The boat is for sale', 'Domain for sale? How to sell your domain name', ''];
-    for (const title of unrelated) is('active', titled(title));
-  });
+const forSale = { page: { assets: ['https://frame.seller.test/park/x.js'] } };
+const googly = ['10 aspmx.l.googly.test'];
+const inUse: EvidenceParts = {
+  ...{ ns: ['ns1.parker.test'], mx: googly, txt: ['socially-verification=1'], addresses: [{ asn: 64499 }] },
+  ...{ http: { headers: { 'x-deploy-id': '1' } }, tls: { issuer: 'Certy' } },
+};
+const titled = (title: string): EvidenceParts => ({ http: { page: { title } } });
+const offered = titled('example.com is for sale');
+const redirects = { url: 'https://other.test/', redirects: ['https://seller.test/x'] };
+const is = (state: string, parts: EvidenceParts, services?: string) => {
+  const profile = profileOf(parts);
+  assert.equal(profile.state, state);
+  if (services) assert.deepEqual(linesOf(profile.services), [services]);
+};
+rows(is, [
+  ['is parked by its name servers, and has no services but dns', 'parked', inUse, 'dns parker high'],
+  ['is by its exchange', 'parked', { ns: ['ns1.dnsco.test'], mx: ['10 mx.parker.test'] }, 'dns dnsco high'],
+  ['is by the page it shows', 'parked', { http: forSale }],
+  ['is not where a known provider receives its mail', 'active', { http: forSale, mx: googly }, 'email googly high'],
+  ['is by where it redirects', 'parked', { http: { url: 'https://www.seller.test/buy/example.com' } }],
+  ['is by a redirect not followed', 'parked', { http: { url: 'https://www.seller.test/buy', statusCode: 302 } }],
+  ['is by a redirect on the path', 'parked', { http: redirects }],
+  ['is not with a title that offers it and a known mailbox', 'active', { ...offered, mx: googly }],
+]);
+it('a domain is parked by a title that offers the name, or may, and by no other title', () => {
+  for (const title of ['example.com is for sale', 'Example.com - Domain for sale!', 'example.com may be for sale'])
+    is('parked', titled(title));
+  const unrelated = ['Houses for sale', 'The boat is for sale', 'Domain for sale? How to sell your domain name', ''];
+  for (const title of unrelated) is('active', titled(title));
 });
 
 const wildcard = ['v=DMARC1; p=reject; rua=mailto:x@rua.dmarcer.test'];

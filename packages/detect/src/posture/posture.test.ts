@@ -126,72 +126,68 @@ const SELF_SIGNED = { isTrusted: false, problem: 'DEPTH_ZERO_SELF_SIGNED_CERT' }
 const BOGUS = { ...full, policies: { validation: 'bogus' } } as const;
 const REJECT = 'v=DMARC1; p=reject; rua=mailto:d@example.com';
 
-describe('the flags of a posture', () => {
-  it('are set for each standard that is there, and for what was measured', () => {
-    assert.deepEqual([flagsOf(unmeasured), flagsOf({})], [[], MEASURED]);
-    const mail = 'spf_valid spf_fail dmarc_valid dmarc_reject dmarc_effective_reject dmarc_reporting mta_sts tls_rpt';
-    const more = `${mail} dnssec caa bimi tls_measured tls_trusted`.split(' ');
-    assert.deepEqual(new Set<string>(flagsOf(full)), new Set([...MEASURED, ...more]));
-  });
-
-  function say(parts: EvidenceParts, flags: PostureFlag[], not: PostureFlag[]): void {
-    const found = new Set(flagsOf(parts));
-    assert.deepEqual([new Set(flags).difference(found), found.intersection(new Set(not))], [new Set(), new Set()]);
-  }
-  const unread: EvidenceParts = { txt: ['v=spf1 include:a.test -all'], policies: { spf: { 'a.test': 'timeout' } } };
-  const notReported: PostureFlag[] = ['dmarc_effective_reject', 'dmarc_reporting'];
-  const testing: EvidenceParts = { dmarc: ['v=DMARC1; p=reject; t=y'] };
-  rows(say, [
-    ['say ~all', { txt: ['v=spf1 ~all'] }, ['spf_valid', 'spf_softfail'], ['spf_fail']],
-    ['say ?all', { txt: ['v=spf1 ?all'] }, ['spf_neutral'], ['spf_pass']],
-    ['say +all', { txt: ['v=spf1 +all'] }, ['spf_pass'], ['spf_fail']],
-    ['leave open what an unread include decides', unread, [], ['spf_measured', 'spf_valid', 'spf_fail']],
-    ['say two records', { txt: ['v=spf1 -all', 'v=spf1 ~all'] }, ['spf_permerror'], ['spf_valid', 'spf_fail']],
-    ['say the policy in testing', testing, ['dmarc_reject', 'dmarc_effective_quarantine'], notReported],
-    ['say an expired certificate', { tls: EXPIRED }, ['tls_measured', 'tls_expired'], ['tls_trusted']],
-  ]);
-  it('have one bit each, in positions that stored integers depend on', () => {
-    for (const parts of [unmeasured, {}, full]) {
-      const bits = packPosture(postureOf(parts));
-      const set = POSTURE_FLAGS.filter((flag) => (bits & postureBit(flag)) !== 0);
-      assert.deepEqual([new Set(set), bits >= 0], [new Set(flagsOf(parts)), true]);
-    }
-    const stored = (['spf_measured', 'dmarc_measured', 'tls_expired'] as const).map(postureBit);
-    assert.deepEqual(stored, [1, 1 << 7, 1 << 28]);
-  });
+it('the flags of a posture are set for each standard that is there, and for what was measured', () => {
+  assert.deepEqual([flagsOf(unmeasured), flagsOf({})], [[], MEASURED]);
+  const mail = 'spf_valid spf_fail dmarc_valid dmarc_reject dmarc_effective_reject dmarc_reporting mta_sts tls_rpt';
+  const more = `${mail} dnssec caa bimi tls_measured tls_trusted`.split(' ');
+  assert.deepEqual(new Set<string>(flagsOf(full)), new Set([...MEASURED, ...more]));
 });
 
-describe('what got worse, where', () => {
-  const all: Regression[] = ['dmarc_removed', 'spf_removed', 'dnssec_broken', 'certificate_expired'];
-  const worse = (before: EvidenceParts, after: EvidenceParts, found: Regression[]) =>
-    assert.deepEqual(regressionsOf(postureOf(before), postureOf(after)), found);
-  rows(worse, [
-    ['nothing', full, full, []],
-    ['DMARC is removed', full, { ...full, dmarc: [] }, ['dmarc_removed']],
-    ['DMARC is weaker', full, { ...full, dmarc: ['v=DMARC1; p=none'] }, ['dmarc_weakened']],
-    ['DMARC is only being tested', full, { ...full, dmarc: ['v=DMARC1; p=reject; t=y'] }, ['dmarc_weakened']],
-    ['DMARC is stronger', { ...full, dmarc: ['v=DMARC1; p=none'] }, full, []],
-    ['SPF is removed', full, { ...full, txt: ['hello'] }, ['spf_removed']],
-    ['SPF is softer, which many are on purpose', full, { ...full, txt: ['v=spf1 ~all'] }, []],
-    ['DNSSEC is removed', full, { ...full, ds: [] }, ['dnssec_broken']],
-    ['signatures do not hold', full, BOGUS, ['dnssec_broken']],
-    ['signatures held no better before', BOGUS, { ...full, ds: [] }, []],
-    ['the certificate has expired', full, { ...full, tls: EXPIRED }, ['certificate_expired']],
-    ['an untrusted certificate has expired', { ...full, tls: SELF_SIGNED }, { ...full, tls: EXPIRED }, []],
-    ['nothing could be measured', full, { ...unmeasured, tls: { status: 'timeout', isTrusted: null } }, []],
-    ['nothing could be measured before', unmeasured, {}, []],
-    ['only a wildcard is read again', { ...full, wildcardTxt: 'timeout' }, { ...full, wildcardTxt: [REJECT] }, []],
-    ['everything is removed', full, { tls: EXPIRED }, all],
-  ]);
-  it('is nothing where the same record is read otherwise than by an earlier version', () => {
-    const records = ['p=quarantine; sp=', 'p=quarantine; sp=bogus; rua=mailto:d@example.com', 'p=reject; np=x'];
-    for (const record of records) {
-      const policy = record.startsWith('p=reject') ? ('reject' as const) : ('quarantine' as const);
-      const now = postureOf({ ...full, dmarc: [`v=DMARC1; ${record}`] });
-      const { foundAt: _, ...dmarc } = { ...now.dmarc, policy, effectivePolicy: policy };
-      const earlier = restorePosture({ ...shortenPosture(now), dmarc, scoreVersion: '1' });
-      assert.deepEqual(regressionsOf(earlier, now), []);
-      assert.notDeepEqual(regressionsOf(earlier, postureOf({ ...full, dmarc: [] })), []);
-    }
-  });
+function say(parts: EvidenceParts, flags: PostureFlag[], not: PostureFlag[]): void {
+  const found = new Set(flagsOf(parts));
+  assert.deepEqual([new Set(flags).difference(found), found.intersection(new Set(not))], [new Set(), new Set()]);
+}
+const unread: EvidenceParts = { txt: ['v=spf1 include:a.test -all'], policies: { spf: { 'a.test': 'timeout' } } };
+const notReported: PostureFlag[] = ['dmarc_effective_reject', 'dmarc_reporting'];
+const testing: EvidenceParts = { dmarc: ['v=DMARC1; p=reject; t=y'] };
+rows(say, [
+  ['say ~all', { txt: ['v=spf1 ~all'] }, ['spf_valid', 'spf_softfail'], ['spf_fail']],
+  ['say ?all', { txt: ['v=spf1 ?all'] }, ['spf_neutral'], ['spf_pass']],
+  ['say +all', { txt: ['v=spf1 +all'] }, ['spf_pass'], ['spf_fail']],
+  ['leave open what an unread include decides', unread, [], ['spf_measured', 'spf_valid', 'spf_fail']],
+  ['say two records', { txt: ['v=spf1 -all', 'v=spf1 ~all'] }, ['spf_permerror'], ['spf_valid', 'spf_fail']],
+  ['say the policy in testing', testing, ['dmarc_reject', 'dmarc_effective_quarantine'], notReported],
+  ['say an expired certificate', { tls: EXPIRED }, ['tls_measured', 'tls_expired'], ['tls_trusted']],
+]);
+it('the flags of a posture have one bit each, in positions that stored integers depend on', () => {
+  for (const parts of [unmeasured, {}, full]) {
+    const bits = packPosture(postureOf(parts));
+    const set = POSTURE_FLAGS.filter((flag) => (bits & postureBit(flag)) !== 0);
+    assert.deepEqual([new Set(set), bits >= 0], [new Set(flagsOf(parts)), true]);
+  }
+  const stored = (['spf_measured', 'dmarc_measured', 'tls_expired'] as const).map(postureBit);
+  assert.deepEqual(stored, [1, 1 << 7, 1 << 28]);
+});
+
+const all: Regression[] = ['dmarc_removed', 'spf_removed', 'dnssec_broken', 'certificate_expired'];
+const worse = (before: EvidenceParts, after: EvidenceParts, found: Regression[]) =>
+  assert.deepEqual(regressionsOf(postureOf(before), postureOf(after)), found);
+rows(worse, [
+  ['nothing', full, full, []],
+  ['DMARC is removed', full, { ...full, dmarc: [] }, ['dmarc_removed']],
+  ['DMARC is weaker', full, { ...full, dmarc: ['v=DMARC1; p=none'] }, ['dmarc_weakened']],
+  ['DMARC is only being tested', full, { ...full, dmarc: ['v=DMARC1; p=reject; t=y'] }, ['dmarc_weakened']],
+  ['DMARC is stronger', { ...full, dmarc: ['v=DMARC1; p=none'] }, full, []],
+  ['SPF is removed', full, { ...full, txt: ['hello'] }, ['spf_removed']],
+  ['SPF is softer, which many are on purpose', full, { ...full, txt: ['v=spf1 ~all'] }, []],
+  ['DNSSEC is removed', full, { ...full, ds: [] }, ['dnssec_broken']],
+  ['signatures do not hold', full, BOGUS, ['dnssec_broken']],
+  ['signatures held no better before', BOGUS, { ...full, ds: [] }, []],
+  ['the certificate has expired', full, { ...full, tls: EXPIRED }, ['certificate_expired']],
+  ['an untrusted certificate has expired', { ...full, tls: SELF_SIGNED }, { ...full, tls: EXPIRED }, []],
+  ['nothing could be measured', full, { ...unmeasured, tls: { status: 'timeout', isTrusted: null } }, []],
+  ['nothing could be measured before', unmeasured, {}, []],
+  ['only a wildcard is read again', { ...full, wildcardTxt: 'timeout' }, { ...full, wildcardTxt: [REJECT] }, []],
+  ['everything is removed', full, { tls: EXPIRED }, all],
+]);
+it('what got worse is nothing where the same record is read otherwise than by an earlier version', () => {
+  const records = ['p=quarantine; sp=', 'p=quarantine; sp=bogus; rua=mailto:d@example.com', 'p=reject; np=x'];
+  for (const record of records) {
+    const policy = record.startsWith('p=reject') ? ('reject' as const) : ('quarantine' as const);
+    const now = postureOf({ ...full, dmarc: [`v=DMARC1; ${record}`] });
+    const { foundAt: _, ...dmarc } = { ...now.dmarc, policy, effectivePolicy: policy };
+    const earlier = restorePosture({ ...shortenPosture(now), dmarc, scoreVersion: '1' });
+    assert.deepEqual(regressionsOf(earlier, now), []);
+    assert.notDeepEqual(regressionsOf(earlier, postureOf({ ...full, dmarc: [] })), []);
+  }
 });

@@ -63,36 +63,34 @@ describe('CAA', () => {
   });
 });
 
-describe('BIMI', () => {
-  const logo = 'v=BIMI1; l=https://example.com/logo.svg; a=https://example.com/vmc.pem';
-  const bimiOf = (bimi: string[], dmarc = 'v=DMARC1; p=reject') => postureOf({ bimi, dmarc: [dmarc] }).bimi;
+const logo = 'v=BIMI1; l=https://example.com/logo.svg; a=https://example.com/vmc.pem';
+const bimiOf = (bimi: string[], dmarc = 'v=DMARC1; p=reject') => postureOf({ bimi, dmarc: [dmarc] }).bimi;
 
-  it('has a logo and a certificate', () => {
-    const all = { hasRecord: true, hasLogo: true, hasCertificate: true, isEligible: true };
-    assert.deepEqual(bimiOf([logo]), { status: 'observed', ...all });
-    assert.equal(bimiOf(['v=BIMI1; l=https://example.com/logo.svg?v=2']).hasLogo, true);
-    const again = ` ${logo.slice(9)}; l=https://b.com/b.svg`;
-    const wrong = ['', ' l=http://example.com/logo.svg', ' l=https://example.com/logo.png', again];
-    for (const other of [...wrong, ' avp=bogus; l=https://example.com/logo.svg', ' l=; avp=bogus'])
-      assert.equal(bimiOf([`v=BIMI1;${other}`]).hasLogo, false, other);
-  });
-  it('is shown under an enforced policy only, for names below too', () => {
-    for (const tags of ['p=none', 'p=reject; sp=none', 'p=quarantine; t=y', 'p=quarantine'])
-      assert.equal(bimiOf([logo], `v=DMARC1; ${tags}`).isEligible, tags === 'p=quarantine', tags);
-  });
-  it('may be declined, and then lacks nothing', () => {
-    const posture = postureOf({ bimi: ['v=BIMI1; l=; a=;'], dmarc: ['v=DMARC1; p=none'] });
-    hasMembers(posture.bimi, { hasLogo: null, hasCertificate: false });
-    assert.deepEqual(factorIn(posture, 'bimi')?.issues, []);
-  });
-  it('is not reported as refused while the policy is not known', () => {
-    for (const parts of [{ dmarc: 'timeout' }, { policies: { dmarcParents: { com: 'timeout' } } }] as const) {
-      const posture = postureOf({ bimi: [logo], ...parts });
-      assert.deepEqual([posture.bimi.isEligible, factorIn(posture, 'bimi')?.issues], [null, []]);
-    }
-  });
-  it('is null without a record', () => assert.equal(bimiOf([]).isEligible, null));
+it('BIMI has a logo and a certificate', () => {
+  const all = { hasRecord: true, hasLogo: true, hasCertificate: true, isEligible: true };
+  assert.deepEqual(bimiOf([logo]), { status: 'observed', ...all });
+  assert.equal(bimiOf(['v=BIMI1; l=https://example.com/logo.svg?v=2']).hasLogo, true);
+  const again = ` ${logo.slice(9)}; l=https://b.com/b.svg`;
+  const wrong = ['', ' l=http://example.com/logo.svg', ' l=https://example.com/logo.png', again];
+  for (const other of [...wrong, ' avp=bogus; l=https://example.com/logo.svg', ' l=; avp=bogus'])
+    assert.equal(bimiOf([`v=BIMI1;${other}`]).hasLogo, false, other);
 });
+it('BIMI is shown under an enforced policy only, for names below too', () => {
+  for (const tags of ['p=none', 'p=reject; sp=none', 'p=quarantine; t=y', 'p=quarantine'])
+    assert.equal(bimiOf([logo], `v=DMARC1; ${tags}`).isEligible, tags === 'p=quarantine', tags);
+});
+it('BIMI may be declined, and then lacks nothing', () => {
+  const posture = postureOf({ bimi: ['v=BIMI1; l=; a=;'], dmarc: ['v=DMARC1; p=none'] });
+  hasMembers(posture.bimi, { hasLogo: null, hasCertificate: false });
+  assert.deepEqual(factorIn(posture, 'bimi')?.issues, []);
+});
+it('BIMI is not reported as refused while the policy is not known', () => {
+  for (const parts of [{ dmarc: 'timeout' }, { policies: { dmarcParents: { com: 'timeout' } } }] as const) {
+    const posture = postureOf({ bimi: [logo], ...parts });
+    assert.deepEqual([posture.bimi.isEligible, factorIn(posture, 'bimi')?.issues], [null, []]);
+  }
+});
+it('BIMI is null without a record', () => assert.equal(bimiOf([]).isEligible, null));
 
 describe('MTA-STS', () => {
   const record = ['v=STSv1; id=20260101T000000'];

@@ -90,13 +90,12 @@ describe('intervals of records', () => {
     return own.map(({ value, firstSeen, lastSeen, endedAt }) => [value, ...[firstSeen, lastSeen, endedAt].map(inDays)]);
   };
 
-  it('begin, end at the first look-up without the value, and begin again', () => {
+  it('begin, end at the first look-up without the value, and begin again', () =>
     assert.deepEqual(after('mx', { 1: ['a'], 2: ['a'], 4: ['b'], 6: ['a', 'b'] }), [
       ['a', 1, 2, 4],
       ['b', 4, null, null],
       ['a', 6, null, null],
-    ]);
-  });
+    ]));
   it('are not ended by a failure, which only stops their last observation', () => {
     assert.deepEqual(after('mx', { 1: ['a'], 2: null, 3: null }), [['a', 1, 1, null]]);
     assert.deepEqual(after('mx', { 1: ['a'], 2: null, 3: ['a'] }), [['a', 1, null, null]]);

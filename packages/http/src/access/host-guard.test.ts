@@ -104,24 +104,18 @@ describe('a service that listens for this machine alone', () => {
   });
 });
 
-describe('a service that listens on a public address', () => {
-  const open = { host: '0.0.0.0' };
+const open = { host: '0.0.0.0' };
 
-  it('accepts any host until its names are configured', () => {
-    assert.equal(asked(open, 'api:8787'), undefined);
-    assert.equal(asked({ ...open, allowedHosts: ['api'] }, 'api:8787'), undefined);
-    assert.equal(asked({ ...open, allowedHosts: ['api'] }, 'other:8787'), 421);
-    assert.equal(
-      asked({ ...open, allowedHosts: ['api'] }, '10.0.0.7:8787'),
-      undefined,
-      'health checks use the address',
-    );
-  });
+it('a service that listens on a public address accepts any host until its names are configured', () => {
+  assert.equal(asked(open, 'api:8787'), undefined);
+  assert.equal(asked({ ...open, allowedHosts: ['api'] }, 'api:8787'), undefined);
+  assert.equal(asked({ ...open, allowedHosts: ['api'] }, 'other:8787'), 421);
+  assert.equal(asked({ ...open, allowedHosts: ['api'] }, '10.0.0.7:8787'), undefined, 'health checks use the address');
+});
 
-  it('accepts any page for its public name, and no page of another site for a name of this machine', () => {
-    assert.equal(asked(open, 'api.example', { origin: 'https://app.example' }), undefined);
-    assert.equal(asked(open, 'localhost:8787', { origin: 'https://app.example' }), 403);
-  });
+it('a service that listens on a public address accepts any page for its public name, and no page of another site for a name of this machine', () => {
+  assert.equal(asked(open, 'api.example', { origin: 'https://app.example' }), undefined);
+  assert.equal(asked(open, 'localhost:8787', { origin: 'https://app.example' }), 403);
 });
 
 describe('a page of another site', () => {
@@ -200,7 +194,7 @@ it('the address of a database with an unescaped character in the password is ref
   }
 });
 
-it('the address of a database of another database is refused with the allowed beginnings alone', () => {
+it('the address of another kind of database is refused with the allowed beginnings alone', () => {
   const { error } = DatabaseUrl.safeParse('mysql://strata:s3cr/et@db.example/strata');
   const messages = error?.issues.map(({ message }) => message);
   assert.deepEqual(messages, ['must begin with sqlite: or postgres://']);
@@ -219,7 +213,7 @@ for (const [address, counted] of [
   ['192.0.2.1:4711', 'unknown'],
   ['', 'unknown'],
 ] as const)
-  it(`an address that a limit counts '${address}' is ${counted}`, () => {
+  it(`the address '${address}' is ${counted}`, () => {
     assert.equal(countedAddress(address), counted);
     assert.equal(countedAddress(counted), counted);
   });

@@ -31,7 +31,7 @@ const CASES: readonly (readonly [string, string | undefined])[] = [
 ];
 
 for (const [text, expected] of CASES)
-  it(`a sentence “${text}” asks for ${expected ?? 'nothing'}`, () => assert.equal(briefly(text), expected));
+  it(`the sentence “${text}” asks for ${expected ?? 'nothing'}`, () => assert.equal(briefly(text), expected));
 
 it('a sentence refers to the name in the question before it', () =>
   assert.equal(briefly('And its DNS?', 'Who uses example.com?'), 'overview; @example.com; dns'));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import { LEDGER_KEY, readVector, testKey } from '../test/fixture.ts';
@@ -45,32 +45,27 @@ it('signed notes carry at least sixteen signatures', async () => {
   assert.equal(repeated.ok && repeated.signatures.length, 1, 'one line of each key is kept');
 });
 
-describe('verifier keys', () => {
-  const { accepted, refused } = JSON.parse(readVector('notes/verifier-keys.json')) as Record<string, string[]>;
-  it('read back what was written', () => {
-    for (const text of accepted ?? [])
-      assert.equal(formatVerifierKey(parseVerifierKey(text) ?? assert.fail(text)), text);
-  });
-  it('are refused when a part is wrong', () => {
-    for (const text of refused ?? []) assert.equal(parseVerifierKey(text), undefined, text);
-  });
+const { accepted, refused } = JSON.parse(readVector('notes/verifier-keys.json')) as Record<string, string[]>;
+it('verifier keys read back what was written', () => {
+  for (const text of accepted ?? []) assert.equal(formatVerifierKey(parseVerifierKey(text) ?? assert.fail(text)), text);
+});
+it('verifier keys are refused when a part is wrong', () => {
+  for (const text of refused ?? []) assert.equal(parseVerifierKey(text), undefined, text);
 });
 
-describe('checkpoints', () => {
-  const checkpoint = { origin: 'strata.example/ledger', size: 20_852_163, root: new Uint8Array(32).fill(9) };
-  it('read back, with extension lines ignored', () => {
-    const text = formatCheckpoint(checkpoint);
-    assert.deepEqual(parseCheckpoint(text), checkpoint);
-    assert.deepEqual(parseCheckpoint(`${text}extension\n`), checkpoint);
-  });
-  it('are refused when a line is malformed', () => {
-    const good = formatCheckpoint(checkpoint);
-    const sizes = ['020852163', '-1', '1e3', '99999999999999999999'].map((size) => good.replace('20852163', size));
-    const replaced = [good.replace('strata.example/ledger', ''), good.replace('CQkJ', 'CQk')];
-    const cut = [good.slice(0, -1), `${good}\n`, good.split('\n').slice(0, 2).join('\n')];
-    const malformed = ['', ...sizes, ...replaced, ...cut];
-    for (const text of malformed) assert.equal(parseCheckpoint(text), undefined, JSON.stringify(text));
-  });
+const checkpoint = { origin: 'strata.example/ledger', size: 20_852_163, root: new Uint8Array(32).fill(9) };
+it('checkpoints read back, with extension lines ignored', () => {
+  const text = formatCheckpoint(checkpoint);
+  assert.deepEqual(parseCheckpoint(text), checkpoint);
+  assert.deepEqual(parseCheckpoint(`${text}extension\n`), checkpoint);
+});
+it('checkpoints are refused when a line is malformed', () => {
+  const good = formatCheckpoint(checkpoint);
+  const sizes = ['020852163', '-1', '1e3', '99999999999999999999'].map((size) => good.replace('20852163', size));
+  const replaced = [good.replace('strata.example/ledger', ''), good.replace('CQkJ', 'CQk')];
+  const cut = [good.slice(0, -1), `${good}\n`, good.split('\n').slice(0, 2).join('\n')];
+  const malformed = ['', ...sizes, ...replaced, ...cut];
+  for (const text of malformed) assert.equal(parseCheckpoint(text), undefined, JSON.stringify(text));
 });
 
 const hash = fc.uint8Array({ minLength: 32, maxLength: 32 });

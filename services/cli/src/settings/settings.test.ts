@@ -37,7 +37,7 @@ it('the settings file has the same values as the environment', () => {
   assert.deepEqual(parseSettingsFile(''), { entries: [], problems: [] });
 });
 
-it('the settings file that cannot be read is reported by line', () => {
+it('a settings file that cannot be read is reported by line', () => {
   for (const [text, problem] of [
     ['stack_port: 1\nstack_port: 2\n', /^line 2: Map keys must be unique/],
     ['host: [a\n', /^line \d: /],

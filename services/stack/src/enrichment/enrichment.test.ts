@@ -79,7 +79,7 @@ for (const [when, isAtEnd] of [
     assert.deepEqual([state, cursor, error], ['syncing', { at: 1 }, null]);
   });
 
-it('a sync whose lease another process has taken of a term that is over is interrupted, not failed, and the next one goes on at once', async () => {
+it('a sync of a term that is over is interrupted, not failed, and the next one goes on at once', async () => {
   await using ground = await openAlone();
   const { store } = ground;
   const hold = (await store.schedulerLock.tryTake()) ?? assert.fail();
@@ -101,7 +101,7 @@ it('a sync whose lease another process has taken of a term that is over is inter
   assert.ok(nextAt && nextAt.getTime() <= START);
 });
 
-it('a sync whose lease another process has taken closes what the source holds open, however it ends', async () => {
+it('a sync closes what its source holds open, however it ends', async () => {
   await using ground = await openAlone();
   let isClosed = false;
   const source = sourceThat('osv', async function* () {

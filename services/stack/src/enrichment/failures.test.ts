@@ -142,7 +142,7 @@ describe('publishers that fail', () => {
 
 const key = '11111111-2222-3333-4444-555555555555';
 
-it('requests to publishers sends the API key to NVD alone, and shows none in errors', async () => {
+it('a request to a publisher has the API key where that is NVD, and shows none in errors', async () => {
   const requests: string[] = [];
   const answers: RequestListener = (request, response) => {
     requests.push(`${request.url} ${JSON.stringify(request.headers)}`);
@@ -156,7 +156,7 @@ it('requests to publishers sends the API key to NVD alone, and shows none in err
   assert.ok(requests[1] && !requests[1].includes(key));
 });
 
-it('requests to publishers sends the key to no host that NVD redirects to', async () => {
+it('a request to a publisher sends the key to no host that NVD redirects to', async () => {
   const requests: string[] = [];
   await using other = await fakeService(({ headers }, response) => {
     requests.push(JSON.stringify(headers));
@@ -169,7 +169,7 @@ it('requests to publishers sends the key to no host that NVD redirects to', asyn
   assert.ok(!requests[0]?.includes('secret'));
 });
 
-it('requests to publishers leaves the gap between requests that NVD asks for, tries again included', async () => {
+it('requests to publishers leave the gap between requests that NVD asks for, tries again included', async () => {
   const gapMs = 100;
   const startedAt = performance.now();
   const times: number[] = [];
@@ -183,7 +183,7 @@ it('requests to publishers leaves the gap between requests that NVD asks for, tr
   for (const [i, time] of times.entries()) assert.ok(time >= i * (gapMs - 1), `${times}`);
 });
 
-it('requests to publishers stays within what NVD allows', { timeout: 20_000 }, async () => {
+it('requests to publishers stay within what NVD allows', { timeout: 20_000 }, async () => {
   await using world = await openWorld({ rateLimits: true, bulk: 5_000 });
   await using ground = await world.ground();
   const end = await ground.run(nvdSource({ url: world.publishers.nvdUrl, apiKey: key, everyMs: HOUR }));

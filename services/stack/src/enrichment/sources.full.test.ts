@@ -9,13 +9,11 @@ import { dieAtWrites, stopAfterSteps } from './test/cut-off.ts';
 import { HOUR, NET_NAMES, openWorld } from './test/syncing.ts';
 
 for (const name of NET_NAMES) {
-  it(`a sync that is cut off of ${name} ends the same wherever it is stopped`, async () => {
-    assert.ok((await stopAfterSteps(name, new Array(100_000).keys().drop(1))) >= 1);
-  });
+  it(`a sync that is cut off of ${name} ends the same wherever it is stopped`, async () =>
+    assert.ok((await stopAfterSteps(name, new Array(100_000).keys().drop(1))) >= 1));
 
-  it(`a sync that is cut off of ${name} ends the same wherever its process dies`, async () => {
-    assert.ok((await dieAtWrites(name, new Array(100_000).keys())) >= 3);
-  });
+  it(`a sync that is cut off of ${name} ends the same wherever its process dies`, async () =>
+    assert.ok((await dieAtWrites(name, new Array(100_000).keys())) >= 3));
 }
 
 it('a packed file of more than 512 MiB in the folder is skipped', async () => {

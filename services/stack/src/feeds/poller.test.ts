@@ -201,7 +201,7 @@ it('polls are not more than one a minute when the clock goes back, and do not wa
   assert.ok(nextPollAt < T0 - 364 * 24 * HOUR_MS);
 });
 
-it('the parts of the poller serves hosts round-robin, and drops queued feeds of a host in backoff', () => {
+it('the parts of the poller serve hosts round-robin, and drop queued feeds of a host in backoff', () => {
   const resting = new Set<string>();
   const queue = new HostQueue({ perHost: 1, isBackingOff: (host) => resting.has(host) });
   for (const [id, host] of ['a', 'a', 'a', 'b', 'c'].entries())

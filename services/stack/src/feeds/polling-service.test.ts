@@ -33,12 +33,11 @@ it('a service that polls subscribes to its list, polls, gives new domains to the
   assert.match(await metrics.registry.metrics(), /strata_feed_polls 1\n/);
 });
 
-it('a service that polls does not start with a list that it cannot read', async () => {
+it('a service that polls does not start with a list that it cannot read', async () =>
   await assert.rejects(
     startHarness({ internet: await sharedInternet(), settings: { STRATA_FEEDS_FILE: '/no/such/file' } }),
     /cannot read the feeds of .+STRATA_FEEDS_FILE/,
-  );
-});
+  ));
 
 it('a service that polls closes the fetcher that it was given when it ends', async () => {
   const closes: string[] = [];

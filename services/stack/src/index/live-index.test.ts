@@ -94,8 +94,8 @@ function contentsOf(index: DomainIndex) {
 const openIndex = (store: Store, file: string, more: { logger?: typeof logger; events?: EventBus } = {}) =>
   LiveIndex.open({ store, file, logger, events: new EventBus(logger), ...more });
 
-it('the live index updated from the log through restarts equals a rebuilt one, for any scans', async () => {
-  await fc.assert(
+it('the live index updated from the log through restarts equals a rebuilt one, for any scans', () =>
+  fc.assert(
     fc.asyncProperty(fc.array(stepOf, { minLength: 5, maxLength: 40 }), async (steps) => {
       await using directory = await temporaryDirectory();
       await using store = await openStore(`sqlite:${directory.path}/strata.db`);
@@ -120,8 +120,7 @@ it('the live index updated from the log through restarts equals a rebuilt one, f
       assert.deepEqual(contentsOf(live.index), contentsOf(built.index));
     }),
     { numRuns: 25 },
-  );
-});
+  ));
 
 it('the live index starts from its snapshot, and is rebuilt if that is truncated, damaged, foreign or ahead of the store', async () => {
   await using directory = await temporaryDirectory();

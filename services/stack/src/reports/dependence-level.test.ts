@@ -24,7 +24,7 @@ for (const [share, band, counts, level, reasons] of [
   [0, 'high', [300, 150], 'high', `${USED}|50.0 % of its domains have no other provider in a category.`],
   [0.1, 'high', [300, 0], 'high', `X holds 10.0 % of dns (HHI 1235, high).|${USED}`],
 ] as const)
-  it(`the level of dependence on a provider ${share} of a market (${band}), ${counts.join(' and ')} of 1,000 domains: ${level}`, () => {
+  it(`the level of dependence on a provider with ${share} of a market (${band}), ${counts.join(' and ')} of 1,000 domains: ${level}`, () => {
     const markets = [{ share, market: { band, category: 'dns', hhi: 1_234.5 } }];
     assert.deepEqual(levelOf(markets, counts)(1_000), { risk_level: level, reasons: reasons.split('|') });
   });

@@ -133,7 +133,7 @@ it('a service that stops finishes a request that waits for a scan, and then take
   await assert.rejects(fetch(`${base}/health`));
 });
 
-it('a service that stops stops in the middle of its schedule without a warning', async () => {
+it('a service stops in the middle of its schedule without a warning', async () => {
   const log: string[] = [];
   const internet = await sharedInternet();
   const settings = { STRATA_SCAN: 'on', STRATA_SCAN_CONCURRENCY: '8' };

@@ -45,7 +45,7 @@ it('each rotation of the signing keys is logged once, by another node and here',
   assert.deepEqual(logged, ['rotated on another node', 'new signing keys', 'rotated on another node']);
 });
 
-it('the log of repeated failures is logged in full at first, then once a minute, and when it is over', () => {
+it('a repeated failure is logged in full at first, then once a minute, and when it is over', () => {
   const { lines, logger } = logging();
   const clock = { ms: 5 };
   const log = new FailureLog(logger, { what: 'reading', monotonicNow: () => clock.ms });

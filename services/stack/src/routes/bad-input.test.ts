@@ -42,7 +42,7 @@ for (const [name, min, max, routes] of [
   ['score_lte', 0, 100, 'search security/export.csv'],
 ] as const)
   for (const route of routes.split(' '))
-    it(`a number in a query is a decimal integer within its limits, or refused ${route}: ${name} from ${min} to ${max}`, async () => {
+    it(`a number in a query is a decimal integer within its limits, or refused: ${route}, ${name} from ${min} to ${max}`, async () => {
       for (const good of [min, max]) {
         const { status, body } = await ask(`${route}?${name}=${good}`);
         assert.equal(status, 200);
@@ -67,7 +67,7 @@ for (const [route, words] of [
   ['feeds/leaderboard', 'window=7d'],
 ] as const)
   for (const given of words.split(' '))
-    it(`a word in a query is one of its words, whatever the case, or refused ${route}: ${given}`, async () => {
+    it(`a word in a query is one of its words, whatever the case, or refused: ${route}: ${given}`, async () => {
       const [name = '', word = ''] = given.split('=');
       for (const good of [word, word.toUpperCase()]) assert.equal((await ask(`${route}?${name}=${good}`)).status, 200);
       for (const value of [...NO_WORD, `${word}%00`, `${word}%2F`, `${word}s`])

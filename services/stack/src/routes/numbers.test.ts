@@ -16,7 +16,7 @@ const named = <T extends { readonly provider: string }>(list: readonly T[]) =>
   list.map(({ provider, ...rest }) => ({ provider: app.names.nameOf(provider), provider_id: provider, ...rest }));
 const shareOf = (domains: number) => domains / timeline.profiles.length;
 
-it('intelligence market-share: every market with and without parked names, 25 providers each, or all of one', async () => {
+it('market-share: every market with and without parked names, 25 providers each, or all of one', async () => {
   for (const includeParked of [false, true]) {
     const expected = analytics.markets(app.index, { includeParked, ownerOf }).map((each) => {
       const { attributed, selfHosted, unknown, hhiByOwner, effectiveProviders, providers, ...rest } = each;
@@ -49,7 +49,7 @@ it('intelligence market-share: every market with and without parked names, 25 pr
   assert.deepEqual(categories, (await timeline.get('intelligence/market-share?include_parked=false')).categories);
 });
 
-it('intelligence supply-chain and adoption of a provider', async () => {
+it('supply-chain and adoption of a provider', async () => {
   const [firstDay, today] = [timeline.begin, timeline.end].map(analytics.dayOf) as [number, number];
   const scanned = new Set(app.index.history.scans.days().map(({ day }) => day));
   let neighbours = 0;
@@ -86,7 +86,7 @@ it('intelligence supply-chain and adoption of a provider', async () => {
   assert.ok(neighbours > 0 && scanned.size > 2 && scanned.size < today - firstDay);
 });
 
-it('intelligence security-scorecard: every standard, over all domains that exist and by sector', async () => {
+it('security-scorecard: every standard, over all domains that exist and by sector', async () => {
   const answer = await timeline.get('intelligence/security-scorecard');
   const card = analytics.scorecard(app.index);
   const domains = timeline.live().length;
@@ -97,7 +97,7 @@ it('intelligence security-scorecard: every standard, over all domains that exist
   assert.deepEqual(answer.by_sector, bySector);
 });
 
-it('intelligence risk: of firm services, the posture and the markets that have a band', async () => {
+it('risk: of firm services, the posture and the markets that have a band', async () => {
   const hhiOf = (category: Category) => {
     const { hhi, band } = analytics.market(app.index, category, { ownerOf });
     return band === 'insufficient_data' ? null : hhi;
@@ -161,7 +161,7 @@ const cellsOf = ({ domain, sector, security, scannedAt }: StoredProfile) => {
   ];
 };
 
-it('exports security: worst first, every cell, for every sector and at the edges of the score', async () => {
+it('the export of security: worst first, every cell, for every sector and at the edges of the score', async () => {
   const scored = timeline
     .live()
     .filter(({ security }) => security.score !== null)
@@ -177,7 +177,7 @@ it('exports security: worst first, every cell, for every sector and at the edges
     }
 });
 
-it('exports domains of a provider: its categories, the best confidence, state, sector, score and time', async () => {
+it('the export of domains of a provider: its categories, the best confidence, state, sector, score and time', async () => {
   const order = ['high', 'medium', 'low'];
   for (const id of timeline.inUse.filter((_, i) => i < 5 || i % 9 === 0)) {
     const rows = await timeline.rows(`providers/${id}/domains.csv`);

@@ -16,7 +16,7 @@ const explorer = [
   ...'/migrations /security /alerts /advisories /feeds /feeds/example.com /live /status'.split(' '),
 ];
 for (const page of [...explorer, '/reference', '/reference/']) {
-  it(`the pages serves ${page} under a policy that lets nothing in or out`, async () => {
+  it(`the service serves ${page} under a policy that lets nothing in or out`, async () => {
     const { status, headers, text } = await service.ask(page);
     assert.equal(status, 200);
     assert.match(headers.get('content-type') ?? '', /^text\/html/);
@@ -35,7 +35,7 @@ for (const page of [...explorer, '/reference', '/reference/']) {
   });
 }
 
-it('the pages answers a path that is not a page with a problem, and a browser there with the page, but below the API', async () => {
+it('the service answers a path that is not a page with a problem, and a browser there with the page, but below the API', async () => {
   const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
   for (const path of ['/nowhere', '/domain/a/b', '/explorer.html']) {
     const { status, body } = await service.ask(path);
@@ -50,12 +50,12 @@ it('the pages answers a path that is not a page with a problem, and a browser th
   assert.equal((await service.ask('/nowhere', { method: 'POST', headers })).body.code, 'not_found');
 });
 
-it('the pages gives the explorer the domain to show, without a key', async () => {
+it('the service gives the explorer the domain to show, without a key', async () => {
   const example = { example_domain: company(service.internet, 0), chat_url: 'https://chat.example' };
   assert.deepEqual((await service.ask('/site.json')).body, { ...example, is_simulated: false });
 });
 
-it('the pages shows the complete description in the reference, without third-party fonts or services', async () => {
+it('the reference shows the complete description, without third-party fonts or services', async () => {
   const { text } = await service.ask('/reference/');
   assert.match(text, /<title>Strata API reference<\/title>/);
   const described = /"url": "\.\/(openapi\.json)"/.exec(text)?.[1];

@@ -47,7 +47,7 @@ for (const [name, outcomes] of [
   ['temperature', { 2.1: 'problem', '-0.1': 'problem', '1e0': 'problem', NaN: 'problem', warm: 'problem' }],
 ] as const)
   for (const [text, outcome] of Object.entries(outcomes))
-    it(`a parameter ${name} of '${text}' is ${outcome}`, () => assert.equal(parse(name, text), outcome));
+    it(`the parameter ${name} of '${text}' is ${outcome}`, () => assert.equal(parse(name, text), outcome));
 
 const ready: SendConditions = { text: 'Hi', isOnline: true, hasKey: true, models: 'known', isAnswering: false };
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import * as conversation from './conversation.ts';
 import { isRunning, merged, pathOf, showing, versionsOf, withTurn } from './conversation.ts';
 import { readConversation } from './stored-conversation.ts';
@@ -17,49 +17,47 @@ const first = [question('q1', null, 1), answer('a1', 'q1', 2), answer('a1b', 'q1
 const second = [question('q2', 'a1', 3), answer('a2', 'q2', 4), question('q2b', 'a1b', 6)];
 const tree = started([...first, ...second], { head: 'a2' });
 
-describe('a conversation', () => {
-  it('shows the path to its head, and follows the newest turns after a chosen version', () => {
-    assert.deepEqual([ids(pathOf(tree)), ids(pathOf(showing(tree, 'a1b', 9)))], ['q1 a1 q2 a2', 'q1 a1b q2b']);
-    assert.equal(ids(pathOf(showing(showing(tree, 'a1b', 9), 'a1', 10))), 'q1 a1 q2 a2');
-    assert.equal(ids(versionsOf(tree, answer('a1b', 'q1', 5))), 'a1 a1b');
-    assert.equal(ids(versionsOf(tree, question('q2', 'a1', 3))), 'q2');
-    assert.deepEqual(pathOf(started([], { head: 'nowhere' })), []);
-  });
+it('a conversation shows the path to its head, and follows the newest turns after a chosen version', () => {
+  assert.deepEqual([ids(pathOf(tree)), ids(pathOf(showing(tree, 'a1b', 9)))], ['q1 a1 q2 a2', 'q1 a1b q2b']);
+  assert.equal(ids(pathOf(showing(showing(tree, 'a1b', 9), 'a1', 10))), 'q1 a1 q2 a2');
+  assert.equal(ids(versionsOf(tree, answer('a1b', 'q1', 5))), 'a1 a1b');
+  assert.equal(ids(versionsOf(tree, question('q2', 'a1', 3))), 'q2');
+  assert.deepEqual(pathOf(started([], { head: 'nowhere' })), []);
+});
 
-  it('has no version for an empty attempt, unless it is shown', () => {
-    const failed = { ...answer('a1c', 'q1', 7), state: 'broken' as const, text: '' };
-    const tried = started([...tree.turns, failed]);
-    assert.equal(ids(versionsOf(tried, answer('a1', 'q1', 2))), 'a1 a1b');
-    assert.equal(ids(versionsOf(tried, failed)), 'a1 a1b a1c');
-  });
+it('a conversation has no version for an empty attempt, unless it is shown', () => {
+  const failed = { ...answer('a1c', 'q1', 7), state: 'broken' as const, text: '' };
+  const tried = started([...tree.turns, failed]);
+  assert.equal(ids(versionsOf(tried, answer('a1', 'q1', 2))), 'a1 a1b');
+  assert.equal(ids(versionsOf(tried, failed)), 'a1 a1b a1c');
+});
 
-  it('with a cycle of turns, in a damaged record, has a finite path', () => {
-    const ring = started([question('q', 'a', 1), answer('a', 'q', 2)], { head: 'a' });
-    assert.deepEqual([ids(pathOf(ring)), showing(ring, 'q', 3).head?.length], ['q a', 1]);
-  });
+it('a conversation with a cycle of turns, in a damaged record, has a finite path', () => {
+  const ring = started([question('q', 'a', 1), answer('a', 'q', 2)], { head: 'a' });
+  assert.deepEqual([ids(pathOf(ring)), showing(ring, 'q', 3).head?.length], ['q a', 1]);
+});
 
-  it('sends from the chosen turn, and everything if that turn is on another path', () => {
-    const path = pathOf(tree);
-    assert.equal(ids(conversation.sentPart(path, null)), 'q1 a1 q2 a2');
-    assert.equal(ids(conversation.sentPart(path, 'q2')), 'q2 a2');
-    assert.equal(ids(conversation.sentPart(path, 'q2b')), 'q1 a1 q2 a2');
-  });
+it('a conversation sends from the chosen turn, and everything if that turn is on another path', () => {
+  const path = pathOf(tree);
+  assert.equal(ids(conversation.sentPart(path, null)), 'q1 a1 q2 a2');
+  assert.equal(ids(conversation.sentPart(path, 'q2')), 'q2 a2');
+  assert.equal(ids(conversation.sentPart(path, 'q2b')), 'q1 a1 q2 a2');
+});
 
-  it('runs while its path ends in an answer that is being written', () => {
-    const running = withTurn(tree, { ...answer('a3', 'q2', 7), state: 'running' }, 7);
-    assert.deepEqual([running, showing(running, 'a2', 8), tree].map(isRunning), [true, false, false]);
-  });
+it('a conversation runs while its path ends in an answer that is being written', () => {
+  const running = withTurn(tree, { ...answer('a3', 'q2', 7), state: 'running' }, 7);
+  assert.deepEqual([running, showing(running, 'a2', 8), tree].map(isRunning), [true, false, false]);
+});
 
-  it('stops an answer whose page was closed, and resumes if the page turns out to be alive', () => {
-    const runningAt = (at: number) =>
-      started([question('q', null, 1), { ...answer('a', 'q', at), state: 'running', text: 'Ha' }]);
-    const running = runningAt(1_000);
-    assert.equal(conversation.settled(running, 60_000), running);
-    const settled = conversation.settled(running, 100_000);
-    assert.partialDeepStrictEqual(settled.turns[1], { role: 'assistant', state: 'stopped', text: 'Ha' });
-    assert.equal(isRunning(merged(settled, runningAt(101_000))), true);
-    assert.equal(isRunning(merged(settled, running)), false);
-  });
+it('a conversation stops an answer whose page was closed, and resumes if the page turns out to be alive', () => {
+  const runningAt = (at: number) =>
+    started([question('q', null, 1), { ...answer('a', 'q', at), state: 'running', text: 'Ha' }]);
+  const running = runningAt(1_000);
+  assert.equal(conversation.settled(running, 60_000), running);
+  const settled = conversation.settled(running, 100_000);
+  assert.partialDeepStrictEqual(settled.turns[1], { role: 'assistant', state: 'stopped', text: 'Ha' });
+  assert.equal(isRunning(merged(settled, runningAt(101_000))), true);
+  assert.equal(isRunning(merged(settled, running)), false);
 });
 
 const ask = (of: conversation.Conversation, id: string, at: number) => withTurn(of, question(id, of.head, at), at);

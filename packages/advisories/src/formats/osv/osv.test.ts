@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../../tests/support/property.ts';
 import type { VersionRange, VersionScheme } from '../../advisory.ts';
@@ -17,67 +17,65 @@ function claimOf(affected: unknown, more: object = {}) {
   return { claim: claim?.kind === 'product' ? claim : undefined, record, problem };
 }
 
-describe('events of a range', () => {
-  const open = [{ introduced: '0' }, { fixed: '1.0' }, { introduced: '2.0' }];
-  for (const [why, events, expected] of [
-    ['an introduction at 0 that nothing fixes is open at both ends', [{ introduced: '0' }], '(, )'],
-    ['a last affected version is affected', [{ introduced: '0' }, { last_affected: '2.1' }], '(, 2.1]'],
-    ['one version may be all', [{ introduced: '2' }, { last_affected: '2' }], '[2, 2]'],
-    ['the largest limit ends what is open', [...open, { limit: '3.0' }, { limit: '2.5' }], '(, 1.0) [2.0, 3.0)'],
-    ['a limit ends a range', [...open, { limit: '1.5' }], '(, 1.0)'],
-    ['an infinite limit does neither', [...open, { limit: '*' }], '(, 1.0) [2.0, )'],
-  ] as const)
-    it(why, () => assert.equal(shown([...events]), expected));
-  it('a distribution fixes within a revision, or with an epoch', () => {
-    const revision = [{ introduced: '1.18.0-6' }, { fixed: '1.18.0-6+deb11u1' }];
-    assert.equal(shown(revision, 'deb'), '[1.18.0-6, 1.18.0-6+deb11u1)');
-    for (const scheme of ['deb', 'dotted'] as const)
-      assert.equal(shown([{ introduced: '9.0' }, { fixed: '1:1.0' }], scheme), '[9.0, 1:1.0)');
-  });
-  it('are in the order of their scheme, whatever words it has for what comes before a release', () => {
-    for (const word of ['canary', 'experimental', 'insiders', 'edge', 'zzz']) {
-      const events = [{ fixed: '16.0.0' }, { introduced: `16.0.0-${word}.1` }];
-      assert.equal(shown(events, 'semver'), `[16.0.0-${word}.1, 16.0.0)`);
-    }
-    // A post-release comes after its release, a local version after that.
-    const post = [{ fixed: '1.0.post1' }, { introduced: '1.0.post1+a' }];
-    const python = [{ introduced: '1.0' }, ...post, { fixed: '1.1.dev1' }];
-    assert.equal(shown(python.toReversed(), 'python'), '[1.0, 1.0.post1) [1.0.post1+a, 1.1.dev1)');
-  });
+const open = [{ introduced: '0' }, { fixed: '1.0' }, { introduced: '2.0' }];
+for (const [why, events, expected] of [
+  ['an introduction at 0 that nothing fixes is open at both ends', [{ introduced: '0' }], '(, )'],
+  ['a last affected version is affected', [{ introduced: '0' }, { last_affected: '2.1' }], '(, 2.1]'],
+  ['one version may be all', [{ introduced: '2' }, { last_affected: '2' }], '[2, 2]'],
+  ['the largest limit ends what is open', [...open, { limit: '3.0' }, { limit: '2.5' }], '(, 1.0) [2.0, 3.0)'],
+  ['a limit ends a range', [...open, { limit: '1.5' }], '(, 1.0)'],
+  ['an infinite limit does neither', [...open, { limit: '*' }], '(, 1.0) [2.0, )'],
+] as const)
+  it(`events of a range: ${why}`, () => assert.equal(shown([...events]), expected));
+it('events of a range: a distribution fixes within a revision, or with an epoch', () => {
+  const revision = [{ introduced: '1.18.0-6' }, { fixed: '1.18.0-6+deb11u1' }];
+  assert.equal(shown(revision, 'deb'), '[1.18.0-6, 1.18.0-6+deb11u1)');
+  for (const scheme of ['deb', 'dotted'] as const)
+    assert.equal(shown([{ introduced: '9.0' }, { fixed: '1:1.0' }], scheme), '[9.0, 1:1.0)');
+});
+it('events of a range are in the order of their scheme, whatever words it has for what comes before a release', () => {
+  for (const word of ['canary', 'experimental', 'insiders', 'edge', 'zzz']) {
+    const events = [{ fixed: '16.0.0' }, { introduced: `16.0.0-${word}.1` }];
+    assert.equal(shown(events, 'semver'), `[16.0.0-${word}.1, 16.0.0)`);
+  }
+  // A post-release comes after its release, a local version after that.
+  const post = [{ fixed: '1.0.post1' }, { introduced: '1.0.post1+a' }];
+  const python = [{ introduced: '1.0' }, ...post, { fixed: '1.1.dev1' }];
+  assert.equal(shown(python.toReversed(), 'python'), '[1.0, 1.0.post1) [1.0.post1+a, 1.1.dev1)');
+});
 
-  const again = [{ introduced: '0' }, { fixed: '1.0' }, { introduced: '1.0' }, { fixed: '2.0' }];
-  for (const [events, expected] of [
-    [[{ last_affected: '1.0.0' }, { introduced: '1.0.0' }], '[1.0.0, 1.0.0]'],
-    [again, '(, 1.0) [1.0, 2.0)'],
-    // Fixed where it was introduced: nowhere, and not everywhere from there on.
-    [[{ introduced: '1.0' }, { fixed: '1.0.0' }], ''],
-  ] as const)
-    it(`at one version are a fix, then an introduction, then a last one: ${expected || 'none'}`, () => {
-      assert.equal(shown([...events]), expected);
-      assert.equal(shown(events.toReversed()), expected, 'reversed');
-    });
-  it('come to what the published algorithm says of every version, in whatever order they are written', () => {
-    const event = fc.record({
-      kind: fc.constantFrom('introduced' as const, 'fixed' as const, 'last_affected' as const, 'limit' as const),
-      at: fc.integer({ min: 0, max: 12 }),
-    });
-    const events = fc.uniqueArray(event, { selector: ({ at }) => at, maxLength: 8 });
-    holds(500, [events], (points) => {
-      const events = points.map(({ kind, at }) => ({ [kind]: String(at) }));
-      const ranges = rangesOfEvents(events, 'dotted');
-      const limits = points.filter(({ kind }) => kind === 'limit');
-      for (let v = 0; v <= 14; v += 1) {
-        let isAffected = false;
-        for (const { kind, at } of points.toSorted((a, b) => a.at - b.at)) {
-          if (kind === 'introduced' && v >= at) isAffected = true;
-          if ((kind === 'fixed' && v >= at) || (kind === 'last_affected' && v > at)) isAffected = false;
-        }
-        const isLimited = limits.length > 0 && limits.every(({ at }) => v >= at);
-        const isIn = ({ from, to }: VersionRange) =>
-          v >= Number(from?.version ?? 0) && (!to || v < Number(to.version) + Number(to.isInclusive));
-        assert.equal(ranges.some(isIn), isAffected && !isLimited, `version ${v}`);
+const again = [{ introduced: '0' }, { fixed: '1.0' }, { introduced: '1.0' }, { fixed: '2.0' }];
+for (const [events, expected] of [
+  [[{ last_affected: '1.0.0' }, { introduced: '1.0.0' }], '[1.0.0, 1.0.0]'],
+  [again, '(, 1.0) [1.0, 2.0)'],
+  // Fixed where it was introduced: nowhere, and not everywhere from there on.
+  [[{ introduced: '1.0' }, { fixed: '1.0.0' }], ''],
+] as const)
+  it(`events of a range at one version are a fix, then an introduction, then a last one: ${expected || 'none'}`, () => {
+    assert.equal(shown([...events]), expected);
+    assert.equal(shown(events.toReversed()), expected, 'reversed');
+  });
+it('events of a range come to what the published algorithm says of every version, in whatever order they are written', () => {
+  const event = fc.record({
+    kind: fc.constantFrom('introduced' as const, 'fixed' as const, 'last_affected' as const, 'limit' as const),
+    at: fc.integer({ min: 0, max: 12 }),
+  });
+  const events = fc.uniqueArray(event, { selector: ({ at }) => at, maxLength: 8 });
+  holds(500, [events], (points) => {
+    const events = points.map(({ kind, at }) => ({ [kind]: String(at) }));
+    const ranges = rangesOfEvents(events, 'dotted');
+    const limits = points.filter(({ kind }) => kind === 'limit');
+    for (let v = 0; v <= 14; v += 1) {
+      let isAffected = false;
+      for (const { kind, at } of points.toSorted((a, b) => a.at - b.at)) {
+        if (kind === 'introduced' && v >= at) isAffected = true;
+        if ((kind === 'fixed' && v >= at) || (kind === 'last_affected' && v > at)) isAffected = false;
       }
-    });
+      const isLimited = limits.length > 0 && limits.every(({ at }) => v >= at);
+      const isIn = ({ from, to }: VersionRange) =>
+        v >= Number(from?.version ?? 0) && (!to || v < Number(to.version) + Number(to.isInclusive));
+      assert.equal(ranges.some(isIn), isAffected && !isLimited, `version ${v}`);
+    }
   });
 });
 

@@ -88,9 +88,8 @@ describe('the score', () => {
     assert.doesNotMatch(namesIn(postureOf({ ...best, http: redirect })), /headers|security_txt/);
     assert.equal(factorOf({ ...best, http: redirect }, 'hsts')?.finding, 'fail');
   });
-  it('is null for a domain that does not exist', () => {
-    hasMembers(postureOf(everyRecord('nxdomain')), { score: null, factors: [] });
-  });
+  it('is null for a domain that does not exist', () =>
+    hasMembers(postureOf(everyRecord('nxdomain')), { score: null, factors: [] }));
 });
 
 /** Each look-up that can fail, and the points of 122 that rest on it; 0: the score may only become null or stay. */
@@ -126,7 +125,7 @@ const DOMAINS: readonly [why: string, parts: EvidenceParts][] = [
 ];
 
 for (const [why, parts] of DOMAINS) {
-  it(`the score while one look-up fails, of a domain ${why} is null, or moves by what failed`, () => {
+  it(`while one look-up fails the score of a domain ${why} is null, or moves by what failed`, () => {
     const { score, factors } = postureOf(parts);
     assert.ok(score !== null);
     const total = factors.reduce((sum, { weight }) => sum + weight, 0);
@@ -137,7 +136,7 @@ for (const [why, parts] of DOMAINS) {
     }
   });
 }
-it('the score while one look-up fails, of a domain is null while SPF or DMARC is not known, whatever else is', () => {
+it('while one look-up fails the score of a domain is null while SPF or DMARC is not known, whatever else is', () => {
   for (const failed of [{ txt: 'timeout' }, { dmarc: 'timeout' }] as const) {
     const { score, grade, coverage } = postureOf({ ...best, ...failed });
     assert.deepEqual([score, grade, coverage >= 0.6], [null, null, true]);

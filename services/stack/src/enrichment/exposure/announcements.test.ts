@@ -218,7 +218,7 @@ for (const [version, product, severity, detail] of [
   [0, 1, 'high', `No domain shows an affected version; 1 uses PHP, whether it is ${NOT_KNOWN}`],
   [0, 12, 'high', `No domain shows an affected version; 12 use PHP, whether they are ${NOT_KNOWN}`],
 ] as const)
-  it(`the text of an alert agrees with the figures, and never calls affected what only uses the product ${version} by version, ${product} by product`, () => {
+  it(`the text of an alert agrees with the figures, and never calls affected what only uses the product: ${version} by version, ${product} by product`, () => {
     const exploited = { cve: 'CVE-1', dateAdded: '2026-01-31', dueDate: null, isRansomware: false };
     const entry = { advisory: { id: 'CVE-1' }, exploited, products: ['php'] } as unknown as Entry;
     const names = { nameOf: () => 'PHP', ownerOf: () => 'PHP' } as never;

@@ -182,10 +182,8 @@ onEach(kept, 'signals', (_backend, test) => {
     }
     assert.equal(new Set(idsOf(paged)).size, paged.length);
     const first = new Set(idsOf(added));
-    assert.deepEqual(
-      paged.filter(({ id }) => first.has(id)),
-      sorted,
-    );
+    const found = paged.filter(({ id }) => first.has(id));
+    assert.deepEqual(found, sorted);
   });
 });
 
