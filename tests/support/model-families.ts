@@ -1,72 +1,62 @@
 // Models of three families with the vocabulary and the template of each, and random weights: what they write is
-// random, but in real tokens of llama.cpp, and a bias makes them end their reasoning and call tools.
+// random, but in real tokens of llama.cpp. Held by grammars it becomes calls and JSON.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { it } from 'node:test';
 import { type ModelFamily, randomModel } from '@strata/testnet';
 import { startHarness } from '../../services/gateway/src/test/harness.ts';
+import { shared } from './shared.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
-const qwen3: ModelFamily = {
-  ...{ controls: ['<|im_start|>', '<|im_end|>', '<|endoftext|>'], end: '<|im_end|>' },
-  added: ['<tool_call>', '</tool_call>', '<tool_response>', '</tool_response>', '<think>', '</think>'],
-  template: `{%- if tools %}<|im_start|>system
-{% for tool in tools %}{{ tool | tojson }}
-{% endfor %}Write calls in <tool_call></tool_call>.<|im_end|>
-{% endif %}{% for message in messages %}<|im_start|>{{ 'user' if message.role == 'tool' else message.role }}
-{% if message.reasoning_content %}<think>
-{{ message.reasoning_content }}
-</think>
-
-{% endif %}{% if message.role == 'tool' %}<tool_response>
-{{ message.content }}
-</tool_response>{% else %}{{ message.content or '' }}{% endif %}{% for call in message.tool_calls or [] %}<tool_call>
-{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}
-</tool_call>{% endfor %}<|im_end|>
-{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
-<think>
-{% endif %}`,
+const words = (text: string) => text.split(' ');
+const FAMILIES: Readonly<Record<string, Omit<ModelFamily, 'template'>>> = {
+  qwen3: {
+    ...{ controls: words('<|im_start|> <|im_end|> <|endoftext|>'), end: '<|im_end|>' },
+    likely: words('<|im_end|> </think> <tool_call>'),
+    added: words('<tool_call> </tool_call> <tool_response> </tool_response> <think> </think>'),
+  },
+  mistral: {
+    controls: words(
+      '<s> </s> [INST] [/INST] [AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] [TOOL_RESULTS] [/TOOL_RESULTS] [TOOL_CALLS] [ARGS] [THINK] [/THINK]',
+    ),
+    ...{ end: '</s>', likely: words('</s> [/THINK] [THINK] [TOOL_CALLS]') },
+  },
+  harmony: {
+    controls: words('<|return|> <|constrain|> <|channel|> <|start|> <|end|> <|message|> <|call|>'),
+    ...{ end: '<|return|>', likely: words('<|return|> <|end|> <|channel|>') },
+  },
 };
 
-const mistral: ModelFamily = {
-  controls: [
-    ...['<s>', '</s>', '[INST]', '[/INST]', '[AVAILABLE_TOOLS]', '[/AVAILABLE_TOOLS]', '[TOOL_RESULTS]'],
-    ...['[/TOOL_RESULTS]', '[TOOL_CALLS]', '[ARGS]', '[CALL_ID]', '[THINK]', '[/THINK]', '[SYSTEM_PROMPT]'],
-  ],
-  end: '</s>',
-  template: `{{ bos_token }}{% if tools %}[AVAILABLE_TOOLS]{{ tools | tojson }}[/AVAILABLE_TOOLS]{% endif -%}
-{% for message in messages %}{% if message.role == 'assistant' %}{% if message.reasoning_content -%}
-[THINK]{{ message.reasoning_content }}[/THINK]{% endif %}{{ message.content or '' }}{% for call in message.tool_calls or [] -%}
-[TOOL_CALLS]{{ call.function.name }}[ARGS]{{ call.function.arguments | tojson }}{% endfor %}{{ eos_token }}
-{%- elif message.role == 'tool' %}[TOOL_RESULTS]{{ message.content }}[/TOOL_RESULTS]
-{%- else %}[INST]{{ message.content }}[/INST]{% endif %}{% endfor %}`,
-};
+const gateways = Object.entries(FAMILIES).map(([name, family]) => ({
+  name,
+  start: shared(async () => {
+    const template = readFileSync(path.join(import.meta.dirname, 'families', `${name}.jinja`), 'utf8');
+    const directory = await temporaryDirectory();
+    const file = path.join(directory.path, `${name}.gguf`);
+    const shape = { layers: 1, width: 64, heads: 2, hidden: 64, context: 8_192, weights: 'F16' } as const;
+    await writeFile(file, randomModel({ ...shape, seed: name, name, family: { ...family, template } }));
+    return startHarness({ STRATA_MODEL: file, STRATA_MODEL_SLOTS: '1' });
+  }),
+}));
 
-const harmony: ModelFamily = {
-  controls: [
-    ...['<|startoftext|>', '<|endoftext|>', '<|return|>', '<|constrain|>', '<|channel|>', '<|start|>', '<|end|>'],
-    ...['<|message|>', '<|call|>'],
-  ],
-  end: '<|return|>',
-  template: `{% if tools %}<|start|>developer<|message|>{{ tools | tojson }}<|end|>{% endif -%}
-{% for message in messages %}{% if message.role == 'assistant' %}{% if message.thinking -%}
-<|start|>assistant<|channel|>analysis<|message|>{{ message.thinking }}<|end|>{% endif %}{% for call in message.tool_calls or [] -%}
-<|start|>assistant<|channel|>commentary to=functions.{{ call.function.name }} <|constrain|>json<|message|>{{ call.function.arguments | tojson }}<|call|>
-{%- else %}<|start|>assistant<|channel|>final<|message|>{{ message.content }}<|end|>{% endfor -%}
-{% elif message.role == 'tool' %}<|start|>functions.{{ message.name }} to=assistant<|channel|>commentary<|message|>{{ message.content }}<|end|>
-{%- else %}<|start|>{{ message.role }}<|message|>{{ message.content }}<|end|>{% endif %}{% endfor -%}
-{% if add_generation_prompt %}<|start|>assistant{% endif %}`,
-};
+export interface FamilyClient {
+  readonly model: string;
+  readonly apiKey: string;
+  readonly baseURL: string;
+}
 
-export const families = { qwen3, mistral, harmony };
-export type FamilyName = keyof typeof families;
+/** What a client that runs tools, JSON and reasoning found in answers: undefined where a model did not reason. */
+type Trial = (options: FamilyClient) => Promise<string | undefined>;
 
-/** A gateway with a model of this family. */
-export async function startFamily(name: FamilyName) {
-  await using stack = new AsyncDisposableStack();
-  const directory = stack.use(await temporaryDirectory());
-  const file = path.join(directory.path, `${name}.gguf`);
-  const shape = { layers: 1, width: 64, heads: 2, hidden: 64, context: 4_096, weights: 'F16' } as const;
-  await writeFile(file, randomModel({ ...shape, seed: name, name, family: families[name] }));
-  const gateway = stack.use(await startHarness({ STRATA_MODEL: file, STRATA_MODEL_SLOTS: '1' }));
-  return Object.assign(stack.move(), { gateway, ...gateway });
+/** Runs a trial for each family until the model reasoned in it: by chance about every second time. */
+export function eachFamily(name: string, trial: Trial): void {
+  for (const { name: model, start } of gateways)
+    it(`${name} with a model of ${model}`, async () => {
+      const { base, key: apiKey } = await start();
+      const found: (string | undefined)[] = [];
+      while (found.length < 20 && !found.at(-1)) found.push(await trial({ model, apiKey, baseURL: `${base}/v1` }));
+      assert.ok(found.at(-1), 'the model never reasoned');
+    });
 }

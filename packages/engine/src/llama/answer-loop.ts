@@ -3,7 +3,7 @@
 import { type Candidate, chooseToken, logProbability, type Sampling, type Step } from '@strata/inference';
 import type { LlamaContextSequence, LlamaModel, Token } from 'node-llama-cpp';
 import type { Job, JobEvent, TokenChoice } from '../engine.ts';
-import { type Closers, closersOf, closesAt, isClosable } from './closing.ts';
+import { type Closers, closersOf, closesAt, isClosable, isEndToken } from './closing.ts';
 import type { GrammarState } from './grammar-state.ts';
 import type { Logits, LogitsAsked, LogitsReader } from './logits.ts';
 import { eraseFrom } from './read-tokens.ts';
@@ -80,7 +80,7 @@ export class AnswerLoop {
         continue;
       }
       // A grammar that allows no further token is complete.
-      if (drawn === undefined || model.isEogToken(drawn as Token))
+      if (drawn === undefined || isEndToken(model, drawn))
         return emit({ kind: 'end', reason: wasClosed ? 'length' : 'stop' });
       const logit = candidates.find(({ token }) => token === drawn)?.logit ?? Number.NEGATIVE_INFINITY;
       const top = topLogprobs === undefined ? undefined : candidates.slice(0, topLogprobs);

@@ -1,5 +1,5 @@
-// Closes an answer with a grammar before its token limit: a truncated answer is still well-formed, and reports
-// `length`.
+// The end of an answer. With a grammar it is closed before its token limit: a truncated answer is still well-formed, and
+// reports `length`.
 import type { LlamaModel } from 'node-llama-cpp';
 
 /** The answer is closed this many tokens before its limit, but not before half of it. */
@@ -32,4 +32,18 @@ export function closersOf(model: LlamaModel): Closers {
 /** Whether closing tokens are of use at this point of an answer. */
 export function isClosable(grammar: { allows(token: number): boolean }, { lineBreak }: Closers): boolean {
   return lineBreak === undefined || !grammar.allows(lineBreak);
+}
+
+/** This call is not public in node-llama-cpp (its version is pinned, and a test has such a model). */
+interface ModelBinding {
+  isEogToken(token: number): boolean;
+}
+
+/**
+ * Whether a token ends an answer, as llama.cpp decides. node-llama-cpp's own method adds the model's end of a turn, which
+ * in gpt-oss only ends a message: `<|end|>`.
+ */
+export function isEndToken(model: LlamaModel, token: number): boolean {
+  const { _model } = model as unknown as { readonly _model: ModelBinding };
+  return _model.isEogToken(token);
 }

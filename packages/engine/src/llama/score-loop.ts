@@ -1,9 +1,9 @@
 // Checks an answer that is attributed to the model: reads it in batches with the logits of every position, and compares
 // each token with the draw at its position.
 import { type Candidate, chooseToken, endMarginOf, MAX_MARGIN_NATS, marginOf, type Sampling } from '@strata/inference';
-import type { LlamaContextSequence, LlamaModel, Token } from 'node-llama-cpp';
+import type { LlamaContextSequence, LlamaModel } from 'node-llama-cpp';
 import type { ScoreJob } from '../engine.ts';
-import { type Closers, closersOf, closesAt, isClosable } from './closing.ts';
+import { type Closers, closersOf, closesAt, isClosable, isEndToken } from './closing.ts';
 import type { GrammarState } from './grammar-state.ts';
 import type { LogitsAsked, LogitsReader } from './logits.ts';
 import { eraseFrom, PREFILL_TOKENS } from './read-tokens.ts';
@@ -132,13 +132,13 @@ export class ScoreLoop {
     if (!isOpen && !asked.allTokens) return undefined;
     if (token === undefined) return endMarginOf(this.#endTokens(), candidates, draw);
     // An end token is never part of an answer.
-    if (this.#model.isEogToken(token as Token)) return MAX_MARGIN_NATS;
+    if (isEndToken(this.#model, token)) return MAX_MARGIN_NATS;
     return marginOf(token, candidates, draw);
   }
 
   #endTokens(): readonly number[] {
     this.#ends ??= Array.from({ length: this.#logits.vocabularySize }, (_, token) => token).filter((token) =>
-      this.#model.isEogToken(token as Token),
+      isEndToken(this.#model, token),
     );
     return this.#ends;
   }

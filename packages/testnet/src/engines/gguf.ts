@@ -31,6 +31,8 @@ export interface ModelFamily {
   readonly added?: readonly string[];
   /** The token that ends an answer, of `controls`. */
   readonly end: string;
+  /** Tokens that are about ten times as likely at every position as the rest. */
+  readonly likely?: readonly string[];
 }
 
 /** llama.h: `llama_pooling_type`. */
@@ -51,7 +53,7 @@ const CHATML_FAMILY: ModelFamily = {
 export function randomModel(options: RandomModelOptions): Uint8Array {
   const { layers, width, heads, hidden, context, weights, pooling, family = CHATML_FAMILY } = options;
   const vocabulary = byteVocabulary(family);
-  const tensors = tensorsOf(options, vocabulary.tokens.length);
+  const tensors = tensorsOf(options, vocabulary);
   const head = new Writer();
   head.head(
     [
@@ -107,15 +109,17 @@ interface Tensor {
   readonly data: Uint8Array;
 }
 
-function tensorsOf(options: RandomModelOptions, vocabularySize: number): Tensor[] {
-  const { seed, layers, width, hidden, weights } = options;
-  const matrix = (name: string, row: number, rows: number): Tensor => {
+function tensorsOf(options: RandomModelOptions, { tokens }: { readonly tokens: readonly string[] }): Tensor[] {
+  const { seed, layers, width, hidden, weights, family } = options;
+  /** `first`: the first value of each row. */
+  const matrix = (name: string, row: number, rows: number, first?: (row: number) => number): Tensor => {
     const random = randomFor(seed, name);
     // Variance chosen so that activations neither grow nor vanish over the layers.
     const values = Float32Array.from(
       { length: row * rows },
       () => ((random.next() + random.next() + random.next() - 1.5) * 2) / Math.sqrt(row),
     );
+    for (let i = 0; first && i < rows; i += 1) values[i * row] = first(i);
     return { name, shape: [row, rows], type: weights, data: WRITERS[weights](values) };
   };
   const ones = (name: string): Tensor => ({
@@ -131,11 +135,13 @@ function tensorsOf(options: RandomModelOptions, vocabularySize: number): Tensor[
     ...['gate', 'up'].map((part) => matrix(`blk.${i}.ffn_${part}.weight`, width, hidden)),
     matrix(`blk.${i}.ffn_down.weight`, hidden, width),
   ];
+  // A value that all tokens share, and that the output weighs for some of them.
+  const likely = family?.likely;
   return [
-    matrix('token_embd.weight', width, vocabularySize),
+    matrix('token_embd.weight', width, tokens.length, likely && (() => 1)),
     ...Array.from({ length: layers }, (_, i) => layer(i)).flat(),
     ones('output_norm.weight'),
-    matrix('output.weight', width, vocabularySize),
+    matrix('output.weight', width, tokens.length, likely && ((row) => (likely.includes(tokens[row] ?? '') ? 0.5 : 0))),
   ];
 }
 
