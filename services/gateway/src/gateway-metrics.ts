@@ -1,6 +1,6 @@
 // Prometheus metrics of the gateway, documented in docs/monitoring.md.
 import type { ModelMemoryStats } from '@strata/engine';
-import { addWitnessMetrics, type Metrics } from '@strata/http';
+import { addModelMetrics, addWitnessMetrics, type Metrics } from '@strata/http';
 import type { SignedLedger } from '@strata/log';
 import type { Models } from './answers/models.ts';
 import type { AnswerRecorderDeps } from './answers/receipts/answer-recorder.ts';
@@ -55,7 +55,7 @@ export function addGatewayMetrics(
     'Models that can answer',
     () => models.list().filter(({ backend }) => backend.isReady).length,
   );
-  addMemoryMetrics(metrics, memory);
+  addModelMetrics(metrics, memory);
   metrics.gauge('strata_ledger_leaves', 'Receipts in the ledger', () => ledger.log.size);
   metrics.total('strata_ledger_commits_total', 'Commits of the ledger', () => ledger.log.stats().commits);
   metrics.gauge('strata_ledger_refusing', 'Whether the ledger rejects receipts until it is repaired: 1 or 0', () =>
@@ -66,16 +66,4 @@ export function addGatewayMetrics(
     metrics.gauges('strata_network', 'The network of workers as this gateway sees it', 'what', () =>
       Object.entries(network.report().totals),
     );
-}
-
-/** Without values if the models share no memory budget. */
-function addMemoryMetrics(metrics: Metrics, memory: (() => ModelMemoryStats) | undefined): void {
-  metrics.gauges('strata_model_memory_bytes', 'Estimated memory of the loaded models, and the budget', 'what', () => {
-    const stats = memory?.();
-    return stats ? Object.entries({ held: stats.heldBytes, budget: stats.budgetBytes }) : [];
-  });
-  metrics.gauges('strata_model_loads', 'Models loaded, evicted or not loadable since the start', 'what', () => {
-    const stats = memory?.();
-    return stats ? Object.entries({ loaded: stats.loads, evicted: stats.evictions, failed: stats.failures }) : [];
-  });
 }

@@ -647,6 +647,7 @@ export interface Network {
       quantisation: string;
       context_length: number;
       slots: number;
+      loaded: boolean;
       prefill_tokens_per_second: number;
       decode_tokens_per_second: number;
       verified: {
