@@ -90,7 +90,7 @@ describe('models in a memory budget', () => {
     using _busy = await short.a.use(never);
     const refused = { code: 'not-loaded', retryAfterMs: 10_000, message: /leave no memory for b/ };
     await assert.rejects(short.b.use(never), refused);
-    assert.equal(short.b.isFailing, false);
+    assert.equal(short.b.isReady, true);
     assert.equal(await touch(short.a), 'a');
     assert.deepEqual([short.news, short.memory.stats.failures], [['+a'], 0]);
   });
@@ -109,7 +109,7 @@ describe('models in a memory budget', () => {
     for (const [i, retryAfterMs] of [5_000, 10_000, 20_000].entries()) {
       const refused = { code: 'not-loaded', retryAfterMs };
       await Promise.all([assert.rejects(a.use(never), refused), assert.rejects(a.use(never), refused)]);
-      assert.deepEqual([a.isFailing, tries, memory.stats.heldBytes], [true, i + 1, 0]);
+      assert.deepEqual([a.isReady, tries, memory.stats.heldBytes], [false, i + 1, 0]);
       await assert.rejects(a.use(never), refused);
       clock.ms += retryAfterMs;
     }
@@ -117,6 +117,6 @@ describe('models in a memory budget', () => {
     assert.equal(await touch(b), 'b');
     isBroken = false;
     assert.equal(await touch(a), 'a');
-    assert.deepEqual([a.isFailing, memory.stats.failures, tries], [false, 3, 4]);
+    assert.deepEqual([a.isReady, memory.stats.failures, tries], [true, 3, 4]);
   });
 });
