@@ -1,8 +1,9 @@
 // Request bodies: JSON without compression, of limited depth, with the salted digest that the receipt contains.
-import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
 import { CompletionError } from '@strata/inference';
 import { SALT_BYTES } from '@strata/receipts';
 import type { FastifyInstance } from 'fastify';
+import { randomPart } from '../store/random-ids.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,7 +27,7 @@ export function acceptJson(fastify: FastifyInstance): void {
   fastify.removeContentTypeParser('application/json');
   const parseJson = fastify.getDefaultJsonParser('error', 'error');
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    const salt = randomBytes(SALT_BYTES);
+    const salt = Buffer.from(randomPart(SALT_BYTES));
     request.receiptSalt = salt.toString('hex');
     request.bodyDigest = createHmac('sha256', createSecretKey(salt)).update(body).digest('hex');
     if (nestsDeeper(body, MAX_NESTED)) {
