@@ -71,7 +71,6 @@ export class EventWriter implements Disposable {
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
     });
-    raw.flushHeaders();
   }
 
   /**
@@ -84,7 +83,9 @@ export class EventWriter implements Disposable {
     this.#timer.refresh();
     const { raw } = this.#reply;
     if (raw.writableEnded || raw.destroyed) throw new Error('the stream has ended');
-    if (events.length > 0 && !raw.write(events.map(frameOf).join(''))) await this.#drained();
+    // The headers are sent with the first event.
+    if (events.length === 0) raw.flushHeaders();
+    else if (!raw.write(events.map(frameOf).join(''))) await this.#drained();
   }
 
   async #drained(): Promise<void> {
