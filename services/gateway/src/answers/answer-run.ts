@@ -58,6 +58,8 @@ export class AnswerRun {
   #hasBegun = false;
   /** The record of the beginning of a stream. */
   #beginning: Promise<void> | undefined;
+  /** Events of a stream without such a record, to be sent after its receipt is stored. */
+  readonly #held: StreamEvent[] = [];
 
   constructor(deps: AnswerDeps, request: AnswerRequest) {
     this.#deps = deps;
@@ -87,11 +89,11 @@ export class AnswerRun {
       await this.#eachChoice((deltas, index) => {
         const chunksOf = (delta: ChatDelta): readonly StreamEvent[] =>
           kind === 'text_completion' ? textChunks.of(delta, index) : [chatChunk(head, { index, delta, hasUsage })];
-        return writer.send(...deltas.flatMap(chunksOf));
+        return this.#send(writer, deltas.flatMap(chunksOf));
       });
-      if (hasUsage) await writer.send(usageChunk(head, this.usage, kind));
+      if (hasUsage) await this.#send(writer, [usageChunk(head, this.usage, kind)]);
     });
-    await writer.send('[DONE]');
+    await writer.send(...this.#held, '[DONE]');
   }
 
   /** Streams the only choice as typed events; the last event follows after the receipt is stored. */
@@ -101,10 +103,11 @@ export class AnswerRun {
       this.#eachChoice((deltas) => {
         const last = deltas.at(-1);
         if (last?.kind === 'end') reason = last.reason;
-        return writer.send(...deltas.flatMap((delta) => events.take(delta)));
+        const taken = deltas.flatMap((delta) => events.take(delta));
+        return this.#send(writer, taken);
       }),
     );
-    await writer.send(events.end(reason, this.usage));
+    await writer.send(...this.#held, events.end(reason, this.usage));
   }
 
   /** A prompt counts once for all of its choices. */
@@ -130,19 +133,19 @@ export class AnswerRun {
   /** Generates choices concurrently, as many as there are slots; if one fails, the rest are aborted. */
   async #eachChoice(onDeltas: OnDeltas): Promise<void> {
     const { plan, signal, caller, revoked } = this.#request;
-    const failing = new AbortController();
-    const stop = AbortSignal.any([signal, revoked, this.#deps.stopping, failing.signal]);
+    const stop = new AbortController();
+    using _following = abortWith(stop, [signal, revoked, this.#deps.stopping]);
     const numbers = plan.choices.keys();
     const concurrency = Math.min(plan.choices.length, this.#deps.admission.slots);
     const runs = Array.from({ length: concurrency }, async () => {
       // A slot is kept for all remaining choices, so that an answer in progress is never rejected.
-      using _slot = await this.#deps.admission.enter(caller.id, stop, SHARES[caller.priority]);
-      for (const index of numbers) await this.#oneChoice(index, stop, onDeltas);
+      using _slot = await this.#deps.admission.enter(caller.id, stop.signal, SHARES[caller.priority]);
+      for (const index of numbers) await this.#oneChoice(index, stop.signal, onDeltas);
     });
     try {
       await Promise.all(runs);
     } catch (error) {
-      failing.abort(error);
+      stop.abort(error);
       await Promise.allSettled(runs);
       throw error;
     }
@@ -157,15 +160,26 @@ export class AnswerRun {
       for (const delta of deltas) this.#accumulated.take(index, delta);
       this.#hasBegun = true;
       if (deltas.some(({ kind }) => kind !== 'begin')) this.#firstTokenAt ??= this.#deps.now();
-      if (this.#request.request.isStreamed) await this.#recordBeginning();
+      if (this.#request.request.isStreamed && !this.#arrivedAtOnce(deltas)) await this.#recordBeginning();
       await onDeltas(deltas, index);
     }
+  }
+
+  /** Whether these are all deltas of the answer: then its receipt takes no longer than the record of its beginning. */
+  #arrivedAtOnce(deltas: readonly ChatDelta[]): boolean {
+    const isFirst = this.#beginning === undefined && this.#request.plan.choices.length === 1;
+    return isFirst && deltas.at(-1)?.kind === 'end';
   }
 
   /** Resolves when the beginning is durable: a stream that the client received has a receipt even if the process is killed. */
   #recordBeginning(): Promise<void> {
     this.#beginning ??= this.#deps.recorder.begin(this.receiptId, this.#request.start, this.usage);
     return this.#beginning;
+  }
+
+  async #send(writer: EventWriter, events: readonly StreamEvent[]): Promise<void> {
+    if (this.#beginning) await writer.send(...events);
+    else this.#held.push(...events);
   }
 
   /** Runs the work and records its outcome, including failures. */
@@ -209,6 +223,21 @@ export class AnswerRun {
       { isBegun: this.#beginning !== undefined },
     );
   }
+}
+
+/** Aborts when one of the signals does. `AbortSignal.any` costs several times as much, as it keeps them weakly. */
+function abortWith(controller: AbortController, signals: readonly AbortSignal[]): Disposable {
+  const abort = ({ target }: { readonly target: EventTarget | null }) =>
+    controller.abort((target as AbortSignal).reason);
+  for (const each of signals) {
+    if (each.aborted) controller.abort(each.reason);
+    each.addEventListener('abort', abort, { once: true });
+  }
+  return {
+    [Symbol.dispose]() {
+      for (const each of signals) each.removeEventListener('abort', abort);
+    },
+  };
 }
 
 type OnDeltas = (deltas: readonly ChatDelta[], index: number) => Promise<void>;
