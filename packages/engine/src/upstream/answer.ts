@@ -1,6 +1,6 @@
 // Converts an upstream's events into the deltas of one choice, from `begin` to `end`.
 import { type ChatDelta, type ChosenLogprob, CompletionError, type FinishReason, StopScanner } from '@strata/inference';
-import { type CallPiece, type Chunk, readChunk, type UpstreamUsage } from './chunks.ts';
+import { type CallPiece, type Chunk, ChunkReader, type UpstreamUsage } from './chunks.ts';
 import { failed } from './errors.ts';
 import { isDone, type StreamEvent } from './response.ts';
 
@@ -50,6 +50,7 @@ class AnswerReader {
   readonly #options: AnswerOptions;
   readonly #scanner: StopScanner;
   readonly #calls: CallReader;
+  readonly #chunks: ChunkReader;
   #logprobs: ChosenLogprob[] = [];
   #reason: string | undefined;
   #hasBegun = false;
@@ -63,6 +64,7 @@ class AnswerReader {
     this.#options = options;
     this.#scanner = new StopScanner(options.stops);
     this.#calls = new CallReader(options.newCallId);
+    this.#chunks = new ChunkReader(options.secret);
   }
 
   get hasReason(): boolean {
@@ -72,7 +74,7 @@ class AnswerReader {
   *read(events: readonly StreamEvent[]): Generator<ChatDelta> {
     for (const event of events) {
       if (isDone(event)) yield* this.#end();
-      else yield* this.#readChunk(readChunk(event, this.#options.secret));
+      else yield* this.#take(this.#chunks.read(event));
       if (this.isEnded) return;
     }
   }
@@ -83,7 +85,7 @@ class AnswerReader {
     yield* this.#end();
   }
 
-  *#readChunk(chunk: Chunk): Generator<ChatDelta> {
+  *#take(chunk: Chunk): Generator<ChatDelta> {
     const { topLogprobs, isCallForced, usage } = this.#options;
     if (!this.#hasBegun && (!isCallForced || chunk.calls.length > 0)) yield* this.#begin();
     count(usage, chunk);
