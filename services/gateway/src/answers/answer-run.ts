@@ -7,10 +7,8 @@ import {
   type AnswerHead,
   type ChatChoice,
   type ChatDelta,
-  chatChunk,
   type FinishReason,
   type Generation,
-  textChunk,
   type Usage,
   usageChunk,
 } from '@strata/inference';
@@ -18,6 +16,7 @@ import { type Admission, SHARES } from '../limits/admission.ts';
 import type { Reservation } from '../limits/limits.ts';
 import { AnswerAccumulator } from './answer-accumulator.ts';
 import type { ChoiceUsage, Plan } from './backend.ts';
+import { ChatChunks, TextChunks } from './chunks.ts';
 import type { EventWriter, StreamEvent } from './event-writer.ts';
 import type { AnswerEnd, AnswerStart } from './receipts/answer-receipt.ts';
 import type { AnswerRecorder } from './receipts/answer-recorder.ts';
@@ -84,13 +83,9 @@ export class AnswerRun {
   async stream(writer: EventWriter, kind: 'chat.completion.chunk' | 'text_completion'): Promise<void> {
     const { head, request } = this.#request;
     const hasUsage = request.hasUsageChunk;
-    const textChunks = new TextChunks(head);
+    const chunks = kind === 'text_completion' ? new TextChunks(head) : new ChatChunks(head, { hasUsage });
     await this.#recorded(async () => {
-      await this.#eachChoice((deltas, index) => {
-        const chunksOf = (delta: ChatDelta): readonly StreamEvent[] =>
-          kind === 'text_completion' ? textChunks.of(delta, index) : [chatChunk(head, { index, delta, hasUsage })];
-        return this.#send(writer, deltas.flatMap(chunksOf));
-      });
+      await this.#eachChoice((deltas, index) => this.#send(writer, chunks.of(deltas, index)));
       if (hasUsage) await this.#send(writer, [usageChunk(head, this.usage, kind)]);
     });
     await writer.send(...this.#held, '[DONE]');
@@ -241,26 +236,3 @@ function abortWith(controller: AbortController, signals: readonly AbortSignal[])
 }
 
 type OnDeltas = (deltas: readonly ChatDelta[], index: number) => Promise<void>;
-
-/** The chunks of `/v1/completions`. */
-class TextChunks {
-  readonly #head: AnswerHead;
-  /** Of each choice. */
-  readonly #lengths: number[] = [];
-
-  constructor(head: AnswerHead) {
-    this.#head = head;
-  }
-
-  of(delta: ChatDelta, index: number): ReturnType<typeof textChunk>[] {
-    const offset = this.#lengths[index] ?? 0;
-    if (delta.kind === 'text') {
-      const { text, logprobs } = delta;
-      this.#lengths[index] = offset + text.length;
-      return [textChunk(this.#head, [{ index, text, logprobs, finishReason: null, offset }])];
-    }
-    if (delta.kind === 'end')
-      return [textChunk(this.#head, [{ index, text: '', logprobs: undefined, finishReason: delta.reason }])];
-    return [];
-  }
-}

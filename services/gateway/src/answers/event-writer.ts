@@ -16,8 +16,8 @@ export interface RawReply {
   getHeaders(): Readonly<Record<string, string | string[] | number | undefined>>;
 }
 
-/** Typed events have a name. */
-export type StreamEvent = { readonly type?: string; readonly [field: string]: unknown } | '[DONE]';
+/** Typed events have a name. A text is JSON, or `[DONE]`. */
+export type StreamEvent = { readonly type?: string; readonly [field: string]: unknown } | string;
 
 export interface EventWriterOptions {
   readonly keepAliveMs?: number;
@@ -113,6 +113,6 @@ export class EventWriter implements Disposable {
 }
 
 function frameOf(event: StreamEvent): string {
-  if (event === '[DONE]') return 'data: [DONE]\n\n';
+  if (typeof event === 'string') return `data: ${event}\n\n`;
   return `${event.type === undefined ? '' : `event: ${event.type}\n`}data: ${JSON.stringify(event)}\n\n`;
 }
