@@ -19,10 +19,11 @@ const MAX_NESTED = 200;
 export function acceptJson(fastify: FastifyInstance): void {
   fastify.decorateRequest('receiptSalt', '');
   fastify.decorateRequest('bodyDigest', '');
-  fastify.addHook('onRequest', async (request) => {
+  fastify.addHook('onRequest', (request, _reply, done) => {
     const encoding = request.headers['content-encoding'];
-    if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-      throw new CompletionError('unsupported_media_type', 'Send the body as it is, without a Content-Encoding.');
+    const isPlain = encoding === undefined || encoding.toLowerCase() === 'identity';
+    if (isPlain) done();
+    else done(new CompletionError('unsupported_media_type', 'Send the body as it is, without a Content-Encoding.'));
   });
   fastify.removeContentTypeParser('application/json');
   const parseJson = fastify.getDefaultJsonParser('error', 'error');
