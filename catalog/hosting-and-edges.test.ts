@@ -1,6 +1,6 @@
 // What records of real sites look like at clouds, hosts, edges and protections, and who they must be read as.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { profileOf, providers } from './test/shapes.ts';
 
 interface Shape {
@@ -36,11 +36,7 @@ const SHOWN: Readonly<Record<string, readonly [shown: readonly [services: string
   ],
   'Cloud Run, not Google’s suite, whose alias it has': [
     ['hosting google-cloud', 'header/x-cloud-trace-context'],
-    {
-      www: ['ghs.googlehosted.com'],
-      headers: { server: 'Google Frontend', 'x-cloud-trace-context': '0' },
-      asn: 15169,
-    },
+    { www: ['ghs.googlehosted.com'], headers: { server: 'Google Frontend', 'x-cloud-trace-context': '0' }, asn: 15169 },
   ],
   'Firebase Hosting, and the account that was verified': [
     ['hosting firebase-hosting, verified_service firebase-hosting', 'cname/web.app'],
@@ -96,17 +92,15 @@ const SHOWN: Readonly<Record<string, readonly [shown: readonly [services: string
   ],
 };
 
-describe('a site is read as', () => {
-  for (const [site, [[expected, by], { www = [], asn, ...record }]] of Object.entries(SHOWN)) {
-    it(site, () => {
-      const names = ['www.example.com', ...www];
-      const cname = Object.fromEntries(www.map((target, i) => [names[i], target]));
-      const { services } = profileOf({ cname, a: [{ address: '192.0.2.1', ...(asn && { asn }) }], ...record });
-      assert.equal(services.map(({ category, provider }) => `${category} ${provider}`).join(', '), expected);
-      assert.equal(services[0]?.evidence[0]?.rule, `${services[0]?.provider}/${by}`);
-    });
-  }
-});
+for (const [site, [[expected, by], { www = [], asn, ...record }]] of Object.entries(SHOWN)) {
+  it(`a site is read as ${site}`, () => {
+    const names = ['www.example.com', ...www];
+    const cname = Object.fromEntries(www.map((target, i) => [names[i], target]));
+    const { services } = profileOf({ cname, a: [{ address: '192.0.2.1', ...(asn && { asn }) }], ...record });
+    assert.equal(services.map(({ category, provider }) => `${category} ${provider}`).join(', '), expected);
+    assert.equal(services[0]?.evidence[0]?.rule, `${services[0]?.provider}/${by}`);
+  });
+}
 
 it('clouds, hosts and edges share no network', () => {
   const holders = new Map<number, string>();

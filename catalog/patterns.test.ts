@@ -1,7 +1,7 @@
 // Every pattern is found on its own, as a domain would publish it: no pattern is hidden by another or shows another
 // provider.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { alias, cookies, generator, mx, profileOf, providers, rua, scripts, servicesOf, spf } from './test/shapes.ts';
 
 type Rules = (typeof providers)[number]['rules'][number];
@@ -62,40 +62,36 @@ it('every provider says of what kind it is', () => {
   for (const { id, kinds } of providers) assert.ok(kinds.length > 0, id);
 });
 
-describe('every pattern of the catalog', () => {
-  it('shows its provider in its category, or that the name is for sale, and no other provider', () => {
-    const count: Record<string, number> = {};
-    const hidden: string[] = [];
-    for (const { id, rules } of providers) {
-      for (const group of rules) {
-        const records = Object.entries(recordsOf(group));
-        for (const each of records.flatMap(([kind, all]) => all.map((record) => [kind, record] as const))) {
-          count[each[0]] = (count[each[0]] ?? 0) + 1;
-          if (!isFound(id, group, each)) hidden.push(`${id} ${group.category} ${JSON.stringify(each)}`);
-        }
+it('every pattern of the catalog shows its provider in its category, or that the name is for sale, and no other provider', () => {
+  const count: Record<string, number> = {};
+  const hidden: string[] = [];
+  for (const { id, rules } of providers) {
+    for (const group of rules) {
+      const records = Object.entries(recordsOf(group));
+      for (const each of records.flatMap(([kind, all]) => all.map((record) => [kind, record] as const))) {
+        count[each[0]] = (count[each[0]] ?? 0) + 1;
+        if (!isFound(id, group, each)) hidden.push(`${id} ${group.category} ${JSON.stringify(each)}`);
       }
     }
-    assert.deepEqual(hidden, []);
-    assert.equal(Object.keys(count).length, 17, 'a kind has no pattern');
-  });
-  it('with a version prefix shows the version after it', () => {
-    const unread: string[] = [];
-    for (const { id, rules } of providers) {
-      for (const { header = [], html = {} } of rules) {
-        const headers = header.flatMap(({ name, value = '', version }) =>
-          version === undefined ? [] : [{ headers: { [name]: textOf(value, version) } }],
-        );
-        const generators = (html.generator ?? []).flatMap((given) =>
-          typeof given === 'string' || given.version === undefined
-            ? []
-            : [generator(textOf(given.start, given.version))],
-        );
-        for (const record of [...headers, ...generators]) {
-          const version = servicesOf(record).find((each) => each.provider_id === id)?.version;
-          if (!version?.endsWith('1.20.3')) unread.push(`${id} ${JSON.stringify(record)} ${version}`);
-        }
+  }
+  assert.deepEqual(hidden, []);
+  assert.equal(Object.keys(count).length, 17, 'a kind has no pattern');
+});
+it('every pattern of the catalog with a version prefix shows the version after it', () => {
+  const unread: string[] = [];
+  for (const { id, rules } of providers) {
+    for (const { header = [], html = {} } of rules) {
+      const headers = header.flatMap(({ name, value = '', version }) =>
+        version === undefined ? [] : [{ headers: { [name]: textOf(value, version) } }],
+      );
+      const generators = (html.generator ?? []).flatMap((given) =>
+        typeof given === 'string' || given.version === undefined ? [] : [generator(textOf(given.start, given.version))],
+      );
+      for (const record of [...headers, ...generators]) {
+        const version = servicesOf(record).find((each) => each.provider_id === id)?.version;
+        if (!version?.endsWith('1.20.3')) unread.push(`${id} ${JSON.stringify(record)} ${version}`);
       }
     }
-    assert.deepEqual(unread, []);
-  });
+  }
+  assert.deepEqual(unread, []);
 });

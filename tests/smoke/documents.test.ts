@@ -56,39 +56,37 @@ describe('the README', () => {
   });
 });
 
-describe('the docs', () => {
-  const pages = globSync('{*,bench/*,docs/**/*}.md', { cwd: root }).filter((page) => page !== 'CHANGELOG.md');
-  const anchorOf = (title: string) =>
-    title
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} -]/gu, '')
-      .replaceAll(' ', '-');
+const pages = globSync('{*,bench/*,docs/**/*}.md', { cwd: root }).filter((page) => page !== 'CHANGELOG.md');
+const anchorOf = (title: string) =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} -]/gu, '')
+    .replaceAll(' ', '-');
 
-  it('have at most 28,000 words, and lines of at most 120 characters but for tables', () => {
-    const words = pages
-      .filter((page) => page.startsWith('docs/'))
-      .flatMap((page) => read(page).match(/\S*[\p{L}\p{N}]\S*/gu) ?? []);
-    assert.ok(words.length <= 28_000, `${words.length} words`);
-    for (const page of pages) assert.doesNotMatch(read(page), /^(?!\|).{121,}$/mu, page);
-  });
+it('the docs have at most 28,000 words, and lines of at most 120 characters but for tables', () => {
+  const words = pages
+    .filter((page) => page.startsWith('docs/'))
+    .flatMap((page) => read(page).match(/\S*[\p{L}\p{N}]\S*/gu) ?? []);
+  assert.ok(words.length <= 28_000, `${words.length} words`);
+  for (const page of pages) assert.doesNotMatch(read(page), /^(?!\|).{121,}$/mu, page);
+});
 
-  it('link only to files and headings that exist, and are all in docs/README.md', () => {
-    for (const page of pages)
-      for (const target of namedIn(read(page), /\]\((?![a-z]+:)([^)\s]+)\)/g)) {
-        const [file = '', anchor] = target.split('#');
-        const at = file ? path.join(path.dirname(page), file) : page;
-        assertExists(at);
-        if (anchor)
-          assert.ok(
-            namedIn(read(at), /^#+ (.+)$/gm)
-              .map(anchorOf)
-              .includes(anchor),
-            `${page}: ${target}`,
-          );
-      }
-    for (const page of globSync('*.md', { cwd: path.join(root, 'docs') }))
-      assert.ok(page === 'README.md' || read('docs/README.md').includes(`(${page})`), page);
-  });
+it('the docs link only to files and headings that exist, and are all in docs/README.md', () => {
+  for (const page of pages)
+    for (const target of namedIn(read(page), /\]\((?![a-z]+:)([^)\s]+)\)/g)) {
+      const [file = '', anchor] = target.split('#');
+      const at = file ? path.join(path.dirname(page), file) : page;
+      assertExists(at);
+      if (anchor)
+        assert.ok(
+          namedIn(read(at), /^#+ (.+)$/gm)
+            .map(anchorOf)
+            .includes(anchor),
+          `${page}: ${target}`,
+        );
+    }
+  for (const page of globSync('*.md', { cwd: path.join(root, 'docs') }))
+    assert.ok(page === 'README.md' || read('docs/README.md').includes(`(${page})`), page);
 });
 
 it('docs/pitfalls.md lists forty pitfalls, and the tests that it names exist', () => {

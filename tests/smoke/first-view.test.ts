@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 const dist = path.join(import.meta.dirname, '../../web/dist');
 const MAX_BYTES = 100_000;
@@ -36,27 +36,25 @@ function scriptsOf(entries: readonly string[], chunks = manifest()): ReadonlySet
 
 const sizeOf = (file: string) => statSync(path.join(dist, `${file}.gz`)).size;
 
-describe('the first view', () => {
-  for (const [page, entries] of [
-    ['explorer', ['explorer.html', 'src/explorer/home/home-page.tsx']],
-    ['chat', ['chat.html']],
-  ] as const) {
-    it(`of the ${page} takes less than 100 KB of script`, (t) => {
-      const sizes = [...scriptsOf(entries), 'theme.js'].map((file) => [file, sizeOf(file)] as const);
-      const total = sizes.reduce((sum, [, bytes]) => sum + bytes, 0);
-      t.diagnostic(`${page}: ${total} bytes in ${sizes.length} files`);
-      assert.ok(total < MAX_BYTES, `${total} bytes: ${sizes.map(([file, bytes]) => `${file} ${bytes}`).join(', ')}`);
-    });
-  }
-
-  it('loads no check of receipts, no chart and no table before they are wanted', () => {
-    const chunks = manifest();
-    const loaded = scriptsOf(['explorer.html', 'src/explorer/home/home-page.tsx'], chunks);
-    const files = Object.values(chunks).map(({ file }) => file);
-    for (const name of ['verify-answer', 'chart-canvas', 'data-table']) {
-      const file = files.find((each) => each.startsWith(`assets/${name}-`) && each.endsWith('.js'));
-      assert.ok(file, `${name} is no file of its own`);
-      assert.equal(loaded.has(file), false, `${file} is loaded at once`);
-    }
+for (const [page, entries] of [
+  ['explorer', ['explorer.html', 'src/explorer/home/home-page.tsx']],
+  ['chat', ['chat.html']],
+] as const) {
+  it(`the first view of the ${page} takes less than 100 KB of script`, (t) => {
+    const sizes = [...scriptsOf(entries), 'theme.js'].map((file) => [file, sizeOf(file)] as const);
+    const total = sizes.reduce((sum, [, bytes]) => sum + bytes, 0);
+    t.diagnostic(`${page}: ${total} bytes in ${sizes.length} files`);
+    assert.ok(total < MAX_BYTES, `${total} bytes: ${sizes.map(([file, bytes]) => `${file} ${bytes}`).join(', ')}`);
   });
+}
+
+it('the first view loads no check of receipts, no chart and no table before they are wanted', () => {
+  const chunks = manifest();
+  const loaded = scriptsOf(['explorer.html', 'src/explorer/home/home-page.tsx'], chunks);
+  const files = Object.values(chunks).map(({ file }) => file);
+  for (const name of ['verify-answer', 'chart-canvas', 'data-table']) {
+    const file = files.find((each) => each.startsWith(`assets/${name}-`) && each.endsWith('.js'));
+    assert.ok(file, `${name} is no file of its own`);
+    assert.equal(loaded.has(file), false, `${file} is loaded at once`);
+  }
 });

@@ -66,7 +66,7 @@ it('a gateway serves workers that join with a token and prove a pinned model, an
     const engine = { ...runs, generate, info: { ...speaker.info, sizeBytes: 100_000 }, isReady: true };
     const model = { name: MODEL, engine, vocabulary, tree, speed: { prefill: 10_000, decode: 200 } };
     const joining = { ...settingsOf(name), STRATA_JOIN: gateway.network?.joinToken() ?? '' };
-    const { id } = workers.use(await startWorker(readWorkerConfig(joining), { logger }, { model }));
+    const { id } = workers.use(await startWorker(readWorkerConfig(joining), { logger }, { models: [model] }));
     return { id, crash: () => runs[Symbol.asyncDispose]() };
   };
 

@@ -94,10 +94,8 @@ describe('the report views', { skip: postgres.skip }, () => {
     const { changes } = await get(`/stack/v1/domains/${domain}/changes`);
     const newestFirst = 'select id, at, type from report_changes where domain = $1 order by at desc, id desc';
     const changed = (await ask(newestFirst, [domain])).map((row) => ({ ...row, at: row.at.toISOString() }));
-    assert.deepEqual(
-      changed,
-      changes.map(({ id, at, type }: Loose) => ({ id, at, type })),
-    );
+    const expected = changes.map(({ id, at, type }: Loose) => ({ id, at, type }));
+    assert.deepEqual(changed, expected);
     const stream = await get('/stack/v1/stream/json?since=2020-01-01T00:00:00Z');
     const events = await ask('select published_at, providers, body from report_stream order by seq');
     const idsOf = (all: Loose[]) => all.map(({ id }) => id);

@@ -105,9 +105,7 @@ export async function startFleet(databaseUrl: string, options: FleetOptions = {}
   const nodes = stack.use(await testNodes({ databaseUrl: reachedAt, domains: DOMAINS, canApiScan: true }));
   const fleet = new Fleet(nodes, roles, settingsOf);
   await fleet.settled();
-  return Object.assign(stack.move(), {
-    ...{ databaseUrl, fleet, asked, key, dataOf, checker: new Checker() },
-  });
+  return Object.assign(stack.move(), { ...{ databaseUrl, fleet, asked, key, dataOf, checker: new Checker() } });
 }
 
 async function namesOfCompanies(): Promise<readonly string[]> {

@@ -1,7 +1,7 @@
 // The guarantee of decision 3 over detection and history together: a failed look-up makes no change, however often it
 // fails. Includes community sets with requirements, exclusions and implications, and long pages.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
 import { detect } from './detect.ts';
@@ -35,9 +35,7 @@ const catalogParts: fc.Arbitrary<EvidenceParts> = fc.record({
     'googly-account=1',
     'socially-verification=1',
   ),
-  spf: fc.record({
-    '_spf.reseller.test': one(...RESOLD.map((includes) => [`v=spf1 ${includes} ~all`])),
-  }),
+  spf: fc.record({ '_spf.reseller.test': one(...RESOLD.map((includes) => [`v=spf1 ${includes} ~all`])) }),
   aaaa: one<LookUp>('empty', ['2001:db8::1'], aliasTo('x.edgy.test')),
   dmarc: some('v=DMARC1; p=none; rua=mailto:x@rua.dmarcer.test'),
   caa: some('0 issue certy.test', '0 issue signly.test'),
@@ -130,37 +128,35 @@ function changesOver(observations: readonly EvidenceParts[], rulebook: typeof te
   });
 }
 
-describe('a look-up that fails again and again makes no change, nor does its end:', () => {
-  for (const [of, parts, failures, rulebook] of [
-    ['the catalog', catalogParts, FAILURES, testRulebook],
-    ['a community set', communityParts, COMMUNITY_FAILURES, community],
-  ] as const) {
-    for (const [name, fail] of Object.entries(failures))
-      it(`${name}, with ${of}`, () =>
-        holds(150, [parts], (complete) => {
-          const failed = { ...complete, ...fail(complete) };
-          assert.deepEqual(changesOver([complete, complete, failed, failed, failed, complete, complete], rulebook), []);
-        }));
-  }
-  it('who is excluded by what a page shows does not come when the page fails', () => {
-    const complete = { txt: ['delta-site=1'], www: aliasTo('x.alpha-edge.test'), http: { headers: { 'x-beta': '1' } } };
-    const found = detect(evidenceOf(complete), community).services.map(({ provider }) => provider);
-    assert.deepEqual([found.includes('beta'), found.includes('alpha')], [true, false]);
-    const { services, roles } = detect(evidenceOf({ ...complete, ...PAGE['the page']?.(complete) }), community);
-    assert.ok(!services.some(({ provider }) => provider === 'alpha' || provider === 'alpha-cloud'));
-    assert.equal(roles.edge, 'unmeasured');
-  });
-  it('a page that outgrows the search limit', () => {
-    const html = [...Array.from({ length: 6 }, (_, i) => `filler[a-z0-9 ]{1,150}x${i}`), 'last-word[^>]{1,200}yy'];
-    const book = rulebookWith(Object.fromEntries(html.map((each, i) => [`Fat ${i}`, { cats: [5], html: [each] }])));
-    const pageOf = (words: number): EvidenceParts => {
-      const source = `${'filler '.repeat(words)}<p>last-word <b title="yy">`;
-      return { http: { page: extractPage(source, { url: 'https://a.test/', isTruncated: false, keepSource: true }) } };
-    };
-    const [short, long] = [pageOf(0), pageOf(9000)];
-    const providers = detect(evidenceOf(short), book).services.map(({ provider }) => provider);
-    assert.deepEqual(providers, ['fat-6']);
-    assert.equal(detect(evidenceOf(long), book).sources.html, 'unmeasured');
-    assert.deepEqual(changesOver([short, short, long, long, long], book), []);
-  });
+for (const [of, parts, failures, rulebook] of [
+  ['the catalog', catalogParts, FAILURES, testRulebook],
+  ['a community set', communityParts, COMMUNITY_FAILURES, community],
+] as const) {
+  for (const [name, fail] of Object.entries(failures))
+    it(`a look-up that fails again and again makes no change, nor does its end: ${name}, with ${of}`, () =>
+      holds(150, [parts], (complete) => {
+        const failed = { ...complete, ...fail(complete) };
+        assert.deepEqual(changesOver([complete, complete, failed, failed, failed, complete, complete], rulebook), []);
+      }));
+}
+it('a look-up that fails again and again makes no change, nor does its end: one that is excluded by what a page shows does not come when the page fails', () => {
+  const complete = { txt: ['delta-site=1'], www: aliasTo('x.alpha-edge.test'), http: { headers: { 'x-beta': '1' } } };
+  const found = detect(evidenceOf(complete), community).services.map(({ provider }) => provider);
+  assert.deepEqual([found.includes('beta'), found.includes('alpha')], [true, false]);
+  const { services, roles } = detect(evidenceOf({ ...complete, ...PAGE['the page']?.(complete) }), community);
+  assert.ok(!services.some(({ provider }) => provider === 'alpha' || provider === 'alpha-cloud'));
+  assert.equal(roles.edge, 'unmeasured');
+});
+it('a look-up that fails again and again makes no change, nor does its end: a page that outgrows the search limit', () => {
+  const html = [...Array.from({ length: 6 }, (_, i) => `filler[a-z0-9 ]{1,150}x${i}`), 'last-word[^>]{1,200}yy'];
+  const book = rulebookWith(Object.fromEntries(html.map((each, i) => [`Fat ${i}`, { cats: [5], html: [each] }])));
+  const pageOf = (words: number): EvidenceParts => {
+    const source = `${'filler '.repeat(words)}<p>last-word <b title="yy">`;
+    return { http: { page: extractPage(source, { url: 'https://a.test/', isTruncated: false, keepSource: true }) } };
+  };
+  const [short, long] = [pageOf(0), pageOf(9000)];
+  const providers = detect(evidenceOf(short), book).services.map(({ provider }) => provider);
+  assert.deepEqual(providers, ['fat-6']);
+  assert.equal(detect(evidenceOf(long), book).sources.html, 'unmeasured');
+  assert.deepEqual(changesOver([short, short, long, long, long], book), []);
 });

@@ -132,6 +132,8 @@ export interface Engine extends Vocabulary, AsyncDisposable {
   readonly info: ModelInfo;
   /** Whether it currently accepts jobs. */
   readonly isReady: boolean;
+  /** False: the next job loads the model first. Absent: it is always loaded. */
+  readonly isLoaded?: boolean;
   generate(job: Job, signal: AbortSignal, context?: JobContext): AsyncIterable<JobEvent>;
   /**
    * For each token of the answer (and its end, where `hasEnd`): by how much another token exceeded it in the draw, in
@@ -151,6 +153,8 @@ export type EngineErrorCode =
   /** Prompt and answer have more tokens than the context. */
   | 'job-too-long'
   | 'crashed'
+  /** The model is loaded on demand, and that failed or is not possible at present. */
+  | 'not-loaded'
   /** No engine or worker is available. */
   | 'no-worker'
   /** An upstream rejects our configuration: key, address or account. */

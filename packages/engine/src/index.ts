@@ -18,7 +18,10 @@ export { ModelEnvironment, type ModelSettings, readModelSettings } from './model
 export { CHUNK_BYTES, type FileTree, fileTreeDigest, openFileTree } from './model-store/file-tree.ts';
 export { listModels } from './model-store/list-models.ts';
 export { type ModelStoreOptions, resolveModel } from './model-store/resolve-model.ts';
-export { openModel } from './open-model.ts';
+export { NotLoadedError } from './on-demand/load-backoff.ts';
+export type { ModelMemoryStats } from './on-demand/model-memory.ts';
+export { type OpenedModels, openModels } from './on-demand/open-models.ts';
+export type { OpenedModel } from './open-model.ts';
 export { startLlamaEngine } from './process/llama-engine.ts';
 export { MeasuredEngine, measureSpeed, type Speed } from './speed.ts';
 export { openUpstream, type Upstream } from './upstream/upstream.ts';

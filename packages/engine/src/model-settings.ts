@@ -1,11 +1,17 @@
 // Settings of a local model, shared by gateway and worker.
 import path from 'node:path';
 import { z } from 'zod';
+import { type AttentionOptions, CACHE_PATTERN, cacheTypes, isPossible } from './attention.ts';
+import { EngineError } from './engine.ts';
 import type { ModelStoreOptions } from './model-store/resolve-model.ts';
 
 /** Spread into the settings schema of the service that opens the model. */
 export const ModelEnvironment = z.object({
-  STRATA_MODEL: z.string().min(1).optional().describe('GGUF file or `hf:` reference'),
+  STRATA_MODEL: z.string().min(1).optional().describe('GGUF files or `hf:` references, comma-separated'),
+  STRATA_MODEL_MEMORY: z.coerce.number().positive().max(1_000_000).optional().meta({
+    description: 'GB that loaded models may use together',
+    absent: '80 % of the memory free at the start, with a GPU of its memory',
+  }),
   STRATA_MODEL_DIRECTORY: z.string().min(1).optional().meta({
     description: 'downloaded models',
     absent: '`models` in the data directory',
@@ -33,11 +39,22 @@ export const ModelEnvironment = z.object({
     absent: 'the cores but one, shared by the processes; at least 1',
   }),
   STRATA_MODEL_GPU: z.enum(['auto', 'off']).default('off').describe('`auto` uses a GPU if there is one'),
+  STRATA_MODEL_FLASH_ATTENTION: z
+    .enum(['auto', 'on', 'off'])
+    .default('auto')
+    .describe('`auto`: on GPUs, and for quantised values'),
+  STRATA_MODEL_KV_CACHE: z
+    .string()
+    .regex(CACHE_PATTERN, 'must be f16, q8_0 or q4_0, or two of them as keys/values')
+    .default('f16')
+    .describe('`f16`, `q8_0`, `q4_0`, or two as `keys/values`'),
 });
 
 export interface ModelSettings {
-  /** GGUF file or `hf:` reference; undefined if not configured. */
-  readonly model: string | undefined;
+  /** GGUF files or `hf:` references. */
+  readonly models: readonly string[];
+  /** Memory of all loaded models; undefined: chosen for the machine. */
+  readonly modelMemoryBytes: number | undefined;
   readonly modelStore: Pick<ModelStoreOptions, 'dir' | 'endpoint' | 'token'>;
   readonly slots: number;
   readonly contextLength: number | undefined;
@@ -45,15 +62,20 @@ export interface ModelSettings {
   readonly processes: number | undefined;
   readonly threads: number | undefined;
   readonly gpu: 'auto' | false;
+  readonly attention: AttentionOptions;
 }
 
-/** Reads the settings; downloaded models are stored in `models` of the data directory unless a directory is set. */
+/**
+ * Reads the settings; downloaded models are stored in `models` of the data directory unless a directory is set. Throws
+ * EngineError `model-unusable` for settings that exclude each other.
+ */
 export function readModelSettings(
   settings: z.output<typeof ModelEnvironment>,
   { dataDirectory }: { readonly dataDirectory: string },
 ): ModelSettings {
   return {
-    model: settings.STRATA_MODEL,
+    models: [...new Set(settings.STRATA_MODEL?.split(',').map((each) => each.trim()))].filter(Boolean),
+    modelMemoryBytes: settings.STRATA_MODEL_MEMORY && settings.STRATA_MODEL_MEMORY * 1e9,
     modelStore: {
       dir: settings.STRATA_MODEL_DIRECTORY ?? path.join(dataDirectory, 'models'),
       endpoint: settings.STRATA_HF_ENDPOINT,
@@ -64,5 +86,14 @@ export function readModelSettings(
     processes: settings.STRATA_MODEL_PROCESSES,
     threads: settings.STRATA_MODEL_THREADS,
     gpu: settings.STRATA_MODEL_GPU === 'auto' ? 'auto' : false,
+    attention: attentionSettings(settings),
   };
+}
+
+function attentionSettings(settings: z.output<typeof ModelEnvironment>): AttentionOptions {
+  const { STRATA_MODEL_FLASH_ATTENTION: flash, STRATA_MODEL_KV_CACHE: cache } = settings;
+  const attention = { flash, ...cacheTypes(cache) };
+  if (isPossible(attention)) return attention;
+  const problem = `STRATA_MODEL_KV_CACHE=${cache}: quantised values need flash attention`;
+  throw new EngineError('model-unusable', `${problem}, and STRATA_MODEL_FLASH_ATTENTION is off`);
 }

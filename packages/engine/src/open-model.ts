@@ -6,9 +6,9 @@ import { type Engine, EngineError } from './engine.ts';
 import type { ModelSettings } from './model-settings.ts';
 import { ModelStoreError } from './model-store/error.ts';
 import { resolveModel } from './model-store/resolve-model.ts';
-import { startLlamaEngine } from './process/llama-engine.ts';
+import { type LlamaEngineOptions, startLlamaEngine } from './process/llama-engine.ts';
 
-export interface OpenModelOptions extends ModelSettings {
+export interface OpenModelOptions extends Omit<ModelSettings, 'models' | 'modelMemoryBytes'> {
   /** GGUF file or `hf:` reference. */
   readonly model: string;
   /** Aborts a download or a load; the downloaded part of a file is kept, and the next start resumes it. */
@@ -37,30 +37,40 @@ const PROGRESS_LOG_MS = 10_000;
 /** Rejects with EngineError or ModelStoreError, or with the signal's reason. */
 export async function openModel(options: OpenModelOptions, log: ModelLog): Promise<OpenedModel> {
   const file = await fileOf(options, log);
-  const startedAt = performance.now();
-  const { slots, gpu, contextLength, signal } = options;
-  const { processes, threads } = await arrangementOf(file, options);
-  const engine = await startLlamaEngine(
-    { file, slots, processes, threads, gpu, ...(contextLength === undefined ? {} : { contextLength }) },
-    {
-      signal,
-      onRestart: ({ kind, detail }) => {
-        if (kind === 'died') log.error({ detail }, 'the engine process died and is being restarted');
-        else log.info({ detail }, 'the engine is available again');
-      },
-    },
-  );
-  const id = path.basename(file, '.gguf').replace(/-00001-of-\d{5}$/, '');
-  const { sha256, contextLength: tokens, slots: slotCount, engine: build } = engine.info;
-  const ms = Math.round(performance.now() - startedAt);
-  log.info(
-    { model: id, sha256, contextLength: tokens, slots: slotCount, processes, threads, build, ms },
-    'model loaded',
-  );
-  return { id, file, engine };
+  const engine = await loadEngine(await engineOptions(file, options), log, options.signal);
+  return { id: idOf(file), file, engine };
 }
 
-async function fileOf({ model, modelStore, signal }: OpenModelOptions, log: ModelLog): Promise<string> {
+export const idOf = (file: string): string => path.basename(file, '.gguf').replace(/-00001-of-\d{5}$/, '');
+
+export type ArrangedOptions = LlamaEngineOptions & Arrangement;
+
+/** Rejects with EngineError. */
+export async function engineOptions(file: string, options: OpenModelOptions): Promise<ArrangedOptions> {
+  const { slots, gpu, attention, contextLength } = options;
+  const arrangement = await arrangementOf(file, options);
+  return { file, slots, gpu, attention, ...arrangement, ...(contextLength === undefined ? {} : { contextLength }) };
+}
+
+/** Rejects with EngineError, or with the signal's reason. */
+export async function loadEngine(options: ArrangedOptions, log: ModelLog, signal?: AbortSignal): Promise<Engine> {
+  const startedAt = performance.now();
+  const engine = await startLlamaEngine(options, {
+    signal,
+    onRestart: ({ kind, detail }) => {
+      if (kind === 'died') log.error({ detail }, 'the engine process died and is being restarted');
+      else log.info({ detail }, 'the engine is available again');
+    },
+  });
+  const { sha256, contextLength, slots, engine: build } = engine.info;
+  const { file, processes, threads } = options;
+  const ms = Math.round(performance.now() - startedAt);
+  log.info({ model: idOf(file), sha256, contextLength, slots, processes, threads, build, ms }, 'model loaded');
+  return engine;
+}
+
+/** Downloads the model of a reference. Rejects with ModelStoreError, or with the signal's reason. */
+export async function fileOf({ model, modelStore, signal }: OpenModelOptions, log: ModelLog): Promise<string> {
   if (!/^hf:/.test(model)) return model;
   let loggedAt = Number.NEGATIVE_INFINITY;
   log.info({ model, directory: modelStore.dir }, 'resolving the model');

@@ -87,7 +87,7 @@ async function fastest(
   return found ?? 0;
 }
 
-/** An engine that reports its own speed: the initial measurement, updated by each answer. */
+/** An engine that reports its own speed: the initial measurement (0: none), updated by each answer. */
 export class MeasuredEngine implements Engine {
   readonly #engine: Engine;
   readonly #nowMs: () => number;
@@ -110,6 +110,10 @@ export class MeasuredEngine implements Engine {
 
   get isReady(): boolean {
     return this.#engine.isReady;
+  }
+
+  get isLoaded(): boolean {
+    return this.#engine.isLoaded ?? true;
   }
 
   tokenize(text: string, options?: { readonly hasControl?: boolean }): Promise<readonly number[]> {
@@ -170,7 +174,8 @@ export class MeasuredEngine implements Engine {
   #record(kind: keyof Speed, tokens: number, { ms, min }: { readonly ms: number; readonly min: number }): void {
     if (tokens < min || ms <= 0) return;
     const measured = (tokens / ms) * 1_000;
-    this.#speed = { ...this.#speed, [kind]: this.#speed[kind] * (1 - WEIGHT) + measured * WEIGHT };
+    const before = this.#speed[kind] || measured;
+    this.#speed = { ...this.#speed, [kind]: before * (1 - WEIGHT) + measured * WEIGHT };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,6 @@
 // Lists of feeds: as other readers write them, hostile, and written to be read again; and what pages announce.
 import assert from 'node:assert/strict';
-import { describe, it, test } from 'node:test';
+import { it, test } from 'node:test';
 import fc from 'fast-check';
 import { codePoint, holds } from '../../../tests/support/property.ts';
 import { announcedFeeds } from './links/announced-feeds.ts';
@@ -85,11 +85,10 @@ test('random text never throws, and what is written is read again, whatever the 
   });
 });
 
-describe('the feeds that a page announces', () => {
-  const PAGE = 'https://www.example.com/blog/';
+const PAGE = 'https://www.example.com/blog/';
 
-  it('are its alternates of a feed’s type, absolute, each once', () => {
-    const html = `<!doctype html><html><head><title>x</title>
+it('the feeds that a page announces are its alternates of a feed’s type, absolute, each once', () => {
+  const html = `<!doctype html><html><head><title>x</title>
       <LINK REL="Alternate" TYPE="application/RSS+xml; charset=utf-8" HREF="/feed.xml">
       <link rel="alternate home" type="application/atom+xml" href="atom?a=1&amp;b=2"/>
       <link rel=alternate type=application/feed+json href=https://feeds.example.net/x.json>
@@ -98,26 +97,25 @@ describe('the feeds that a page announces', () => {
       <link rel="stylesheet" type="application/rss+xml" href="/no.xml">
       <!-- <link rel="alternate" type="application/rss+xml" href="/comment.xml"> -->
       <script>'<link rel="alternate" type="application/rss+xml" href="/script.xml">'</script>`;
-    assert.deepEqual(announcedFeeds(html, PAGE), [
-      'https://www.example.com/feed.xml',
-      'https://www.example.com/blog/atom?a=1&b=2',
-      'https://feeds.example.net/x.json',
-    ]);
-    const based = '<base href="https://other.example/x/"><link rel=alternate type=application/rss+xml href=feed>';
-    assert.deepEqual(announcedFeeds(based, PAGE), ['https://other.example/x/feed']);
-  });
-  it('are few and of the web, whatever the page says, and found within a moment', () => {
-    const link = (href: string) => `<link rel="alternate" type="application/rss+xml" href="${href}">`;
-    const otherUrls = ['javascript:1', 'file:///etc/passwd', 'http://', 'data:,x'];
-    assert.deepEqual(announcedFeeds(otherUrls.map(link).join(''), PAGE), []);
-    assert.equal(announcedFeeds(Array.from({ length: 1_000 }, (_, i) => link(`/${i}`)).join(''), PAGE).length, 10);
-    assert.deepEqual(announcedFeeds('', PAGE), []);
-    const startedAt = performance.now();
-    for (const hostile of ['<', '<link ', '<link rel="', '<!--', '<a '.repeat(2), '<div>'])
-      announcedFeeds(hostile.repeat(200_000), PAGE);
-    announcedFeeds(`<link ${'a'.repeat(500_000)}`, PAGE);
-    announcedFeeds(`<link rel="${' '.repeat(500_000)}" type="${';'.repeat(1_000)}" href="x">`, PAGE);
-    // Generous, for a busy machine: work that grew with the square of the length would take hours.
-    assert.ok(performance.now() - startedAt < 60_000);
-  });
+  assert.deepEqual(announcedFeeds(html, PAGE), [
+    'https://www.example.com/feed.xml',
+    'https://www.example.com/blog/atom?a=1&b=2',
+    'https://feeds.example.net/x.json',
+  ]);
+  const based = '<base href="https://other.example/x/"><link rel=alternate type=application/rss+xml href=feed>';
+  assert.deepEqual(announcedFeeds(based, PAGE), ['https://other.example/x/feed']);
+});
+it('the feeds that a page announces are few and of the web, whatever the page says, and found within a moment', () => {
+  const link = (href: string) => `<link rel="alternate" type="application/rss+xml" href="${href}">`;
+  const otherUrls = ['javascript:1', 'file:///etc/passwd', 'http://', 'data:,x'];
+  assert.deepEqual(announcedFeeds(otherUrls.map(link).join(''), PAGE), []);
+  assert.equal(announcedFeeds(Array.from({ length: 1_000 }, (_, i) => link(`/${i}`)).join(''), PAGE).length, 10);
+  assert.deepEqual(announcedFeeds('', PAGE), []);
+  const startedAt = performance.now();
+  for (const hostile of ['<', '<link ', '<link rel="', '<!--', '<a '.repeat(2), '<div>'])
+    announcedFeeds(hostile.repeat(200_000), PAGE);
+  announcedFeeds(`<link ${'a'.repeat(500_000)}`, PAGE);
+  announcedFeeds(`<link rel="${' '.repeat(500_000)}" type="${';'.repeat(1_000)}" href="x">`, PAGE);
+  // Generous, for a busy machine: work that grew with the square of the length would take hours.
+  assert.ok(performance.now() - startedAt < 60_000);
 });

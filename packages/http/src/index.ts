@@ -19,6 +19,7 @@ export { FailureLog } from './operations/failure-log.ts';
 export { followKeys } from './operations/follow-keys.ts';
 export { createLogger } from './operations/logger.ts';
 export { Metrics, serveMetrics } from './operations/metrics.ts';
+export { addModelMetrics } from './operations/model-metrics.ts';
 export { canSign, Readiness } from './operations/readiness.ts';
 export { ThrottledLog } from './operations/throttled-log.ts';
 export { checkTracing, startTracing } from './operations/tracing.ts';

@@ -23,9 +23,8 @@ describe('the OpenAPI document', () => {
   };
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
 
-  it('is the same for the same routes, to the byte', () => {
-    assert.equal(JSON.stringify(openApiDocument(routes, info)), JSON.stringify(document));
-  });
+  it('is the same for the same routes, to the byte', () =>
+    assert.equal(JSON.stringify(openApiDocument(routes, info)), JSON.stringify(document)));
 
   it('describes parameters, answers and every declared problem', () => {
     const operation = document.paths['/things/{id}']?.get;
@@ -108,17 +107,15 @@ async function tried(...rehearsals: { route: Route<App>; query?: Record<string, 
   return { asked: app.asked, signed };
 }
 
-describe('a rehearsal', () => {
-  it('runs a request completely, without a caller', async () => {
-    const seven = { route: things, query: { limit: '7' } };
-    const { asked, signed } = await tried(seven, { route: things }, { route: table });
-    assert.deepEqual(asked, ['7 undefined', '5 undefined']);
-    assert.match(signed[0] ?? '', /^\{"_alpha":true,.*"limit":7\}$/);
-    assert.equal(signed[2], 'a\r\nx\r\n');
-  });
+it('a rehearsal runs a request completely, without a caller', async () => {
+  const seven = { route: things, query: { limit: '7' } };
+  const { asked, signed } = await tried(seven, { route: things }, { route: table });
+  assert.deepEqual(asked, ['7 undefined', '5 undefined']);
+  assert.match(signed[0] ?? '', /^\{"_alpha":true,.*"limit":7\}$/);
+  assert.equal(signed[2], 'a\r\nx\r\n');
+});
 
-  it('refuses a request that no caller could send, and a response that is not signed', async () => {
-    await assert.rejects(tried({ route: things, query: { limit: '11' } }), /Cannot use: limit/);
-    await assert.rejects(tried({ route: file }), /kind bytes is not signed/);
-  });
+it('a rehearsal refuses a request that no caller could send, and a response that is not signed', async () => {
+  await assert.rejects(tried({ route: things, query: { limit: '11' } }), /Cannot use: limit/);
+  await assert.rejects(tried({ route: file }), /kind bytes is not signed/);
 });

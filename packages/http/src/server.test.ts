@@ -72,10 +72,8 @@ describe('the server', () => {
       assert.deepEqual(found, [400, 'invalid_parameter', 'limit'], number.slice(0, 30));
     }
     const { body } = await get('/things/a?nonsense=1&__proto__=x&constructor=y');
-    assert.deepEqual(
-      body.errors.map((each: { field: string }) => each.field),
-      ['nonsense', '__proto__', 'constructor'],
-    );
+    const fields = body.errors.map((each: { field: string }) => each.field);
+    assert.deepEqual(fields, ['nonsense', '__proto__', 'constructor']);
     assert.equal((await get(`/things/${'a'.repeat(41)}`)).body.errors[0].field, 'id');
   });
 
@@ -235,66 +233,62 @@ function fieldsRefused(params: unknown, query: unknown): string[] {
   return [];
 }
 
-describe('the input of a request', () => {
-  it('holds path and query, parsed, with defaults, and nothing else', () => {
-    const domain = 'a.example';
-    assert.deepEqual(parse({ domain }, { limit: '7', q: 'x' }), { domain, limit: 7, q: 'x' });
-    assert.deepEqual(parse({ domain }, {}), { domain, limit: 50 });
-    assert.deepEqual(parse({ domain }, { q: 'x' }, { ignoresUnknown: true }), {});
-  });
-
-  it('names every field that cannot be used, once', () => {
-    assert.deepEqual(fieldsRefused({ domain: 'a' }, { limit: '0', q: ['x', 'y'] }), ['domain', 'q', 'limit']);
-    assert.deepEqual(fieldsRefused({ domain: 'abc' }, { limit: ['1', '2'], Limit: '1' }), ['Limit', 'limit']);
-  });
-
-  it('reads only what the request itself holds, never what its objects inherit', () => {
-    const query = z.object({ constructor: z.string().optional(), toString: z.string().optional() });
-    assert.deepEqual(parse({}, {}, { query }), {});
-    assert.deepEqual(parse({ domain: 'abc' }, Object.create({ limit: '9' })), { domain: 'abc', limit: 50 });
-    assert.deepEqual(fieldsRefused({ domain: 'abc' }, JSON.parse('{"__proto__":"x"}')), ['__proto__']);
-  });
+it('the input of a request holds path and query, parsed, with defaults, and nothing else', () => {
+  const domain = 'a.example';
+  assert.deepEqual(parse({ domain }, { limit: '7', q: 'x' }), { domain, limit: 7, q: 'x' });
+  assert.deepEqual(parse({ domain }, {}), { domain, limit: 50 });
+  assert.deepEqual(parse({ domain }, { q: 'x' }, { ignoresUnknown: true }), {});
 });
 
-describe('the mapping of errors to problems', () => {
-  it('gives each code of the table its status, its title and a type that any server resolves on itself', () => {
-    const titles = new Set<string>();
-    for (const [code, { status, title }] of Object.entries(ERRORS) as [ErrorCode, (typeof ERRORS)[ErrorCode]][]) {
-      const refusal = new Refusal(code, 'Because.', { headers: { 'retry-after': '3' } });
-      const { problem, headers } = problemOf(refusal, 'request-1');
-      const type = `/problems/${code}`;
-      assert.deepEqual(problem, { type, title, status, detail: 'Because.', code, request_id: 'request-1' });
-      assert.equal(new URL(type, 'https://api.example/stack/v1/x').href, `https://api.example/problems/${code}`);
-      assert.deepEqual(headers, { 'retry-after': '3' });
-      assert.ok(status >= 400 && status < 600);
-      titles.add(title);
-    }
-    assert.equal(titles.size, Object.keys(ERRORS).length, 'each has a title of its own');
-  });
+it('the input of a request names every field that cannot be used, once', () => {
+  assert.deepEqual(fieldsRefused({ domain: 'a' }, { limit: '0', q: ['x', 'y'] }), ['domain', 'q', 'limit']);
+  assert.deepEqual(fieldsRefused({ domain: 'abc' }, { limit: ['1', '2'], Limit: '1' }), ['Limit', 'limit']);
+});
 
-  it('is invalid_parameter for a URL that Fastify cannot read, without its message', () => {
-    const { problem } = problemOf(Object.assign(new Error('FST: internals'), { code: 'FST_ERR_BAD_URL' }), 'r');
-    assert.equal(problem.code, 'invalid_parameter');
-    assert.ok(!problem.detail.includes('internals'));
-  });
+it('the input of a request reads only what the request itself holds, never what its objects inherit', () => {
+  const query = z.object({ constructor: z.string().optional(), toString: z.string().optional() });
+  assert.deepEqual(parse({}, {}, { query }), {});
+  assert.deepEqual(parse({ domain: 'abc' }, Object.create({ limit: '9' })), { domain: 'abc', limit: 50 });
+  assert.deepEqual(fieldsRefused({ domain: 'abc' }, JSON.parse('{"__proto__":"x"}')), ['__proto__']);
+});
 
-  it('reports unavailable with Retry-After for failures of the machine, without their cause', () => {
-    const full = new Error('/secret/path: the disk is full');
-    const { problem, headers } = problemOf(full, 'r', (error) => error === full);
-    assert.deepEqual([problem.status, problem.code, headers], [503, 'unavailable', { 'retry-after': '30' }]);
-    assert.ok(!problem.detail.includes('secret'));
-    assert.equal(problemOf(new Error('a bug'), 'r', (error) => error === full).problem.status, 500);
-  });
+it('the mapping of errors to problems gives each code of the table its status, its title and a type that any server resolves on itself', () => {
+  const titles = new Set<string>();
+  for (const [code, { status, title }] of Object.entries(ERRORS) as [ErrorCode, (typeof ERRORS)[ErrorCode]][]) {
+    const refusal = new Refusal(code, 'Because.', { headers: { 'retry-after': '3' } });
+    const { problem, headers } = problemOf(refusal, 'request-1');
+    const type = `/problems/${code}`;
+    assert.deepEqual(problem, { type, title, status, detail: 'Because.', code, request_id: 'request-1' });
+    assert.equal(new URL(type, 'https://api.example/stack/v1/x').href, `https://api.example/problems/${code}`);
+    assert.deepEqual(headers, { 'retry-after': '3' });
+    assert.ok(status >= 400 && status < 600);
+    titles.add(title);
+  }
+  assert.equal(titles.size, Object.keys(ERRORS).length, 'each has a title of its own');
+});
 
-  it('reveals nothing about other errors', () => {
-    const secret = 'password=1234';
-    const errors = [{}, { code: 'toString', statusCode: 200 }, { code: '__proto__' }].map((more) =>
-      Object.assign(new Error(secret), more),
-    );
-    for (const error of [...errors, secret, { message: secret }, undefined, null, 1234]) {
-      const { problem } = problemOf(error, 'r');
-      assert.deepEqual([problem.status, problem.code], [500, 'internal_error']);
-      assert.ok(!JSON.stringify(problem).includes('1234'));
-    }
-  });
+it('the mapping of errors to problems gives invalid_parameter for a URL that Fastify cannot read, without its message', () => {
+  const { problem } = problemOf(Object.assign(new Error('FST: internals'), { code: 'FST_ERR_BAD_URL' }), 'r');
+  assert.equal(problem.code, 'invalid_parameter');
+  assert.ok(!problem.detail.includes('internals'));
+});
+
+it('the mapping of errors to problems reports unavailable with Retry-After for failures of the machine, without their cause', () => {
+  const full = new Error('/secret/path: the disk is full');
+  const { problem, headers } = problemOf(full, 'r', (error) => error === full);
+  assert.deepEqual([problem.status, problem.code, headers], [503, 'unavailable', { 'retry-after': '30' }]);
+  assert.ok(!problem.detail.includes('secret'));
+  assert.equal(problemOf(new Error('a bug'), 'r', (error) => error === full).problem.status, 500);
+});
+
+it('the mapping of errors to problems reveals nothing about other errors', () => {
+  const secret = 'password=1234';
+  const errors = [{}, { code: 'toString', statusCode: 200 }, { code: '__proto__' }].map((more) =>
+    Object.assign(new Error(secret), more),
+  );
+  for (const error of [...errors, secret, { message: secret }, undefined, null, 1234]) {
+    const { problem } = problemOf(error, 'r');
+    assert.deepEqual([problem.status, problem.code], [500, 'internal_error']);
+    assert.ok(!JSON.stringify(problem).includes('1234'));
+  }
 });

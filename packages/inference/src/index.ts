@@ -15,8 +15,9 @@ export {
 } from './answer/responses-answer.ts';
 export { StopScanner } from './answer/stop-scanner.ts';
 export { CompletionError, type ErrorName, errorBody } from './errors.ts';
+export { type HeldAnswer, heldAnswer } from './grammar/answer-grammar.ts';
 export { grammarProblem } from './grammar/grammar-bounds.ts';
-export { callGrammar, schemaGrammar, schemaOrCallGrammar } from './grammar/schema-grammar.ts';
+export { schemaGrammar } from './grammar/schema-grammar.ts';
 export { endMarginOf, MAX_MARGIN_NATS, marginOf } from './margin.ts';
 export { AuditRun } from './network/audit/audit-run.ts';
 export {

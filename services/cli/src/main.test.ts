@@ -71,61 +71,59 @@ describe('the strata command', () => {
   });
 });
 
-describe('strata at its start', () => {
-  /** Runs `serve` with these settings; it must end by itself with one line that matches. */
-  async function failsWith(more: Record<string, string>, line: RegExp): Promise<void> {
-    const env = { ...quiet, STRATA_LOG_LEVEL: 'fatal', ...more };
-    const { stdout, stderr } = await assertEnds('stack serve', 1, line, { env });
-    assert.deepEqual([stdout, stderr.split('\n').length], ['', 2], stderr);
+/** Runs `serve` with these settings; it must end by itself with one line that matches. */
+async function failsWith(more: Record<string, string>, line: RegExp): Promise<void> {
+  const env = { ...quiet, STRATA_LOG_LEVEL: 'fatal', ...more };
+  const { stdout, stderr } = await assertEnds('stack serve', 1, line, { env });
+  assert.deepEqual([stdout, stderr.split('\n').length], ['', 2], stderr);
+}
+
+it('strata at its start fails with a clear line and exit code 1 where a port is in use', async () => {
+  await using data = await temporaryDirectory();
+  await using server = await fakeService(() => {});
+  const { port } = new URL(server.base);
+  for (const name of ['STRATA_STACK_PORT', 'STRATA_METRICS_PORT']) {
+    const line = `^strata: cannot serve the .+ port ${port}: the port is in use; choose another one with ${name}`;
+    await failsWith({ STRATA_DATA: data.path, [name]: port }, new RegExp(line));
   }
+});
 
-  it('fails with a clear line and exit code 1 where a port is in use', async () => {
-    await using data = await temporaryDirectory();
-    await using server = await fakeService(() => {});
-    const { port } = new URL(server.base);
-    for (const name of ['STRATA_STACK_PORT', 'STRATA_METRICS_PORT']) {
-      const line = `^strata: cannot serve the .+ port ${port}: the port is in use; choose another one with ${name}`;
-      await failsWith({ STRATA_DATA: data.path, [name]: port }, new RegExp(line));
-    }
-  });
+it('strata at its start fails as clearly where a database, a data directory, a list or keys cannot be used', async () => {
+  await using data = await temporaryDirectory();
+  const below = (...names: string[]) => path.join(data.path, ...names);
+  await writeFile(below('text.db'), 'not a database, but long enough to be read as one. '.repeat(100));
+  await mkdir(below('directory.db'));
+  await writeFile(below('file'), '');
+  await mkdir(below('keys', 'receipts'), { recursive: true });
+  await writeFile(below('keys', 'receipts', 'signing-keys.json'), '{}', { mode: 0o644 });
+  const at = (file: string) => ({ STRATA_DATA: below('data'), STRATA_DATABASE_URL: `sqlite:${file}` });
+  for (const [env, line] of [
+    [at(below('text.db')), /^strata: The file is not a Strata database\./],
+    [at(below('directory.db')), /^strata: The database file cannot be opened/],
+    [at(below('nowhere', 'x.db')), /^strata: The database file cannot be opened/],
+    [at('/proc/version'), /^strata: The /],
+    [{ STRATA_DATA: below('file') }, /^strata: cannot create the data directory .+: a file with this name exists/],
+    [{ STRATA_DATA: below('file', 'below') }, /^strata: cannot create the data directory .+ is a file/],
+    [{ STRATA_DATA: below('other'), STRATA_OPT_OUT_FILE: '/nowhere' }, /^strata: cannot read the opt-out list/],
+    [{ STRATA_DATA: data.path }, /^strata: .+signing-keys\.json is readable by other users/],
+  ] as const)
+    await failsWith(env, line);
+});
 
-  it('fails as clearly where a database, a data directory, a list or keys cannot be used', async () => {
-    await using data = await temporaryDirectory();
-    const below = (...names: string[]) => path.join(data.path, ...names);
-    await writeFile(below('text.db'), 'not a database, but long enough to be read as one. '.repeat(100));
-    await mkdir(below('directory.db'));
-    await writeFile(below('file'), '');
-    await mkdir(below('keys', 'receipts'), { recursive: true });
-    await writeFile(below('keys', 'receipts', 'signing-keys.json'), '{}', { mode: 0o644 });
-    const at = (file: string) => ({ STRATA_DATA: below('data'), STRATA_DATABASE_URL: `sqlite:${file}` });
-    for (const [env, line] of [
-      [at(below('text.db')), /^strata: The file is not a Strata database\./],
-      [at(below('directory.db')), /^strata: The database file cannot be opened/],
-      [at(below('nowhere', 'x.db')), /^strata: The database file cannot be opened/],
-      [at('/proc/version'), /^strata: The /],
-      [{ STRATA_DATA: below('file') }, /^strata: cannot create the data directory .+: a file with this name exists/],
-      [{ STRATA_DATA: below('file', 'below') }, /^strata: cannot create the data directory .+ is a file/],
-      [{ STRATA_DATA: below('other'), STRATA_OPT_OUT_FILE: '/nowhere' }, /^strata: cannot read the opt-out list/],
-      [{ STRATA_DATA: data.path }, /^strata: .+signing-keys\.json is readable by other users/],
-    ] as const)
-      await failsWith(env, line);
+it('strata at its start serves until SIGINT and ends with exit code 0; a second process on its data is refused', async () => {
+  await using data = await temporaryDirectory();
+  const env = { ...quiet, STRATA_DATA: data.path };
+  const locked = /^strata: .+lock is held by process \d+ on .+: another .+; stop it, or .+STRATA_DATA to .+\n$/;
+  const { code, stderr } = await spawnStrata('stack serve', {
+    env,
+    async whileAt({ matched }) {
+      await assertEnds('stack serve', 1, locked, { env });
+      assert.equal((await fetch(new URL('/health', matched[1]))).status, 200);
+    },
+    interruptAt: /"url":"(http:[^"]+)"/,
   });
-
-  it('serves until SIGINT and ends with exit code 0; a second process on its data is refused', async () => {
-    await using data = await temporaryDirectory();
-    const env = { ...quiet, STRATA_DATA: data.path };
-    const locked = /^strata: .+lock is held by process \d+ on .+: another .+; stop it, or .+STRATA_DATA to .+\n$/;
-    const { code, stderr } = await spawnStrata('stack serve', {
-      env,
-      async whileAt({ matched }) {
-        await assertEnds('stack serve', 1, locked, { env });
-        assert.equal((await fetch(new URL('/health', matched[1]))).status, 200);
-      },
-      interruptAt: /"url":"(http:[^"]+)"/,
-    });
-    assert.equal(code, 0, stderr);
-    assert.match(stderr, /"msg":"ready"[\s\S]*"msg":"stopping"/);
-  });
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /"msg":"ready"[\s\S]*"msg":"stopping"/);
 });
 
 const isRoot = process.getuid?.() === 0;
@@ -162,51 +160,49 @@ describe('a command that root runs', { skip: isRoot ? false : 'only root writes 
   });
 });
 
-describe('both services', () => {
-  const [on, all] = [{ STRATA_NETWORK: 'on' }, { STRATA_HOST: '0.0.0.0' }];
-  const named = { STRATA_CHAT_URL: 'https://chat.example/', STRATA_EXPLORER_URL: 'https://stack.example' };
-  const explorer = 'http://127.0.0.1:8787';
-  for (const [what, env, chat, stack] of [
-    ['each other to readers', on, 'http://127.0.0.1:8788', explorer],
-    ['IPv6', { ...on, STRATA_HOST: '::1', STRATA_STACK_PORT: '80' }, 'http://[::1]:8788', 'http://[::1]:80'],
-    ['no chat where nothing is served', {}, undefined, explorer],
-    ['no chat at an unknown port', { ...on, STRATA_INFERENCE_PORT: '0' }, undefined, explorer],
-    ['no address that a browser cannot open', { ...on, ...all }, undefined, undefined],
-    ['the URLs of the settings', { ...named, ...all }, 'https://chat.example', 'https://stack.example'],
-  ] as const)
-    it(`name ${what}`, () => {
-      const { stack: ofStack, inference } = withLinks(readConfig(env), readGatewayConfig(env));
-      assert.deepEqual([ofStack.chatUrl, inference.explorerUrl], [chat, stack]);
-    });
-
-  it('report `stopping` concurrently, and answer until the drain time is over', async () => {
-    await using directory = await temporaryDirectory();
-    const samples: { readonly ready: readonly string[]; readonly health: readonly number[] }[] = [];
-    let watching: Promise<void> | undefined;
-    const watch = async (bases: readonly string[]) => {
-      for (;;) {
-        const asked = (path: string) => Promise.all(bases.map((base) => fetch(`${base}${path}`)));
-        const answers = await Promise.all([asked('/ready'), asked('/health')]).catch(() => undefined);
-        if (!answers) return;
-        const states = answers[0].map(async (answer) => ((await answer.json()) as { status: string }).status);
-        samples.push({ ready: await Promise.all(states), health: answers[1].map(({ status }) => status) });
-        await delay(50);
-      }
-    };
-    await succeed('start', {
-      env: {
-        ...{ ...quiet, STRATA_DATA: directory.path, STRATA_INFERENCE_PORT: '0', ...on, STRATA_MDNS: 'off' },
-        ...{ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_DRAIN_SECONDS: '2' },
-      },
-      interruptAt: /^(?=[\s\S]*"url":"(http:[^"]+)\/v1")(?=[\s\S]*"url":"(http:[^"]+)\/","metricsPort")/,
-      whileAt: async ({ matched: [, chat = '', stack = ''] }) => {
-        watching = watch([stack, chat]);
-      },
-    });
-    await watching;
-    const both = samples.filter(({ ready }) => ready.every((state) => state === 'stopping'));
-    // With sequential drains there would be none.
-    assert.ok(both.length >= 3, JSON.stringify(samples));
-    assert.ok(samples.every(({ health }) => health.every((status) => status === 200)));
+const [on, all] = [{ STRATA_NETWORK: 'on' }, { STRATA_HOST: '0.0.0.0' }];
+const named = { STRATA_CHAT_URL: 'https://chat.example/', STRATA_EXPLORER_URL: 'https://stack.example' };
+const explorer = 'http://127.0.0.1:8787';
+for (const [what, env, chat, stack] of [
+  ['each other to readers', on, 'http://127.0.0.1:8788', explorer],
+  ['IPv6', { ...on, STRATA_HOST: '::1', STRATA_STACK_PORT: '80' }, 'http://[::1]:8788', 'http://[::1]:80'],
+  ['no chat where nothing is served', {}, undefined, explorer],
+  ['no chat at an unknown port', { ...on, STRATA_INFERENCE_PORT: '0' }, undefined, explorer],
+  ['no address that a browser cannot open', { ...on, ...all }, undefined, undefined],
+  ['the URLs of the settings', { ...named, ...all }, 'https://chat.example', 'https://stack.example'],
+] as const)
+  it(`both services name ${what}`, () => {
+    const { stack: ofStack, inference } = withLinks(readConfig(env), readGatewayConfig(env));
+    assert.deepEqual([ofStack.chatUrl, inference.explorerUrl], [chat, stack]);
   });
+
+it('both services report `stopping` concurrently, and answer until the drain time is over', async () => {
+  await using directory = await temporaryDirectory();
+  const samples: { readonly ready: readonly string[]; readonly health: readonly number[] }[] = [];
+  let watching: Promise<void> | undefined;
+  const watch = async (bases: readonly string[]) => {
+    for (;;) {
+      const asked = (path: string) => Promise.all(bases.map((base) => fetch(`${base}${path}`)));
+      const answers = await Promise.all([asked('/ready'), asked('/health')]).catch(() => undefined);
+      if (!answers) return;
+      const states = answers[0].map(async (answer) => ((await answer.json()) as { status: string }).status);
+      samples.push({ ready: await Promise.all(states), health: answers[1].map(({ status }) => status) });
+      await delay(50);
+    }
+  };
+  await succeed('start', {
+    env: {
+      ...{ ...quiet, STRATA_DATA: directory.path, STRATA_INFERENCE_PORT: '0', ...on, STRATA_MDNS: 'off' },
+      ...{ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_DRAIN_SECONDS: '2' },
+    },
+    interruptAt: /^(?=[\s\S]*"url":"(http:[^"]+)\/v1")(?=[\s\S]*"url":"(http:[^"]+)\/","metricsPort")/,
+    whileAt: async ({ matched: [, chat = '', stack = ''] }) => {
+      watching = watch([stack, chat]);
+    },
+  });
+  await watching;
+  const both = samples.filter(({ ready }) => ready.every((state) => state === 'stopping'));
+  // With sequential drains there would be none.
+  assert.ok(both.length >= 3, JSON.stringify(samples));
+  assert.ok(samples.every(({ health }) => health.every((status) => status === 200)));
 });

@@ -93,7 +93,7 @@ export async function createGateway(
   readiness.watch('database', () => store.revocations());
   const { lockTimeoutMs: timeoutMs, signal } = world;
   const lock = stack.use(await GatewayLock.take({ store, logger, signal, timeoutMs }));
-  const { models, files } = stack.use(
+  const { models, files, memory } = stack.use(
     await openModels(config, { logger, now, engines: world.engines ?? {}, signal: world.signal }),
   );
   world.signal?.throwIfAborted();
@@ -168,7 +168,7 @@ export async function createGateway(
     }),
   );
   metrics.disk(config.dataDirectory);
-  addGatewayMetrics(metrics, { models, ledger, network });
+  addGatewayMetrics(metrics, { models, memory, ledger, network });
   await servePages(server.fastify, config);
   const owned = stack.move();
   return {

@@ -16,11 +16,16 @@ describe('the settings', () => {
       ...{ STRATA_MODEL_GPU: 'yes', STRATA_LOG_LEVEL: 'loud', STRATA_NETWORK: 'perhaps', STRATA_AUDIT_SHARE: '2' },
       ...{ STRATA_P2P_LISTEN: '0.0.0.0:9788', STRATA_P2P_ALLOW: 'all', STRATA_PIN_MODELS: 'llama=abc' },
       ...{ STRATA_HEDGE_AFTER: '0.5', STRATA_NETWORK_WORKERS: '0', STRATA_NETWORK_MODELS: 'all' },
+      ...{ STRATA_MODEL_KV_CACHE: 'q8_0/q5_1', STRATA_MODEL_FLASH_ATTENTION: 'yes' },
     })) {
       const refusal = { name: 'SettingsError', message: new RegExp(`^${name}: `) };
       assert.throws(() => readGatewayConfig({ [name]: value }), refusal, name);
     }
     assert.equal(readGatewayConfig({ STRATA_INFERENCE_PORT: ' ' }).port, 8788);
+    const attention = (cache: string) =>
+      readGatewayConfig({ STRATA_MODEL_KV_CACHE: cache, STRATA_MODEL_FLASH_ATTENTION: 'off' }).attention;
+    assert.deepEqual(attention('q8_0/f16'), { flash: 'off', keys: 'q8_0', values: 'f16' });
+    assert.throws(() => attention('q4_0'), { code: 'model-unusable', message: /^STRATA_MODEL_KV_CACHE=q4_0: / });
   });
 
   it('enable the network explicitly, or by naming a peer to join', () => {

@@ -1,5 +1,6 @@
 // Prometheus metrics of the gateway, documented in docs/monitoring.md.
-import { addWitnessMetrics, type Metrics } from '@strata/http';
+import type { ModelMemoryStats } from '@strata/engine';
+import { addModelMetrics, addWitnessMetrics, type Metrics } from '@strata/http';
 import type { SignedLedger } from '@strata/log';
 import type { Models } from './answers/models.ts';
 import type { AnswerRecorderDeps } from './answers/receipts/answer-recorder.ts';
@@ -30,9 +31,15 @@ export function addGatewayMetrics(
   metrics: Metrics,
   {
     models,
+    memory,
     ledger,
     network,
-  }: { readonly models: Models; readonly ledger: SignedLedger; readonly network: GatewayNetwork | undefined },
+  }: {
+    readonly models: Models;
+    readonly memory: (() => ModelMemoryStats) | undefined;
+    readonly ledger: SignedLedger;
+    readonly network: GatewayNetwork | undefined;
+  },
 ): void {
   // A model with two names has one admission.
   const admissions = () => [...new Set(models.list().map(({ admission }) => admission))];
@@ -48,6 +55,7 @@ export function addGatewayMetrics(
     'Models that can answer',
     () => models.list().filter(({ backend }) => backend.isReady).length,
   );
+  addModelMetrics(metrics, memory);
   metrics.gauge('strata_ledger_leaves', 'Receipts in the ledger', () => ledger.log.size);
   metrics.total('strata_ledger_commits_total', 'Commits of the ledger', () => ledger.log.stats().commits);
   metrics.gauge('strata_ledger_refusing', 'Whether the ledger rejects receipts until it is repaired: 1 or 0', () =>

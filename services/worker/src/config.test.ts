@@ -16,9 +16,9 @@ describe('the settings of a worker', () => {
       });
   });
   it('keep the worker’s own files in one folder of the data directory', () => {
-    const { directory, peer, model } = readWorkerConfig({ STRATA_DATA: '/data', STRATA_MODEL: ' ' });
+    const { directory, peer, models } = readWorkerConfig({ STRATA_DATA: '/data', STRATA_MODEL: ' ' });
     const own = path.join('/data', 'inference', 'worker');
-    assert.deepEqual([directory, peer.keyFile, model], [own, path.join(own, 'peer.key'), undefined]);
+    assert.deepEqual([directory, peer.keyFile, models], [own, path.join(own, 'peer.key'), []]);
   });
   it('have the version of the package', () => {
     assert.equal(VERSION, (JSON.parse(read('../package.json')) as { version: string }).version);

@@ -78,7 +78,7 @@ describe('a running worker', () => {
     downloading.abort(new Error('enough'));
     await assert.rejects(started, /enough/);
     const loading = { ...parts, signal: AbortSignal.timeout(50) };
-    await assert.rejects(startWorker({ ...config, model: tinyChatModel }, loading), { name: 'TimeoutError' });
+    await assert.rejects(startWorker({ ...config, models: [tinyChatModel] }, loading), { name: 'TimeoutError' });
     // The directory is unlocked again. A worker that leaves while it joins does not report that as a failure.
     const again = await startTestWorker({ directory: directory.path, join: [offline] });
     await again.worker.leave();

@@ -1,9 +1,16 @@
-// Runs a worker: contributes a local engine to the network until it leaves.
+// Runs a worker: contributes local engines to the network until it leaves.
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { holderOf, lockFile, warnOfFileSystem } from '@strata/db';
-import { MeasuredEngine, measureSpeed, openFileTree, openModel, readVocabulary } from '@strata/engine';
+import {
+  MeasuredEngine,
+  measureSpeed,
+  type OpenedModel,
+  openFileTree,
+  openModels,
+  readVocabulary,
+} from '@strata/engine';
 import { Metrics, Readiness, StartError, serveMetrics } from '@strata/http';
 import { RateLimiter } from '@strata/limits';
 import { type PeerNode, peerNodeOptions, readJoinToken, startPeerNode } from '@strata/p2p';
@@ -45,9 +52,9 @@ export interface WorkerDeps {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Overrides for tests: a model that is already open, and is not disposed. */
+/** Overrides for tests: models that are already open, and are not disposed. */
 export interface WorkerWorld {
-  readonly model?: ContributedModel;
+  readonly models?: readonly ContributedModel[];
 }
 
 /** How long requests in progress may take when the worker leaves. */
@@ -57,6 +64,10 @@ const ALONE_MS = 15_000;
 
 /** Chunks that a gateway gets at once, and per hour: enough for its checks; a download of 4 GB takes ten days. */
 const CHUNKS = { limit: 256, period: 3_600_000, refill: 'steady' } as const;
+
+/** Of an offer. */
+const MAX_MODELS = 64;
+const UNKNOWN_SPEED = { prefill: 0, decode: 0 };
 
 /** The SQLite database of the receipts. */
 export const storeFile = (config: WorkerConfig): string => path.join(config.directory, 'worker.db');
@@ -92,20 +103,28 @@ export async function startWorker(
   // Before the model is loaded: the key or an address may be unusable.
   const node = stack.use(await openNode(config));
   const store = stack.use(await openStore(storeFile(config)));
-  const model = world.model ?? (await contributeModel(config, { logger, stack, signal }));
+  const contributed = world.models
+    ? { models: world.models, memory: undefined }
+    : await contributeModels(config, { logger, stack, signal });
+  const { models, memory } = contributed;
   signal?.throwIfAborted();
   const fitness = new Fitness({
-    engine: model.engine,
+    engine: {
+      get isReady() {
+        return models.some(({ engine }) => engine.isReady);
+      },
+    },
     nowMs: monotonicMs,
     onChange: (reason) => onEvent({ kind: 'refusing', reason }),
   });
   const isFit = () => fitness.failure() === undefined;
-  const { slots } = model.engine.info;
+  // The models share the slots: they run on the same processors.
+  const slots = Math.max(...models.map(({ engine }) => engine.info.slots));
   const engineSlots = openEngineSlots({ slots, queue: config.queue }, () => offers.noteLoad());
   const offers: Offers = stack.use(
     await Offers.start({
       node,
-      model,
+      models,
       slots: engineSlots,
       logger,
       nowMs,
@@ -124,7 +143,7 @@ export async function startWorker(
   const serving = (gateway: string) => onEvent({ kind: 'serving', gateway });
   const shared = {
     worker: node.id,
-    model,
+    models,
     slots: engineSlots,
     receipts,
     logger,
@@ -135,7 +154,7 @@ export async function startWorker(
     chunkLimit,
   };
   const signals = { leaving: leaving.signal, closing: closing.signal };
-  onEvent({ kind: 'started', peer: node.id, model, addresses: node.addresses() });
+  onEvent({ kind: 'started', peer: node.id, models, addresses: node.addresses() });
   const gateways = stack.use(
     new Gateways({
       ...{ node, logger, random: Math.random, nowMs: monotonicMs },
@@ -154,7 +173,7 @@ export async function startWorker(
   gateways.name(config.peer.join.flatMap(namedPeers));
   const joining = joinNetwork(node, {
     targets: config.peer.join,
-    model,
+    models,
     logger,
     onEvent: onJoin,
     signal: leaving.signal,
@@ -163,7 +182,7 @@ export async function startWorker(
     if (gateways.serving().length === 0) onEvent({ kind: 'alone', connected: node.peers.connected().length });
   }, ALONE_MS);
   metrics.disk(config.directory);
-  addWorkerMetrics(metrics, { engineSlots, slots, gateways: () => gateways.serving().length, isFit });
+  addWorkerMetrics(metrics, { engineSlots, slots, memory, gateways: () => gateways.serving().length, isFit });
   readiness.watch('engine', async () => {
     const failure = fitness.failure();
     if (failure) throw failure;
@@ -220,23 +239,33 @@ async function openNode(config: WorkerConfig): Promise<PeerNode> {
   }
 }
 
-async function contributeModel(
+async function contributeModels(
   config: WorkerConfig,
   {
     logger,
     stack,
     signal,
   }: { readonly logger: Logger; readonly stack: AsyncDisposableStack; readonly signal: AbortSignal | undefined },
-): Promise<ContributedModel> {
-  if (config.model === undefined)
+) {
+  if (config.models.length === 0)
     throw new StartError(
       'no model to contribute: specify a GGUF file or hf:owner/repository with --model or STRATA_MODEL',
     );
-  const { id, file, engine } = await openModel({ ...config, model: config.model, signal }, logger);
-  stack.use(engine);
+  if (config.models.length > MAX_MODELS) throw new StartError(`a worker contributes at most ${MAX_MODELS} models`);
+  if (config.models.length > 1 && config.name !== undefined)
+    throw new StartError('STRATA_WORKER_NAME names one model, and STRATA_MODEL lists several');
+  const opened = stack.use(await openModels({ ...config, signal }, logger));
+  const models: ContributedModel[] = [];
+  for (const each of opened.models) models.push(await contributedModel(each, config));
+  return { models, memory: opened.memory };
+}
+
+/** The speed of a model that is not loaded is measured by its answers. */
+async function contributedModel({ id, file, engine }: OpenedModel, config: WorkerConfig): Promise<ContributedModel> {
   const vocabulary = await readVocabulary(file);
   const tree = await openFileTree(file, { cache: path.join(config.directory, `${engine.info.sha256}.tree`) });
-  const measured = new MeasuredEngine(engine, await measureSpeed(engine));
+  const speed = engine.isLoaded === false ? UNKNOWN_SPEED : await measureSpeed(engine);
+  const measured = new MeasuredEngine(engine, speed);
   return {
     ...{ name: config.name ?? id, engine: measured, vocabulary, tree },
     get speed() {

@@ -5,7 +5,7 @@ export type WorkerEvent =
   | {
       readonly kind: 'started';
       readonly peer: string;
-      readonly model: ContributedModel;
+      readonly models: readonly ContributedModel[];
       readonly addresses: readonly string[];
     }
   | { readonly kind: 'joined'; readonly target: string; readonly peers: readonly string[] }

@@ -1,5 +1,6 @@
 // Prometheus metrics of the worker, documented in docs/monitoring.md. They do not identify who sent requests.
-import type { Metrics } from '@strata/http';
+import type { ModelMemoryStats } from '@strata/engine';
+import { addModelMetrics, type Metrics } from '@strata/http';
 import type { SegmentReceipt } from '@strata/inference';
 import type { FairSlots } from '@strata/limits';
 
@@ -22,16 +23,19 @@ export function addWorkerMetrics(
   {
     engineSlots,
     slots,
+    memory,
     gateways,
     isFit,
   }: {
     readonly engineSlots: FairSlots;
     readonly slots: number;
+    readonly memory: (() => ModelMemoryStats) | undefined;
     /** The number of gateways with an open channel. */
     readonly gateways: () => number;
     readonly isFit: () => boolean;
   },
 ): void {
+  addModelMetrics(metrics, memory);
   metrics.gauges('strata_worker_requests', 'Requests being served, and waiting for a slot', 'state', () => [
     ['running', engineSlots.running],
     ['waiting', engineSlots.waiting],

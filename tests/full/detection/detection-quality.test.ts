@@ -39,9 +39,8 @@ describe('detection on the simulated internet, its faults on', () => {
     for (const [name, score] of quality.byCategory)
       assert.ok(precision(score) >= 0.95, `${name}: ${percent(precision(score))} of ${score.right + score.wrong}`);
   });
-  it('knows what is for sale and what does not exist, and says nothing of a broken zone', () => {
-    assert.deepEqual(quality.wrongStates, []);
-  });
+  it('knows what is for sale and what does not exist, and says nothing of a broken zone', () =>
+    assert.deepEqual(quality.wrongStates, []));
 });
 
 function percent(share: number): string {

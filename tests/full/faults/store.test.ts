@@ -89,99 +89,95 @@ describe('a service whose disk is full', { skip: !hasLimits && 'there is no prli
   });
 });
 
-describe('a service whose store is locked by another process', () => {
-  it('answers 503 where it must count a request, keeps reading, and continues when the lock is released', {
-    timeout: 300_000,
-  }, async () => {
-    await using at = await dataDirectory();
-    await using service = await startServe(at.path);
-    const ask = () => service.get('/stack/v1/domains/d1.com', at.counted);
-    assert.equal((await ask()).status, 200);
-    using other = new DatabaseSync(at.file);
-    other.exec('BEGIN IMMEDIATE');
-    await isUnavailable(await ask());
-    assert.equal((await service.get('/stack/v1/domains/d3.com', at.free)).status, 200, 'what was not asked for before');
-    other.exec('ROLLBACK');
-    await untilAnswer('it goes on', ask, isOk);
-  });
+it('a service whose store is locked by another process answers 503 where it must count a request, keeps reading, and continues when the lock is released', {
+  timeout: 300_000,
+}, async () => {
+  await using at = await dataDirectory();
+  await using service = await startServe(at.path);
+  const ask = () => service.get('/stack/v1/domains/d1.com', at.counted);
+  assert.equal((await ask()).status, 200);
+  using other = new DatabaseSync(at.file);
+  other.exec('BEGIN IMMEDIATE');
+  await isUnavailable(await ask());
+  assert.equal((await service.get('/stack/v1/domains/d3.com', at.free)).status, 200, 'what was not asked for before');
+  other.exec('ROLLBACK');
+  await untilAnswer('it goes on', ask, isOk);
 });
 
-describe('a store with damaged pages', () => {
-  it('is reported, is not made worse, is found by check-store and repaired by restore', {
-    timeout: 300_000,
-  }, async () => {
-    await using at = await dataDirectory();
-    const env = settingsOf(at.path);
-    const set = path.join(at.path, 'set');
-    await succeeds(['backup', set], env);
-    await succeeds(['check-store'], env);
-    // Its name tables are intact: the service starts, and requests find the damage.
-    spoil(at.file);
-    const { size } = statSync(at.file);
-    const damaged = digestOfDamage(at.file, size);
-    const checked = await runStrata(['stack', 'check-store'], { env });
-    assert.equal(checked.code, 1, checked.stdout + checked.stderr);
-    assert.match(checked.stdout, /damaged/);
-    assert.match(checked.stdout, /restore a backup/);
-    for (const _ of ['once', 'and again']) {
-      const started = await startServe(at.path).catch((error: Error) => error);
-      if (started instanceof Error) {
-        assert.match(started.message, /^strata: The database is damaged[^\n]*$/);
-        continue;
-      }
-      await using service = started;
-      let refused = 0;
-      for (let i = 0; i < 200; i += 20) {
-        const answer = await service.get(`/stack/v1/domains/d${i}.com`, at.free);
-        if (answer.status === 200) continue;
-        await isUnavailable(answer);
-        refused += 1;
-      }
-      assert.ok(refused > 0);
-      assert.ok(service.log.some((line) => line.includes('The database is damaged')));
+it('a store with damaged pages is reported, is not made worse, is found by check-store and repaired by restore', {
+  timeout: 300_000,
+}, async () => {
+  await using at = await dataDirectory();
+  const env = settingsOf(at.path);
+  const set = path.join(at.path, 'set');
+  await succeeds(['backup', set], env);
+  await succeeds(['check-store'], env);
+  // Its name tables are intact: the service starts, and requests find the damage.
+  spoil(at.file);
+  const { size } = statSync(at.file);
+  const damaged = digestOfDamage(at.file, size);
+  const checked = await runStrata(['stack', 'check-store'], { env });
+  assert.equal(checked.code, 1, checked.stdout + checked.stderr);
+  assert.match(checked.stdout, /damaged/);
+  assert.match(checked.stdout, /restore a backup/);
+  for (const _ of ['once', 'and again']) {
+    const started = await startServe(at.path).catch((error: Error) => error);
+    if (started instanceof Error) {
+      assert.match(started.message, /^strata: The database is damaged[^\n]*$/);
+      continue;
     }
-    assert.equal(digestOfDamage(at.file, size), damaged, 'no start has written over the damage');
-    await succeeds(['restore', set, '--replace'], env);
-    await succeeds(['check-store'], env);
-    await using service = await startServe(at.path);
-    assert.equal((await service.get('/stack/v1/domains/d199.com', at.free)).status, 200);
-  });
-
-  it('never passes a damaged backup as complete', async () => {
-    await using at = await dataDirectory();
-    const set = path.join(at.path, 'set');
-    spoil(at.file);
-    assert.match(await fails(['backup', set], settingsOf(at.path)), /damaged/);
-    assert.ok(!existsSync(set));
-  });
-});
-
-describe('a store that was killed', () => {
-  /** A data directory as a kill leaves it, with a write-ahead log that holds what was written last. */
-  const killed = async () => {
-    const at = await dataDirectory(20);
-    await using service = await startServe(at.path);
-    for (let i = 0; i < 30; i += 1)
-      assert.equal((await service.get(`/stack/v1/domains/d${i % 20}.com`, at.counted)).status, 200);
-    await service.kill();
-    assert.ok(statSync(`${at.file}-wal`).size > 0);
-    return at;
-  };
-
-  for (const [what, spoilLog] of [
-    ['cut off', (log: string) => truncateSync(log, statSync(log).size >> 1)],
-    ['damaged', (log: string) => spoil(log, 0.5)],
-    ['removed', (log: string) => rmSync(log)],
-  ] as const) {
-    it(`is an older one, and complete, when its log is ${what}`, { timeout: 120_000 }, async () => {
-      await using at = await killed();
-      spoilLog(`${at.file}-wal`);
-      rmSync(`${at.file}-shm`, { force: true });
-      assert.deepEqual((await checkStore(stackSchema, `sqlite:${at.file}`)).findings, []);
-      // The ledger is ahead of the store: harmless, every receipt that was given is in it.
-      await using service = await startServe(at.path);
-      assert.equal((await service.get('/stack/v1/domains/d7.com', at.free)).status, 200);
-      assert.ok((await usedOf(at.file, at.countedId)) <= 30);
-    });
+    await using service = started;
+    let refused = 0;
+    for (let i = 0; i < 200; i += 20) {
+      const answer = await service.get(`/stack/v1/domains/d${i}.com`, at.free);
+      if (answer.status === 200) continue;
+      await isUnavailable(answer);
+      refused += 1;
+    }
+    assert.ok(refused > 0);
+    assert.ok(service.log.some((line) => line.includes('The database is damaged')));
   }
+  assert.equal(digestOfDamage(at.file, size), damaged, 'no start has written over the damage');
+  await succeeds(['restore', set, '--replace'], env);
+  await succeeds(['check-store'], env);
+  await using service = await startServe(at.path);
+  assert.equal((await service.get('/stack/v1/domains/d199.com', at.free)).status, 200);
 });
+
+it('a store with damaged pages never passes a damaged backup as complete', async () => {
+  await using at = await dataDirectory();
+  const set = path.join(at.path, 'set');
+  spoil(at.file);
+  assert.match(await fails(['backup', set], settingsOf(at.path)), /damaged/);
+  assert.ok(!existsSync(set));
+});
+
+/** A data directory as a kill leaves it, with a write-ahead log that holds what was written last. */
+const killed = async () => {
+  const at = await dataDirectory(20);
+  await using service = await startServe(at.path);
+  for (let i = 0; i < 30; i += 1)
+    assert.equal((await service.get(`/stack/v1/domains/d${i % 20}.com`, at.counted)).status, 200);
+  await service.kill();
+  assert.ok(statSync(`${at.file}-wal`).size > 0);
+  return at;
+};
+
+for (const [what, spoilLog] of [
+  ['cut off', (log: string) => truncateSync(log, statSync(log).size >> 1)],
+  ['damaged', (log: string) => spoil(log, 0.5)],
+  ['removed', (log: string) => rmSync(log)],
+] as const) {
+  it(`a store that was killed is an older one, and complete, when its log is ${what}`, {
+    timeout: 120_000,
+  }, async () => {
+    await using at = await killed();
+    spoilLog(`${at.file}-wal`);
+    rmSync(`${at.file}-shm`, { force: true });
+    assert.deepEqual((await checkStore(stackSchema, `sqlite:${at.file}`)).findings, []);
+    // The ledger is ahead of the store: harmless, every receipt that was given is in it.
+    await using service = await startServe(at.path);
+    assert.equal((await service.get('/stack/v1/domains/d7.com', at.free)).status, 200);
+    assert.ok((await usedOf(at.file, at.countedId)) <= 30);
+  });
+}

@@ -42,38 +42,36 @@ async function empty() {
   return { ...owned, data, env: { STRATA_DATA: data } };
 }
 
-describe('a backup of a service at work', () => {
-  it('holds every receipt that was given before it, and a service continues from it', async () => {
-    internet = await sharedInternet();
-    await using busy = await startBusy(internet);
-    await using directory = await temporaryDirectory();
-    const given = [...busy.receiptIds];
-    const folder = path.join(directory.path, 'one');
-    await repeatDuring(succeeds(['backup', folder, '--keys', `${folder}.keys`], busy.env), busy.step);
-    const last = path.join(directory.path, 'last');
-    const contents = await contentsOf(busy.harness, busy.domains);
-    await succeeds(['backup', last], busy.env);
-    for (const each of [folder, last])
-      assert.match(await succeeds(['backup', '--verify', each], busy.env), /is complete/);
+it('a backup of a service at work holds every receipt that was given before it, and a service continues from it', async () => {
+  internet = await sharedInternet();
+  await using busy = await startBusy(internet);
+  await using directory = await temporaryDirectory();
+  const given = [...busy.receiptIds];
+  const folder = path.join(directory.path, 'one');
+  await repeatDuring(succeeds(['backup', folder, '--keys', `${folder}.keys`], busy.env), busy.step);
+  const last = path.join(directory.path, 'last');
+  const contents = await contentsOf(busy.harness, busy.domains);
+  await succeeds(['backup', last], busy.env);
+  for (const each of [folder, last])
+    assert.match(await succeeds(['backup', '--verify', each], busy.env), /is complete/);
 
-    {
-      await using to = await empty();
-      await succeeds(['restore', folder, '--keys', `${folder}.keys`], to.env);
-      await using restored = await startHarness({ internet, settings: to.env, world: busy.world });
-      for (const id of given) assert.equal((await restored.ask(`/ledger/receipts/${id}`)).status, 200, id);
-      await restored.scan(busy.domains[0] ?? '');
-      assert.equal((await restored.get(`/stack/v1/domains/${busy.domains[0]}`)).status, 200);
-      // Both logs at the size of the backup are the same log.
-      const { leaves } = manifestOf(folder).ledger;
-      const tileOf = ({ running }: Harness) => running.app.ledger.log.read(`tile/0/000.p/${Math.min(leaves, 255)}`);
-      assert.deepEqual(await tileOf(restored), await tileOf(busy.harness));
-      assert.ok(restored.running.app.ledger.log.size > leaves);
-    }
+  {
     await using to = await empty();
-    await succeeds(['restore', last, '--ledger-key', await ledgerKeyOf(busy.harness)], to.env);
+    await succeeds(['restore', folder, '--keys', `${folder}.keys`], to.env);
     await using restored = await startHarness({ internet, settings: to.env, world: busy.world });
-    assert.deepEqual(await contentsOf(restored, busy.domains), contents);
-  });
+    for (const id of given) assert.equal((await restored.ask(`/ledger/receipts/${id}`)).status, 200, id);
+    await restored.scan(busy.domains[0] ?? '');
+    assert.equal((await restored.get(`/stack/v1/domains/${busy.domains[0]}`)).status, 200);
+    // Both logs at the size of the backup are the same log.
+    const { leaves } = manifestOf(folder).ledger;
+    const tileOf = ({ running }: Harness) => running.app.ledger.log.read(`tile/0/000.p/${Math.min(leaves, 255)}`);
+    assert.deepEqual(await tileOf(restored), await tileOf(busy.harness));
+    assert.ok(restored.running.app.ledger.log.size > leaves);
+  }
+  await using to = await empty();
+  await succeeds(['restore', last, '--ledger-key', await ledgerKeyOf(busy.harness)], to.env);
+  await using restored = await startHarness({ internet, settings: to.env, world: busy.world });
+  assert.deepEqual(await contentsOf(restored, busy.domains), contents);
 });
 
 describe('a backup', () => {
@@ -125,9 +123,7 @@ describe('a backup', () => {
     }
   });
 
-  it('is refused with an added API key, even with an altered manifest', {
-    timeout: 300_000,
-  }, async () => {
+  it('is refused with an added API key, even with an altered manifest', { timeout: 300_000 }, async () => {
     const copy = path.join(directory.path, 'altered');
     await cp(set, copy, { recursive: true });
     const manifest = manifestOf(copy);

@@ -42,54 +42,52 @@ const assertFound = async (env: Env, expected: RegExp, why?: string) =>
 const UNKNOWN = `insert into stream_events (seq, published_us, type, providers, body)
   select max(seq) + 1, 99, 'migration', '[]', '{"ledger_receipt_id":"cr_${'a'.repeat(32)}"}' from stream_events`;
 
-describe('a ledger in a data directory', () => {
-  it('passes while it is written to, and what is lost or altered is found', async () => {
-    await using directory = await temporaryDirectory();
-    const env = { STRATA_DATA: directory.path };
-    await fill(env, async () => assert.deepEqual(await findingsOf(env), []));
-    assert.match(await succeeds(['check-store'], env), new RegExp(`ledger of ${LEAVES} leaves`));
+it('a ledger in a data directory passes while it is written to, and what is lost or altered is found', async () => {
+  await using directory = await temporaryDirectory();
+  const env = { STRATA_DATA: directory.path };
+  await fill(env, async () => assert.deepEqual(await findingsOf(env), []));
+  assert.match(await succeeds(['check-store'], env), new RegExp(`ledger of ${LEAVES} leaves`));
 
-    const folder = path.join(directory.path, 'ledger');
-    const [file, checkpoint] = ['ledger.db', 'checkpoint'].map((name) => path.join(folder, name)) as [string, string];
-    const [intact, note] = [await readFile(file), await readFile(checkpoint, 'utf8')];
-    await exec(`sqlite:${file}`, 'update ledger_leaves set leaf = zeroblob(9) where leaf_index = 300');
-    await assertFound(env, /hashes from leaf 256 on do not match/);
-    await writeFile(file, intact);
-    await writeFile(checkpoint, note.replace(`\n${LEAVES}\n`, `\n${LEAVES + 1}\n`));
-    await assertFound(env, /the database has 600 leaves of the log, but 601 were published/);
-    await rm(checkpoint);
-    assert.deepEqual(await findingsOf(env), [], 'the store keeps another');
-    await exec(`sqlite:${file}`, 'delete from ledger_head');
-    const lost = { code: 'lost-leaves', message: /^the database has 0 leaves of the log, but 600 were published/ };
-    await assert.rejects(fill(env), lost);
-    await writeFile(file, intact);
+  const folder = path.join(directory.path, 'ledger');
+  const [file, checkpoint] = ['ledger.db', 'checkpoint'].map((name) => path.join(folder, name)) as [string, string];
+  const [intact, note] = [await readFile(file), await readFile(checkpoint, 'utf8')];
+  await exec(`sqlite:${file}`, 'update ledger_leaves set leaf = zeroblob(9) where leaf_index = 300');
+  await assertFound(env, /hashes from leaf 256 on do not match/);
+  await writeFile(file, intact);
+  await writeFile(checkpoint, note.replace(`\n${LEAVES}\n`, `\n${LEAVES + 1}\n`));
+  await assertFound(env, /the database has 600 leaves of the log, but 601 were published/);
+  await rm(checkpoint);
+  assert.deepEqual(await findingsOf(env), [], 'the store keeps another');
+  await exec(`sqlite:${file}`, 'delete from ledger_head');
+  const lost = { code: 'lost-leaves', message: /^the database has 0 leaves of the log, but 600 were published/ };
+  await assert.rejects(fill(env), lost);
+  await writeFile(file, intact);
 
-    assert.deepEqual(await findingsOf(env), []);
-    await rename(folder, `${folder}.away`);
-    await assertFound(env, /^The ledger: the checkpoint covers 600 leaves, there are 0/, 'all of it is lost');
-    await rename(`${folder}.away`, folder);
-    await exec(`sqlite:${path.join(directory.path, 'strata.db')}`, UNKNOWN);
-    await assertFound(env, /^The ledger does not have 1 of the 2 latest receipts .* cr_a{32}/);
-  });
+  assert.deepEqual(await findingsOf(env), []);
+  await rename(folder, `${folder}.away`);
+  await assertFound(env, /^The ledger: the checkpoint covers 600 leaves, there are 0/, 'all of it is lost');
+  await rename(`${folder}.away`, folder);
+  await exec(`sqlite:${path.join(directory.path, 'strata.db')}`, UNKNOWN);
+  await assertFound(env, /^The ledger does not have 1 of the 2 latest receipts .* cr_a{32}/);
+});
 
-  it('is found damaged in the folder of an earlier version, and sound beside it', async () => {
-    await using directory = await temporaryDirectory();
-    const env = { STRATA_DATA: directory.path };
-    await fill(env);
-    const [own, old] = ['ledger', 'old'].map((name) => path.join(directory.path, name)) as [string, string];
-    {
-      await using log = await readDirectoryLog(own);
-      const leaves = (await Array.fromAsync(log.leaves())).flat();
-      await mkdir(path.join(old, 'journal'), { recursive: true });
-      await writeFile(segmentIn(old), journalRecord(0, leaves));
-      await writeFile(path.join(old, 'checkpoint'), log.note ?? '');
-    }
-    await rm(own, { recursive: true });
-    await rename(old, own);
-    assert.deepEqual(await findingsOf(env), []);
-    await truncate(segmentIn(own), 9_000);
-    await assertFound(env, /^The ledger: the checkpoint covers 600 leaves, there are \d+/);
-  });
+it('a ledger in a data directory is found damaged in the folder of an earlier version, and sound beside it', async () => {
+  await using directory = await temporaryDirectory();
+  const env = { STRATA_DATA: directory.path };
+  await fill(env);
+  const [own, old] = ['ledger', 'old'].map((name) => path.join(directory.path, name)) as [string, string];
+  {
+    await using log = await readDirectoryLog(own);
+    const leaves = (await Array.fromAsync(log.leaves())).flat();
+    await mkdir(path.join(old, 'journal'), { recursive: true });
+    await writeFile(segmentIn(old), journalRecord(0, leaves));
+    await writeFile(path.join(old, 'checkpoint'), log.note ?? '');
+  }
+  await rm(own, { recursive: true });
+  await rename(old, own);
+  assert.deepEqual(await findingsOf(env), []);
+  await truncate(segmentIn(own), 9_000);
+  await assertFound(env, /^The ledger: the checkpoint covers 600 leaves, there are \d+/);
 });
 
 describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {

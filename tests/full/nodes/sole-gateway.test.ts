@@ -31,21 +31,19 @@ async function runGateway(databaseUrl: string, options: ProcessOptions = {}, dat
 /** The same, ended when it is ready, if ever. */
 const startSecond = (url: string, data?: string) => runGateway(url, { interruptAt: /"msg":"ready"/ }, data);
 
-describe('a second gateway', () => {
-  it('does not start on the SQLite file of another, and says what to do; later it does', async () => {
-    await using directory = await temporaryDirectory();
-    const url = `sqlite:${path.join(directory.path, 'inference.db')}`;
-    {
-      await using first = await start(url, { STRATA_DATA: directory.path });
-      const { code, stderr } = await startSecond(url);
-      assert.equal(code, 1, stderr);
-      assert.match(stderr, /strata: another gateway uses this database: .*STRATA_INFERENCE_DATABASE_URL/);
-      assert.doesNotMatch(stderr, /^ +at /m);
-      assert.equal((await ask(first)).status, 200);
-    }
-    const later = await startSecond(url, directory.path);
-    assert.match(later.stderr, /"msg":"ready"/);
-  });
+it('a second gateway does not start on the SQLite file of another, and says what to do; later it does', async () => {
+  await using directory = await temporaryDirectory();
+  const url = `sqlite:${path.join(directory.path, 'inference.db')}`;
+  {
+    await using first = await start(url, { STRATA_DATA: directory.path });
+    const { code, stderr } = await startSecond(url);
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /strata: another gateway uses this database: .*STRATA_INFERENCE_DATABASE_URL/);
+    assert.doesNotMatch(stderr, /^ +at /m);
+    assert.equal((await ask(first)).status, 200);
+  }
+  const later = await startSecond(url, directory.path);
+  assert.match(later.stderr, /"msg":"ready"/);
 });
 
 describe('a second gateway on PostgreSQL', { skip: postgres.skip }, () => {

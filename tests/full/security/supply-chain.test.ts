@@ -35,50 +35,46 @@ const locked = fromRegistry(json('package-lock.json'));
 /** Each may be used, changed and sold by anyone who keeps its notice, or not even that. */
 const PERMISSIVE = '0BSD Apache-2.0 BlueOak-1.0.0 BSD-2-Clause BSD-3-Clause CC0-1.0 ISC MIT MIT-0 Unlicense'.split(' ');
 
-describe('the lock file', () => {
-  it('says of every package which bytes it is, and takes none from anywhere but a registry', () => {
-    assert.ok(locked.length > 500);
-    for (const { folder, integrity = '', resolved } of locked) {
-      assert.match(integrity, /^sha512-[A-Za-z0-9+/]{86}==$/, folder);
-      assert.ok(resolved === undefined || resolved.startsWith('https://'), `${folder} comes from ${resolved}`);
-    }
-  });
-
-  it('has no version that is not fixed in package.json', () => {
-    const workspaces = Object.keys(json<{ packages: Record<string, Locked> }>('package-lock.json').packages);
-    for (const folder of workspaces.filter((each) => !each.includes('node_modules/'))) {
-      const manifest = json<Record<string, Record<string, string> | undefined>>(path.join(folder, 'package.json'));
-      for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies'])
-        for (const [name, version] of Object.entries(manifest[kind] ?? {}))
-          assert.match(version, EXACT, `${folder}: ${name} ${version}`);
-    }
-  });
-
-  it('has a script that runs at install only where package.json has decided on it', () => {
-    const { allowScripts } = json<{ allowScripts: Record<string, boolean> }>('package.json');
-    const scripted = locked.filter(({ hasInstallScript }) => hasInstallScript).map(({ name }) => name);
-    assert.deepEqual([...new Set(scripted)].sort(), Object.keys(allowScripts).sort());
-    const used = locked.filter(({ name, dev }) => allowScripts[name] && !dev).map(({ name }) => name);
-    assert.deepEqual(used, [], 'none of these runs in production');
-  });
+it('the lock file says of every package which bytes it is, and takes none from anywhere but a registry', () => {
+  assert.ok(locked.length > 500);
+  for (const { folder, integrity = '', resolved } of locked) {
+    assert.match(integrity, /^sha512-[A-Za-z0-9+/]{86}==$/, folder);
+    assert.ok(resolved === undefined || resolved.startsWith('https://'), `${folder} comes from ${resolved}`);
+  }
 });
 
-describe('licences', () => {
-  const permits = (licence: string): boolean => {
-    const either = licence.replaceAll(/[()]/g, '').split(' OR ');
-    return either.some((each) => each.split(' AND ').every((name) => PERMISSIVE.includes(name.trim())));
-  };
+it('the lock file has no version that is not fixed in package.json', () => {
+  const workspaces = Object.keys(json<{ packages: Record<string, Locked> }>('package-lock.json').packages);
+  for (const folder of workspaces.filter((each) => !each.includes('node_modules/'))) {
+    const manifest = json<Record<string, Record<string, string> | undefined>>(path.join(folder, 'package.json'));
+    for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies'])
+      for (const [name, version] of Object.entries(manifest[kind] ?? {}))
+        assert.match(version, EXACT, `${folder}: ${name} ${version}`);
+  }
+});
 
-  it('of everything that production uses are permissive', () => {
-    for (const { folder, license = 'none', dev } of locked)
-      if (!dev) assert.ok(permits(license), `${folder}: ${license}`);
-  });
+it('the lock file has a script that runs at install only where package.json has decided on it', () => {
+  const { allowScripts } = json<{ allowScripts: Record<string, boolean> }>('package.json');
+  const scripted = locked.filter(({ hasInstallScript }) => hasInstallScript).map(({ name }) => name);
+  assert.deepEqual([...new Set(scripted)].sort(), Object.keys(allowScripts).sort());
+  const used = locked.filter(({ name, dev }) => allowScripts[name] && !dev).map(({ name }) => name);
+  assert.deepEqual(used, [], 'none of these runs in production');
+});
 
-  it('are distinguished by this test', () => {
-    const not = ['GPL-3.0', 'MIT AND GPL-3.0', 'SEE LICENSE IN X', 'none'];
-    const permissive = ['MIT', '(MIT OR GPL-3.0)', 'Apache-2.0 AND MIT'];
-    assert.deepEqual([...permissive, ...not].filter(permits), permissive);
-  });
+const permits = (licence: string): boolean => {
+  const either = licence.replaceAll(/[()]/g, '').split(' OR ');
+  return either.some((each) => each.split(' AND ').every((name) => PERMISSIVE.includes(name.trim())));
+};
+
+it('licences of everything that production uses are permissive', () => {
+  for (const { folder, license = 'none', dev } of locked)
+    if (!dev) assert.ok(permits(license), `${folder}: ${license}`);
+});
+
+it('licences that are not permissive are distinguished', () => {
+  const not = ['GPL-3.0', 'MIT AND GPL-3.0', 'SEE LICENSE IN X', 'none'];
+  const permissive = ['MIT', '(MIT OR GPL-3.0)', 'Apache-2.0 AND MIT'];
+  assert.deepEqual([...permissive, ...not].filter(permits), permissive);
 });
 
 describe('npm run sbom', { timeout: 120_000 }, () => {

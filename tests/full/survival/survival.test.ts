@@ -1,6 +1,6 @@
 // A short round of `npm run test:survival`: each of these faults once.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { binaries, notice } from '../../support/database/postgres.ts';
 import { networkGroup } from '../../survival/network.ts';
 import { type Group, type Load, runGroup, tableOf } from '../../survival/scenario.ts';
@@ -17,10 +17,8 @@ async function assertSurvives<Target extends AsyncDisposable, L extends Load>(gr
   for (const { fault, findings } of rows) assert.deepEqual(findings, [], fault);
 }
 
-describe('services at work', () => {
-  it('survive as one process on SQLite', limit, () => assertSurvives(singleProcess));
-  it('survive in roles on PostgreSQL', { ...limit, skip: binaries ? false : notice }, () =>
-    assertSurvives(severalProcesses),
-  );
-  it('survive as a gateway with its streams', limit, () => assertSurvives(networkGroup));
-});
+it('services at work survive as one process on SQLite', limit, () => assertSurvives(singleProcess));
+it('services at work survive in roles on PostgreSQL', { ...limit, skip: binaries ? false : notice }, () =>
+  assertSurvives(severalProcesses),
+);
+it('services at work survive as a gateway with its streams', limit, () => assertSurvives(networkGroup));

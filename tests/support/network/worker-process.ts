@@ -32,12 +32,14 @@ function worldOf(options: SimulatedEngineOptions): WorkerWorld {
   };
   const { tokensPerSecond = 10_000, prefillTokensPerSecond = 100_000 } = options;
   return {
-    model: {
-      name: engine.info.name,
-      engine,
-      vocabulary: simulatedVocabulary(),
-      speed: { prefill: prefillTokensPerSecond, decode: tokensPerSecond },
-    },
+    models: [
+      {
+        name: engine.info.name,
+        engine,
+        vocabulary: simulatedVocabulary(),
+        speed: { prefill: prefillTokensPerSecond, decode: tokensPerSecond },
+      },
+    ],
   };
 }
 

@@ -13,9 +13,7 @@ import { exec } from '../../../services/stack/src/store/test/backends.ts';
 
 /** A table with other methods in place of some of its own. */
 export function withMethods(table: LedgerTable, methods: Partial<LedgerTable>): LedgerTable {
-  return new Proxy(table, {
-    get: (own, name: keyof LedgerTable) => methods[name] ?? own[name].bind(own),
-  });
+  return new Proxy(table, { get: (own, name: keyof LedgerTable) => methods[name] ?? own[name].bind(own) });
 }
 
 /** The ledger of a database, as the service takes it. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import type { Advisory } from '../advisory.ts';
@@ -113,81 +113,79 @@ function assertSame(index: ExposureIndex, naive: Naive): void {
   }
 }
 
-describe('the index of exposures', () => {
-  it('after any steps agrees with judging everything again', () =>
-    holds(300, [fc.array(step, { maxLength: 30 })], (steps) => {
-      const index = new ExposureIndex(PRODUCTS);
-      const naive = new Naive();
-      for (const each of steps)
-        for (const one of [index, naive]) {
-          if ('put' in each) one.put(each.put);
-          else if ('delete' in each) one.delete(each.delete);
-          else one.addBuild(...each.addBuild);
-        }
-      assertSame(index, naive);
-    }));
-  it('reports every product that an advisory names or named', () => {
+it('the index of exposures after any steps agrees with judging everything again', () =>
+  holds(300, [fc.array(step, { maxLength: 30 })], (steps) => {
     const index = new ExposureIndex(PRODUCTS);
-    assert.deepEqual(index.put(assessed('CVE-1')), ['alpha']);
-    const moved = assessed('CVE-1', { claims: [claimOf('cpe:b:beta', '2.0')] });
-    assert.deepEqual([...index.put(moved)].sort(), ['alpha', 'beta', 'beta-too']);
-    const rejected = { ...moved, advisory: { ...moved.advisory, state: 'rejected' as const } };
-    assert.deepEqual([...index.put(rejected)], ['beta', 'beta-too']);
-    assert.deepEqual([index.find('CVE-1'), index.size, index.delete('CVE-1')], [undefined, 0, []]);
-  });
-  it('keeps number and verdicts of an advisory that becomes exploited, and moves it to the front', () => {
+    const naive = new Naive();
+    for (const each of steps)
+      for (const one of [index, naive]) {
+        if ('put' in each) one.put(each.put);
+        else if ('delete' in each) one.delete(each.delete);
+        else one.addBuild(...each.addBuild);
+      }
+    assertSame(index, naive);
+  }));
+it('the index of exposures reports every product that an advisory names or named', () => {
+  const index = new ExposureIndex(PRODUCTS);
+  assert.deepEqual(index.put(assessed('CVE-1')), ['alpha']);
+  const moved = assessed('CVE-1', { claims: [claimOf('cpe:b:beta', '2.0')] });
+  assert.deepEqual([...index.put(moved)].sort(), ['alpha', 'beta', 'beta-too']);
+  const rejected = { ...moved, advisory: { ...moved.advisory, state: 'rejected' as const } };
+  assert.deepEqual([...index.put(rejected)], ['beta', 'beta-too']);
+  assert.deepEqual([index.find('CVE-1'), index.size, index.delete('CVE-1')], [undefined, 0, []]);
+});
+it('the index of exposures keeps number and verdicts of an advisory that becomes exploited, and moves it to the front', () => {
+  const index = new ExposureIndex(PRODUCTS);
+  index.addBuild('alpha', { version: '1.0', platform: null });
+  index.put(assessed('CVE-1'));
+  index.put(assessed('CVE-2', {}, { score: { epss: 0.9, percentile: 1 } }));
+  const { number } = index.find('CVE-1') ?? assert.fail();
+  index.put(assessed('CVE-1', { title: 'another title' }, { exploited: EXPLOITED }));
+  assert.equal(index.find('CVE-1')?.number, number);
+  assert.deepEqual(idsOf(index), ['CVE-1', 'CVE-2']);
+  assert.equal(index.verdictsOf('alpha', { version: '1.0', platform: null }).length, 2);
+});
+it('the index of exposures finds by any id in any case, and all that share one', () => {
+  const index = new ExposureIndex(PRODUCTS);
+  const shared = 'GHSA-9QR9-H5GF-34MP';
+  index.put(assessed('CVE-1', { aliases: [shared] }));
+  index.put(assessed('CVE-2', { aliases: [shared] }));
+  index.put(assessed('GHSA-aaaa-bbbb-cccc'));
+  const named = (text: string) => index.named(text).map(({ advisory }) => advisory.id);
+  assert.deepEqual(named('cve-1'), ['CVE-1']);
+  assert.deepEqual(named('ghsa-9qr9-h5gf-34mp'), ['CVE-1', 'CVE-2']);
+  assert.deepEqual(named('GHSA-AAAA-bbbb-cccc'), ['GHSA-aaaa-bbbb-cccc']);
+  for (const text of ['', '__proto__', 'CVE-3', 'CVE']) assert.deepEqual(named(text), []);
+});
+it('the index of exposures distinguishes builds with similar text', () => {
+  const index = new ExposureIndex(PRODUCTS);
+  index.put(assessed('CVE-1'));
+  index.addBuild('alpha', { version: '1.0', platform: 'ubuntu' });
+  index.addBuild('alpha', { version: '1.0 ubuntu', platform: null });
+  const verdict = (shown: Build) => verdictOf(index.verdictsOf('alpha', shown).codeAt(0)).reason;
+  assert.equal(verdict({ version: '1.0', platform: 'ubuntu' }), 'backport');
+  assert.equal(index.verdictsOf('alpha', { version: '1.0 ubuntu', platform: null }).length, 1);
+  assert.equal(index.verdictsOf('alpha', { version: '1.0 ubuntu', platform: '' }).length, 0, 'never added');
+  // An empty version on no platform is not no version on an empty one.
+  index.addBuild('alpha', { version: '', platform: null });
+  assert.equal(index.verdictsOf('alpha', { version: null, platform: '' }).length, 0, 'never added either');
+});
+it('the index of exposures orders by exploitation, then EPSS, then CVSS, then the day, then the id', () => {
+  const cvss = (score: number) => ({ version: '3.1', score, vector: '', by: 'nvd' }) as const;
+  const ranked = [
+    assessed('CVE-9', {}, { exploited: EXPLOITED }),
+    assessed('CVE-8', {}, { score: { epss: 0.00002, percentile: 1 } }),
+    assessed('CVE-7', { cvss: cvss(10) }, { score: { epss: 0.00001, percentile: 1 } }),
+    assessed('CVE-6', { cvss: cvss(9.9), published: '2025-06-01T00:00:00.000Z' }),
+    assessed('CVE-5', { cvss: cvss(9.8), published: '2025-06-02T00:00:00.000Z' }),
+    assessed('CVE-4', { cvss: cvss(9.8), published: '2025-06-01T00:00:00.000Z' }),
+    assessed('CVE-2'),
+    assessed('CVE-3'),
+  ];
+  const ids = ranked.map(({ advisory }) => advisory.id);
+  holds(100, [fc.shuffledSubarray(ranked, { minLength: ranked.length })], (shuffled) => {
     const index = new ExposureIndex(PRODUCTS);
-    index.addBuild('alpha', { version: '1.0', platform: null });
-    index.put(assessed('CVE-1'));
-    index.put(assessed('CVE-2', {}, { score: { epss: 0.9, percentile: 1 } }));
-    const { number } = index.find('CVE-1') ?? assert.fail();
-    index.put(assessed('CVE-1', { title: 'another title' }, { exploited: EXPLOITED }));
-    assert.equal(index.find('CVE-1')?.number, number);
-    assert.deepEqual(idsOf(index), ['CVE-1', 'CVE-2']);
-    assert.equal(index.verdictsOf('alpha', { version: '1.0', platform: null }).length, 2);
-  });
-  it('finds by any id in any case, and all that share one', () => {
-    const index = new ExposureIndex(PRODUCTS);
-    const shared = 'GHSA-9QR9-H5GF-34MP';
-    index.put(assessed('CVE-1', { aliases: [shared] }));
-    index.put(assessed('CVE-2', { aliases: [shared] }));
-    index.put(assessed('GHSA-aaaa-bbbb-cccc'));
-    const named = (text: string) => index.named(text).map(({ advisory }) => advisory.id);
-    assert.deepEqual(named('cve-1'), ['CVE-1']);
-    assert.deepEqual(named('ghsa-9qr9-h5gf-34mp'), ['CVE-1', 'CVE-2']);
-    assert.deepEqual(named('GHSA-AAAA-bbbb-cccc'), ['GHSA-aaaa-bbbb-cccc']);
-    for (const text of ['', '__proto__', 'CVE-3', 'CVE']) assert.deepEqual(named(text), []);
-  });
-  it('distinguishes builds with similar text', () => {
-    const index = new ExposureIndex(PRODUCTS);
-    index.put(assessed('CVE-1'));
-    index.addBuild('alpha', { version: '1.0', platform: 'ubuntu' });
-    index.addBuild('alpha', { version: '1.0 ubuntu', platform: null });
-    const verdict = (shown: Build) => verdictOf(index.verdictsOf('alpha', shown).codeAt(0)).reason;
-    assert.equal(verdict({ version: '1.0', platform: 'ubuntu' }), 'backport');
-    assert.equal(index.verdictsOf('alpha', { version: '1.0 ubuntu', platform: null }).length, 1);
-    assert.equal(index.verdictsOf('alpha', { version: '1.0 ubuntu', platform: '' }).length, 0, 'never added');
-    // An empty version on no platform is not no version on an empty one.
-    index.addBuild('alpha', { version: '', platform: null });
-    assert.equal(index.verdictsOf('alpha', { version: null, platform: '' }).length, 0, 'never added either');
-  });
-  it('orders by exploitation, then EPSS, then CVSS, then the day, then the id', () => {
-    const cvss = (score: number) => ({ version: '3.1', score, vector: '', by: 'nvd' }) as const;
-    const ranked = [
-      assessed('CVE-9', {}, { exploited: EXPLOITED }),
-      assessed('CVE-8', {}, { score: { epss: 0.00002, percentile: 1 } }),
-      assessed('CVE-7', { cvss: cvss(10) }, { score: { epss: 0.00001, percentile: 1 } }),
-      assessed('CVE-6', { cvss: cvss(9.9), published: '2025-06-01T00:00:00.000Z' }),
-      assessed('CVE-5', { cvss: cvss(9.8), published: '2025-06-02T00:00:00.000Z' }),
-      assessed('CVE-4', { cvss: cvss(9.8), published: '2025-06-01T00:00:00.000Z' }),
-      assessed('CVE-2'),
-      assessed('CVE-3'),
-    ];
-    const ids = ranked.map(({ advisory }) => advisory.id);
-    holds(100, [fc.shuffledSubarray(ranked, { minLength: ranked.length })], (shuffled) => {
-      const index = new ExposureIndex(PRODUCTS);
-      for (const each of shuffled) index.put(each);
-      assert.deepEqual(idsOf(index), ids);
-    });
+    for (const each of shuffled) index.put(each);
+    assert.deepEqual(idsOf(index), ids);
   });
 });

@@ -30,47 +30,46 @@ describe('the key of a CPE name', () => {
     it(`${name.slice(0, 50)} is ${key}`, () => assert.equal(cpeProductKey(name), key));
 });
 
-describe('the key of a package', () => {
-  const angular = ['pkg:npm/%40angular/core@12.0.0', 'pkg:npm/@angular/core', 'pkg:npm/@angular/core@1.0'];
-  const urls: readonly (readonly [string, string | undefined])[] = [
-    ...angular.map((url) => [url, 'pkg:npm/%40angular/core'] as const),
-    ['pkg:pypi/Zope.Interface?x=y#z', 'pkg:pypi/zope-interface'],
-    ['pkg:deb/debian/curl?arch=source', 'pkg:deb/debian/curl'],
-    ['pkg://composer/drupal/core', 'pkg:composer/drupal/core'],
-    ...['pkg:npm/', 'pkg:npm//next', 'pkg:npm/%', 'npm/next'].map((url) => [url, undefined] as const),
-  ];
-  for (const [url, key] of urls) it(`${url} is ${key}`, () => assert.equal(packageUrlKey(url), key));
+const angular = ['pkg:npm/%40angular/core@12.0.0', 'pkg:npm/@angular/core', 'pkg:npm/@angular/core@1.0'];
+const urls: readonly (readonly [string, string | undefined])[] = [
+  ...angular.map((url) => [url, 'pkg:npm/%40angular/core'] as const),
+  ['pkg:pypi/Zope.Interface?x=y#z', 'pkg:pypi/zope-interface'],
+  ['pkg:deb/debian/curl?arch=source', 'pkg:deb/debian/curl'],
+  ['pkg://composer/drupal/core', 'pkg:composer/drupal/core'],
+  ...['pkg:npm/', 'pkg:npm//next', 'pkg:npm/%', 'npm/next'].map((url) => [url, undefined] as const),
+];
+for (const [url, key] of urls)
+  it(`the key of the package ${url} is ${key}`, () => assert.equal(packageUrlKey(url), key));
 
-  const named: readonly (readonly [string, string, string | undefined])[] = [
-    ['npm', '@Scope/Name', 'pkg:npm/%40scope/name'],
-    ['PyPI', 'Foo_.Bar', 'pkg:pypi/foo-bar'],
-    ['Maven', 'org.apache.logging.log4j:log4j-core', 'pkg:maven/org.apache.logging.log4j/log4j-core'],
-    ['Maven:https://maven.google.com', 'a:b', 'pkg:maven/a/b'],
-    ['Go', 'github.com/Foo/bar', 'pkg:golang/github.com/foo/bar'],
-    ['Debian:12', 'curl', 'pkg:deb/debian/curl'],
-    ['Ubuntu:Pro:18.04:LTS', 'curl', 'pkg:deb/ubuntu/curl'],
-    ['npm', '', undefined],
-    ['Nowhere', 'x', undefined],
-  ];
-  for (const [ecosystem, name, key] of named)
-    it(`${name} of ${ecosystem} is ${key}`, () => {
-      const found = ecosystemOf(ecosystem);
-      assert.equal(found && packageKey(found, name), key);
-    });
-  it('is found by the address of its collection', () => {
-    assert.equal(collectionKey('https://www.npmjs.com/package', 'next'), 'pkg:npm/next');
-    for (const other of ['https://wordpress.org/plugins', 'no address'])
-      assert.equal(collectionKey(other, 'x'), undefined);
+const named: readonly (readonly [string, string, string | undefined])[] = [
+  ['npm', '@Scope/Name', 'pkg:npm/%40scope/name'],
+  ['PyPI', 'Foo_.Bar', 'pkg:pypi/foo-bar'],
+  ['Maven', 'org.apache.logging.log4j:log4j-core', 'pkg:maven/org.apache.logging.log4j/log4j-core'],
+  ['Maven:https://maven.google.com', 'a:b', 'pkg:maven/a/b'],
+  ['Go', 'github.com/Foo/bar', 'pkg:golang/github.com/foo/bar'],
+  ['Debian:12', 'curl', 'pkg:deb/debian/curl'],
+  ['Ubuntu:Pro:18.04:LTS', 'curl', 'pkg:deb/ubuntu/curl'],
+  ['npm', '', undefined],
+  ['Nowhere', 'x', undefined],
+];
+for (const [ecosystem, name, key] of named)
+  it(`the key of the package ${name} of ${ecosystem} is ${key}`, () => {
+    const found = ecosystemOf(ecosystem);
+    assert.equal(found && packageKey(found, name), key);
   });
-  it('is among all names of a product of a CNA, which has none where there is nothing to say', () => {
-    const names = { vendor: ' Vercel ', product: 'Next.js', packageURL: 'pkg:npm/next', packageName: 'next' };
-    const cpes = ['cpe:2.3:a:vercel:next\\.js:*:*:*:*:*:node.js:*:*', 'nonsense'];
-    const collectionURL = 'https://registry.npmjs.org';
-    const claim = affectedClaim({ ...names, collectionURL, cpes, platforms: ['Windows', 'all'] });
-    assert.deepEqual(claim?.products, ['cna:vercel/next.js', 'pkg:npm/next', 'cpe:vercel:next.js']);
-    assert.deepEqual(claim?.platforms, ['windows']);
-    assert.equal(affectedClaim({ vendor: 'n/a', product: 'n/a' }), undefined);
-  });
+it('the key of a package is found by the address of its collection', () => {
+  assert.equal(collectionKey('https://www.npmjs.com/package', 'next'), 'pkg:npm/next');
+  for (const other of ['https://wordpress.org/plugins', 'no address'])
+    assert.equal(collectionKey(other, 'x'), undefined);
+});
+it('the key of a package is among all names of a product of a CNA, which has none where there is nothing to say', () => {
+  const names = { vendor: ' Vercel ', product: 'Next.js', packageURL: 'pkg:npm/next', packageName: 'next' };
+  const cpes = ['cpe:2.3:a:vercel:next\\.js:*:*:*:*:*:node.js:*:*', 'nonsense'];
+  const collectionURL = 'https://registry.npmjs.org';
+  const claim = affectedClaim({ ...names, collectionURL, cpes, platforms: ['Windows', 'all'] });
+  assert.deepEqual(claim?.products, ['cna:vercel/next.js', 'pkg:npm/next', 'cpe:vercel:next.js']);
+  assert.deepEqual(claim?.platforms, ['windows']);
+  assert.equal(affectedClaim({ vendor: 'n/a', product: 'n/a' }), undefined);
 });
 
 describe('text and times', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import { advisoryIdOf, mergeRecords } from '../merge.ts';
@@ -25,71 +25,65 @@ function readEpss({ lines: [head = '', columns = '', ...rows] }: { lines: string
   return { head: readEpssHead(head), scores: rows.map((row) => readEpssRow(row.split(','))) };
 }
 
-describe('documents of publishers are read as the vectors say', () => {
-  for (const [kind, read] of Object.entries({ ...readers, kev: readKev, epss: readEpss })) {
-    const files = globSync(`${root}/${kind}/*.json`);
-    it(`there are vectors of ${kind}`, () => assert.ok(files.length > 0));
-    for (const file of files) {
-      const vector = JSON.parse(readFileSync(file, 'utf8'));
-      const isDocument = kind !== 'nvd' && kind !== 'epss' && vector.read.ok !== false;
-      it(`${kind}/${path.basename(file, '.json')}: ${vector.what}`, () => {
-        assert.deepEqual(read(vector.document), vector.read);
-        assert.equal(recognise(vector.document), isDocument ? kind : 'unknown');
-      });
-    }
+for (const [kind, read] of Object.entries({ ...readers, kev: readKev, epss: readEpss })) {
+  const files = globSync(`${root}/${kind}/*.json`);
+  it(`there are vectors of ${kind}`, () => assert.ok(files.length > 0));
+  for (const file of files) {
+    const vector = JSON.parse(readFileSync(file, 'utf8'));
+    const isDocument = kind !== 'nvd' && kind !== 'epss' && vector.read.ok !== false;
+    it(`documents of publishers are read as the vectors say: ${kind}/${path.basename(file, '.json')}: ${vector.what}`, () => {
+      assert.deepEqual(read(vector.document), vector.read);
+      assert.equal(recognise(vector.document), isDocument ? kind : 'unknown');
+    });
   }
-});
+}
 
 const listed = { cveID: 'CVE-2021-44228', dateAdded: '2021-12-10', requiredAction: 'Update.' };
 
-describe('a KEV catalog', () => {
-  it('has entries without the fields that came later', () => {
-    const read = readKev({ catalogVersion: '2022.01.01', vulnerabilities: [listed, { ...listed, dueDate: 'soon' }] });
-    assert.ok(read.ok);
-    const { cveID: cve, ...rest } = listed;
-    assert.deepEqual(read.catalog.exploited, Array(2).fill({ cve, ...rest, dueDate: null, isRansomware: false }));
-    assert.equal(read.catalog.released, null);
-  });
-  it('lists the first problems and counts the rest; other documents are refused', () => {
-    const vulnerabilities = [...Array(50).fill({ ...listed, dateAdded: '2021-02-30' }), listed];
-    const read = readKev({ catalogVersion: '1', vulnerabilities });
-    assert.ok(read.ok);
-    assert.deepEqual([read.catalog.exploited.length, read.catalog.skipped, read.catalog.problems.length], [1, 50, 20]);
-    assert.equal(read.catalog.problems[0], 'CVE-2021-44228: dateAdded: expected a date');
-    for (const other of [null, [], {}, { catalogVersion: 1, vulnerabilities: [] }, { catalogVersion: '1' }])
-      assert.equal(readKev(other).ok, false);
-  });
+it('a KEV catalog has entries without the fields that came later', () => {
+  const read = readKev({ catalogVersion: '2022.01.01', vulnerabilities: [listed, { ...listed, dueDate: 'soon' }] });
+  assert.ok(read.ok);
+  const { cveID: cve, ...rest } = listed;
+  assert.deepEqual(read.catalog.exploited, Array(2).fill({ cve, ...rest, dueDate: null, isRansomware: false }));
+  assert.equal(read.catalog.released, null);
+});
+it('a KEV catalog lists the first problems and counts the rest; other documents are refused', () => {
+  const vulnerabilities = [...Array(50).fill({ ...listed, dateAdded: '2021-02-30' }), listed];
+  const read = readKev({ catalogVersion: '1', vulnerabilities });
+  assert.ok(read.ok);
+  assert.deepEqual([read.catalog.exploited.length, read.catalog.skipped, read.catalog.problems.length], [1, 50, 20]);
+  assert.equal(read.catalog.problems[0], 'CVE-2021-44228: dateAdded: expected a date');
+  for (const other of [null, [], {}, { catalogVersion: 1, vulnerabilities: [] }, { catalogVersion: '1' }])
+    assert.equal(readKev(other).ok, false);
 });
 
-describe('a line of EPSS', () => {
-  it('is a head only in its form', () => {
-    const headOf = (version: string, date: string) => readEpssHead(`#model_version:${version},score_date:${date}`);
-    const scoredAt = '2025-03-14T00:00:00.000Z';
-    assert.deepEqual(headOf('v2025.03.14', '2025-03-14T00:00:00+0000'), { modelVersion: 'v2025.03.14', scoredAt });
-    assert.deepEqual(headOf('v1', '2025-03-14T00:00:00Z'), { modelVersion: 'v1', scoredAt });
-    assert.equal(headOf('v1', '2025-13-14T00:00:00Z'), null);
-    for (const other of ['', 'cve,epss,percentile', '#model_version:v1']) assert.equal(readEpssHead(other), null);
-  });
-  it('is a row only with an id and two shares', () => {
-    const cve = 'CVE-2021-44228';
-    assert.deepEqual(readEpssRow([cve, '0.94358', '1']), { cve, epss: 0.94358, percentile: 1 });
-    assert.equal(readEpssRow([cve, '1e-5', '0.0'])?.epss, 0.00001);
-    for (const other of [[], [cve], [cve, '1.1', '0'], [cve, '-0.1', '0'], ['x', '0', '0']])
-      assert.equal(readEpssRow(other), null);
-    for (const share of ['', ' 0.5', 'NaN', 'Infinity', '0x1', '.5', '1_0'])
-      assert.equal(readEpssRow([cve, share, '0.5']), null, share);
-  });
-  it('whatever it holds, gives shares or nothing', () =>
-    holds(100, [fc.array(fc.oneof(fc.string(), fc.double().map(String)), { maxLength: 4 })], (fields) => {
-      const { epss, percentile } = readEpssRow(['CVE-2024-0001', ...fields]) ?? { epss: 0, percentile: 0 };
-      assert.ok(epss >= 0 && epss <= 1 && percentile >= 0 && percentile <= 1);
-    }));
-  it('is one of a file that is recognised by its outermost fields', () => {
-    const delta = { fetchTime: '2025-01-01T00:00:00Z', numberOfChanges: 0, new: [], updated: [], error: [] };
-    assert.equal(recognise(delta), 'cve-delta');
-    const unknown = [null, 1, 'id', [], [delta], {}, { vulnerabilities: [] }, { id: 'x' }, { new: [], updated: [] }];
-    for (const other of unknown) assert.equal(recognise(other), 'unknown');
-  });
+it('a line of EPSS is a head only in its form', () => {
+  const headOf = (version: string, date: string) => readEpssHead(`#model_version:${version},score_date:${date}`);
+  const scoredAt = '2025-03-14T00:00:00.000Z';
+  assert.deepEqual(headOf('v2025.03.14', '2025-03-14T00:00:00+0000'), { modelVersion: 'v2025.03.14', scoredAt });
+  assert.deepEqual(headOf('v1', '2025-03-14T00:00:00Z'), { modelVersion: 'v1', scoredAt });
+  assert.equal(headOf('v1', '2025-13-14T00:00:00Z'), null);
+  for (const other of ['', 'cve,epss,percentile', '#model_version:v1']) assert.equal(readEpssHead(other), null);
+});
+it('a line of EPSS is a row only with an id and two shares', () => {
+  const cve = 'CVE-2021-44228';
+  assert.deepEqual(readEpssRow([cve, '0.94358', '1']), { cve, epss: 0.94358, percentile: 1 });
+  assert.equal(readEpssRow([cve, '1e-5', '0.0'])?.epss, 0.00001);
+  for (const other of [[], [cve], [cve, '1.1', '0'], [cve, '-0.1', '0'], ['x', '0', '0']])
+    assert.equal(readEpssRow(other), null);
+  for (const share of ['', ' 0.5', 'NaN', 'Infinity', '0x1', '.5', '1_0'])
+    assert.equal(readEpssRow([cve, share, '0.5']), null, share);
+});
+it('a line of EPSS gives shares or nothing, whatever it holds', () =>
+  holds(100, [fc.array(fc.oneof(fc.string(), fc.double().map(String)), { maxLength: 4 })], (fields) => {
+    const { epss, percentile } = readEpssRow(['CVE-2024-0001', ...fields]) ?? { epss: 0, percentile: 0 };
+    assert.ok(epss >= 0 && epss <= 1 && percentile >= 0 && percentile <= 1);
+  }));
+it('a line of EPSS is one of a file that is recognised by its outermost fields', () => {
+  const delta = { fetchTime: '2025-01-01T00:00:00Z', numberOfChanges: 0, new: [], updated: [], error: [] };
+  assert.equal(recognise(delta), 'cve-delta');
+  const unknown = [null, 1, 'id', [], [delta], {}, { vulnerabilities: [] }, { id: 'x' }, { new: [], updated: [] }];
+  for (const other of unknown) assert.equal(recognise(other), 'unknown');
 });
 
 function check({ record, problem }: RecordReading): void {
@@ -152,50 +146,48 @@ function readOne(document: object): RecordReading {
   return 'containers' in document ? readCveRecord(document) : readOsvRecord(document);
 }
 
-describe('whatever a publisher sends', () => {
-  it('any JSON, and a real document with anything at any path, is read or refused', () => {
-    holds(300, [fc.jsonValue({ maxDepth: 6 })], readAny);
-    holds(500, [anything], readAny);
-    const cases = documents.flatMap((document) => pathsOf(document).map((path) => ({ document, path })));
-    holds(1_000, [fc.constantFrom(...cases), anything], ({ document, path }, by) =>
-      readAny(replaced(document, path, by)),
-    );
-  });
-  it('names of prototypes change nothing', () => {
-    const own = '"__proto__":{"id":"X-1","dataType":"CVE_RECORD","vulnerabilities":[]}';
-    const hostile = JSON.parse(`{${own},"constructor":{"prototype":{"polluted":1}}}`);
-    const modified = '2024-01-01T00:00:00Z';
-    readAny(hostile);
-    assert.equal(recognise(hostile), 'unknown');
-    assert.equal(readOsvRecord({ ...hostile, modified }).record, null);
-    for (const name of ['__proto__', 'constructor', 'toString']) {
-      const affected = [{ package: { ecosystem: name, name }, versions: ['1.0'] }];
-      assert.deepEqual(readOsvRecord({ id: 'OSV-1', modified, affected }).record?.claims, []);
-    }
-    assert.equal(Reflect.get({}, 'polluted'), undefined);
-  });
-  it('deep nesting is not followed', () => {
-    const deep = JSON.parse(`${'[{"nodes":'.repeat(20_000)}[]${'}]'.repeat(20_000)}`);
-    for (const document of documents) {
-      const cve = { ...document.cve, configurations: deep, metrics: deep };
-      if ('cve' in document) check(readNvdRecord({ cve }));
-      else if ('containers' in document) check(readCveRecord({ ...document, containers: { cna: deep, adp: deep } }));
-      else check(readOsvRecord({ ...document, affected: deep, aliases: deep }));
-    }
-  });
-  it('a million elements in any array, and endless strings, are refused, cut or passed over in little time', () => {
-    const startedAt = performance.now();
-    const million: unknown[] = new Array(1_000_000).fill({ a: 1 });
-    for (const document of eachReplaced(Array.isArray, million)) check(readOne(document as object));
-    readKev({ catalogVersion: '1', vulnerabilities: million });
-    const page = { resultsPerPage: 1, startIndex: 0, totalResults: 1, format: 'NVD_CVE', version: '2.0' };
-    readNvdHead({ ...page, vulnerabilities: million });
-    readEpssRow(million as string[]);
-    for (const endless of ['a'.repeat(20_000_000), ' '.repeat(20_000_000), '1.'.repeat(10_000_000)]) {
-      for (const document of eachReplaced((value) => typeof value === 'string', endless)) readOne(document as object);
-      assert.deepEqual([readEpssHead(endless), readEpssRow([endless, endless, endless])], [null, null]);
-    }
-    // Each takes well below a second in all; time that grows with the square of a length would not end.
-    assert.ok(performance.now() - startedAt < 60_000);
-  });
+it('any JSON from a publisher, and a real document with anything at any path, is read or refused', () => {
+  holds(300, [fc.jsonValue({ maxDepth: 6 })], readAny);
+  holds(500, [anything], readAny);
+  const cases = documents.flatMap((document) => pathsOf(document).map((path) => ({ document, path })));
+  holds(1_000, [fc.constantFrom(...cases), anything], ({ document, path }, by) =>
+    readAny(replaced(document, path, by)),
+  );
+});
+it('names of prototypes that a publisher sends change nothing', () => {
+  const own = '"__proto__":{"id":"X-1","dataType":"CVE_RECORD","vulnerabilities":[]}';
+  const hostile = JSON.parse(`{${own},"constructor":{"prototype":{"polluted":1}}}`);
+  const modified = '2024-01-01T00:00:00Z';
+  readAny(hostile);
+  assert.equal(recognise(hostile), 'unknown');
+  assert.equal(readOsvRecord({ ...hostile, modified }).record, null);
+  for (const name of ['__proto__', 'constructor', 'toString']) {
+    const affected = [{ package: { ecosystem: name, name }, versions: ['1.0'] }];
+    assert.deepEqual(readOsvRecord({ id: 'OSV-1', modified, affected }).record?.claims, []);
+  }
+  assert.equal(Reflect.get({}, 'polluted'), undefined);
+});
+it('deep nesting that a publisher sends is not followed', () => {
+  const deep = JSON.parse(`${'[{"nodes":'.repeat(20_000)}[]${'}]'.repeat(20_000)}`);
+  for (const document of documents) {
+    const cve = { ...document.cve, configurations: deep, metrics: deep };
+    if ('cve' in document) check(readNvdRecord({ cve }));
+    else if ('containers' in document) check(readCveRecord({ ...document, containers: { cna: deep, adp: deep } }));
+    else check(readOsvRecord({ ...document, affected: deep, aliases: deep }));
+  }
+});
+it('a million elements in any array that a publisher sends, and endless strings, are refused, cut or passed over in little time', () => {
+  const startedAt = performance.now();
+  const million: unknown[] = new Array(1_000_000).fill({ a: 1 });
+  for (const document of eachReplaced(Array.isArray, million)) check(readOne(document as object));
+  readKev({ catalogVersion: '1', vulnerabilities: million });
+  const page = { resultsPerPage: 1, startIndex: 0, totalResults: 1, format: 'NVD_CVE', version: '2.0' };
+  readNvdHead({ ...page, vulnerabilities: million });
+  readEpssRow(million as string[]);
+  for (const endless of ['a'.repeat(20_000_000), ' '.repeat(20_000_000), '1.'.repeat(10_000_000)]) {
+    for (const document of eachReplaced((value) => typeof value === 'string', endless)) readOne(document as object);
+    assert.deepEqual([readEpssHead(endless), readEpssRow([endless, endless, endless])], [null, null]);
+  }
+  // Each takes well below a second in all; time that grows with the square of a length would not end.
+  assert.ok(performance.now() - startedAt < 60_000);
 });

@@ -24,15 +24,13 @@ interface MatchingVectors {
 const file = path.join(import.meta.dirname, '../../../../vectors/advisory-matching.json');
 const vectors: MatchingVectors = JSON.parse(readFileSync(file, 'utf8'));
 
-describe('judge says of', () => {
-  for (const { advisory, keys, version, platform, releaseParts, why, ...expected } of vectors.cases)
-    it(`${advisory} and ${keys[0]} ${version} ${platform ?? ''}: ${expected.verdict}, ${expected.reason}: ${why}`, () => {
-      const claims = vectors.advisories[advisory] ?? assert.fail(advisory);
-      const product = { keys, version, platform, releaseParts };
-      assert.deepEqual(judge({ claims }, product), expected);
-      assert.deepEqual(judgeCompiled(compileAdvisory({ claims }), product), expected, 'compiled');
-    });
-});
+for (const { advisory, keys, version, platform, releaseParts, why, ...expected } of vectors.cases)
+  it(`judge says of ${advisory} and ${keys[0]} ${version} ${platform ?? ''}: ${expected.verdict}, ${expected.reason}: ${why}`, () => {
+    const claims = vectors.advisories[advisory] ?? assert.fail(advisory);
+    const product = { keys, version, platform, releaseParts };
+    assert.deepEqual(judge({ claims }, product), expected);
+    assert.deepEqual(judgeCompiled(compileAdvisory({ claims }), product), expected, 'compiled');
+  });
 
 const SCHEMES: readonly VersionScheme[] = ['dotted', 'semver', 'openssl', 'python', 'deb', 'rpm'];
 const nginx: ObservedProduct = { keys: ['cpe:f5:nginx'], version: '1.18.0', platform: null };

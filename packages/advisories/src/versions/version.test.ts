@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import semver from 'semver';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
@@ -28,35 +28,32 @@ function compare(a: string, b: string, scheme: VersionScheme): number {
   return compareVersions(left, right);
 }
 
-describe('versions', () => {
-  for (const { scheme, a, order, b, why } of vectors.comparisons)
-    it(`${scheme}: ${a} ${order} ${b}: ${why}`, () =>
-      assert.deepEqual([compare(a, b, scheme), compare(b, a, scheme)], [signs[order], 0 - signs[order]]));
+for (const { scheme, a, order, b, why } of vectors.comparisons)
+  it(`versions of ${scheme}: ${a} ${order} ${b}: ${why}`, () =>
+    assert.deepEqual([compare(a, b, scheme), compare(b, a, scheme)], [signs[order], 0 - signs[order]]));
 
-  for (const { scheme, version, range, isIn, why } of vectors.ranges)
-    it(`${scheme}: ${version} in ${rangeText(range)}: ${isIn}, ${why}`, () => {
-      const [inner, outer] = [intervalOfVersion(version, scheme), intervalOf(range, scheme)];
-      assert.equal(inner && outer ? covers(outer, inner) : null, isIn);
-    });
-
-  for (const { range, words, why } of vectors.words)
-    it(`${words}: ${why}`, () => assert.equal(rangeText(range), words));
-});
-
-describe('texts that are no version', () => {
-  for (const { scheme, version, why } of vectors.unreadable)
-    it(`${scheme}: ${JSON.stringify(version)}: ${why}`, () => assert.equal(readVersion(version, scheme), undefined));
-  it('and endless ones, at once', () => {
-    for (const scheme of schemes)
-      for (const text of ['1', '1.', '1-', '1.0-a', '0', '~', '1+'])
-        assert.equal(readVersion(text.repeat(500_000), scheme), undefined);
-    assert.equal(distributionOf('1ubuntu'.repeat(500_000)), null);
+for (const { scheme, version, range, isIn, why } of vectors.ranges)
+  it(`versions of ${scheme}: ${version} in ${rangeText(range)}: ${isIn}, ${why}`, () => {
+    const [inner, outer] = [intervalOfVersion(version, scheme), intervalOf(range, scheme)];
+    assert.equal(inner && outer ? covers(outer, inner) : null, isIn);
   });
 
-  for (const { version, upstream, distribution, why } of vectors.distributions)
-    it(`${JSON.stringify(version)} is ${upstream} of ${distribution}: ${why}`, () =>
-      assert.deepEqual(distributionOf(version), upstream === null ? null : { upstream, distribution }));
+for (const { range, words, why } of vectors.words)
+  it(`versions: ${words}: ${why}`, () => assert.equal(rangeText(range), words));
+
+for (const { scheme, version, why } of vectors.unreadable)
+  it(`texts that are no version of ${scheme}: ${JSON.stringify(version)}: ${why}`, () =>
+    assert.equal(readVersion(version, scheme), undefined));
+it('texts that are no version, and endless ones, are refused at once', () => {
+  for (const scheme of schemes)
+    for (const text of ['1', '1.', '1-', '1.0-a', '0', '~', '1+'])
+      assert.equal(readVersion(text.repeat(500_000), scheme), undefined);
+  assert.equal(distributionOf('1ubuntu'.repeat(500_000)), null);
 });
+
+for (const { version, upstream, distribution, why } of vectors.distributions)
+  it(`of texts that are no version ${JSON.stringify(version)} is ${upstream} of ${distribution}: ${why}`, () =>
+    assert.deepEqual(distributionOf(version), upstream === null ? null : { upstream, distribution }));
 
 const piece = fc.constantFrom(
   ...['0', '1', '2', '10', '00', '.', '-', '~', '^', '+', '_', '!', ':', 'a', 'b', 'p', 'z', 'zz', 'rc', 'beta'],
@@ -64,39 +61,37 @@ const piece = fc.constantFrom(
 );
 const text = fc.array(piece, { maxLength: 8 }).map((pieces) => `1${pieces.join('')}`);
 
-describe('in every scheme', () => {
-  it('semantic versions are in the order that npm gives them', () => {
-    const identifier = fc.constantFrom('0', '1', '2', '10', 'a', 'alpha', 'beta', 'rc-1', 'a-', '-', 'A');
-    const preRelease = fc.array(identifier, { maxLength: 3 }).map((row) => (row.length > 0 ? `-${row.join('.')}` : ''));
-    const numbers = fc.array(fc.constantFrom(0, 1, 2, 10), { minLength: 3, maxLength: 3 });
-    const version = fc.tuple(numbers, preRelease).map(([row, rest]) => (row.join('.') + rest).toLowerCase());
-    holds(1_000, [version, version], (a, b) => assert.equal(compare(a, b, 'semver'), semver.compare(a, b)));
-  });
-
-  for (const scheme of schemes) {
-    const key = text.map((each) => readVersion(each, scheme)).filter((each) => each !== undefined);
-    it(`${scheme}: the order is total`, () =>
-      holds(100, [key, key, key], (a, b, c) => {
-        assert.equal(compareVersions(a, b), 0 - compareVersions(b, a));
-        const sorted: VersionKey[] = [a, b, c].sort(compareVersions);
-        assert.ok(compareVersions(sorted[0] ?? a, sorted[2] ?? a) <= 0);
-      }));
-    it(`${scheme}: a longer row of numbers does not come before a shorter one that begins it`, () => {
-      const numbers = fc.array(fc.nat(30), { minLength: 2, maxLength: 3 });
-      holds(100, [numbers, fc.nat(30)], (row, last) => {
-        const shorter = row.join('.');
-        // OpenSSL has three numbers.
-        const longer = [...row, last].slice(0, 3).join('.');
-        assert.ok(compare(shorter, longer, scheme) <= 0, `${shorter} and ${longer}`);
-      });
-    });
-    it(`${scheme}: numbers are in their order, however large`, () =>
-      holds(100, [fc.bigInt(0n, 10n ** 30n), fc.bigInt(0n, 10n ** 30n)], (a, b) => {
-        assert.equal(compare(`1.${a}`, `1.${b}`, scheme), a < b ? -1 : a > b ? 1 : 0);
-      }));
-    it(`${scheme}: any text is read or refused, never thrown at`, () => {
-      holds(100, [fc.string({ unit: codePoint })], (any) => typeof readVersion(any, scheme) !== 'object');
-      holds(100, [text], (any) => distributionOf(any)?.upstream !== '');
-    });
-  }
+it('semantic versions are in the order that npm gives them', () => {
+  const identifier = fc.constantFrom('0', '1', '2', '10', 'a', 'alpha', 'beta', 'rc-1', 'a-', '-', 'A');
+  const preRelease = fc.array(identifier, { maxLength: 3 }).map((row) => (row.length > 0 ? `-${row.join('.')}` : ''));
+  const numbers = fc.array(fc.constantFrom(0, 1, 2, 10), { minLength: 3, maxLength: 3 });
+  const version = fc.tuple(numbers, preRelease).map(([row, rest]) => (row.join('.') + rest).toLowerCase());
+  holds(1_000, [version, version], (a, b) => assert.equal(compare(a, b, 'semver'), semver.compare(a, b)));
 });
+
+for (const scheme of schemes) {
+  const key = text.map((each) => readVersion(each, scheme)).filter((each) => each !== undefined);
+  it(`in the scheme ${scheme} the order is total`, () =>
+    holds(100, [key, key, key], (a, b, c) => {
+      assert.equal(compareVersions(a, b), 0 - compareVersions(b, a));
+      const sorted: VersionKey[] = [a, b, c].sort(compareVersions);
+      assert.ok(compareVersions(sorted[0] ?? a, sorted[2] ?? a) <= 0);
+    }));
+  it(`in the scheme ${scheme} a longer row of numbers does not come before a shorter one that begins it`, () => {
+    const numbers = fc.array(fc.nat(30), { minLength: 2, maxLength: 3 });
+    holds(100, [numbers, fc.nat(30)], (row, last) => {
+      const shorter = row.join('.');
+      // OpenSSL has three numbers.
+      const longer = [...row, last].slice(0, 3).join('.');
+      assert.ok(compare(shorter, longer, scheme) <= 0, `${shorter} and ${longer}`);
+    });
+  });
+  it(`in the scheme ${scheme} numbers are in their order, however large`, () =>
+    holds(100, [fc.bigInt(0n, 10n ** 30n), fc.bigInt(0n, 10n ** 30n)], (a, b) => {
+      assert.equal(compare(`1.${a}`, `1.${b}`, scheme), a < b ? -1 : a > b ? 1 : 0);
+    }));
+  it(`in the scheme ${scheme} any text is read or refused, never thrown at`, () => {
+    holds(100, [fc.string({ unit: codePoint })], (any) => typeof readVersion(any, scheme) !== 'object');
+    holds(100, [text], (any) => distributionOf(any)?.upstream !== '');
+  });
+}

@@ -30,77 +30,75 @@ function find(series: readonly WatchedSeries[], subject: string, metric: Watched
   return found;
 }
 
-describe('the watched series', () => {
-  it('are what a walk over all changes gives, without the days that show nothing', () =>
-    holds(60, [changes, fc.uniqueArray(fc.nat(WINDOW_DAYS), { maxLength: 4 })], (all, ages) => {
-      const index = worldOf(all, ages);
-      const series = [...watchedSeries(index, { day: DAY, now: NOW })];
-      const readable = readableDays(index.history.scans.days(DAY - WINDOW_DAYS - 1), DAY);
-      if (!readable.isReadable(DAY)) return assert.deepEqual(series, []);
-      const days = Array.from({ length: WINDOW_DAYS + 1 }, (_, i) => DAY - WINDOW_DAYS + i);
-      const on = (day: number) => all.filter(({ confirmedAt }) => dayOf(confirmedAt) === day);
-      const isCalm = (day: number, provider: string) =>
-        !on(day).some(({ type, from, to }) => type === 'reclassified' && [from, to].includes(provider));
-      const expectSamples = (
-        subject: string,
-        metric: WatchedSeries['metric'],
-        kept: readonly number[],
-        sampleOn: (day: number) => readonly [value: number, exposure: number],
-      ) => {
-        const found = find(series, subject, metric);
-        if (!kept.includes(DAY)) return assert.equal(found, undefined);
-        const samples = kept.map((day) => ({ day, value: sampleOn(day)[0], exposure: sampleOn(day)[1] }));
-        assert.deepEqual([...(found?.samples ?? []), found?.today], samples);
-        assert.equal(found?.kind, metric === 'domains' ? 'level' : 'count');
-      };
-      for (const provider of index.history.providers()) {
-        const real = (day: number) => on(day).filter(({ type }) => type !== 'reclassified');
-        const gained = (day: number) => real(day).filter(({ to, isEntry }) => to === provider && isEntry).length;
-        const lost = (day: number) => real(day).filter(({ from, isExit }) => from === provider && isExit).length;
-        const sampled = days.filter((day) => readable.isReadable(day) && isCalm(day, provider));
-        const expect = (metric: 'domains' | 'gains' | 'losses', valueOn: (day: number) => number) => {
-          const isCount = metric !== 'domains';
-          const kept = sampled.filter((day) => !isCount || !readable.followsGap(day));
-          expectSamples(provider, metric, kept, (day) => [valueOn(day), isCount ? DOMAINS : 1]);
-        };
-        let level = provider === 'acme' ? DOMAINS : 0;
-        const levels = new Map<number, number>();
-        for (let day = NOW; day >= DAY - WINDOW_DAYS; day -= 1) {
-          levels.set(day, level);
-          level -= gained(day) - lost(day);
-        }
-        expect('domains', (day) => levels.get(day) ?? Number.NaN);
-        expect('gains', gained);
-        expect('losses', lost);
-      }
-      for (const category of CATEGORIES) {
-        const kept = days.filter((day) => readable.isReadable(day) && !readable.followsGap(day));
-        const migrated = (day: number) =>
-          on(day).filter((change) => change.type === 'migrated' && change.category === category).length;
-        expectSamples(category, 'migrations', kept, (day) => [migrated(day), DOMAINS]);
-      }
-    }));
-  it('take a day on which nothing could be resolved for a gap, and not for a day without change', () => {
-    const index = worldOf([], [1]);
-    index.history.scans.add(DAY - 1, { scans: SCANS * 3, measured: 0, rulebook: 'r1' });
-    const readable = readableDays(index.history.scans.days(DAY - WINDOW_DAYS - 1), DAY);
-    const days = [DAY - 2, DAY - 1, DAY].map((day) => `${readable.isReadable(day)} ${readable.followsGap(day)}`);
-    assert.deepEqual(days, ['true false', 'false false', 'true true']);
-    assert.equal(index.history.scans.total, worldOf([], []).history.scans.total + SCANS * 2, 'all of them are counted');
-  });
-  it('of a provider that newer rules made visible begin with those rules', () => {
-    const added = (day: number, to: string): IndexedChange => ({
-      domainId: 1,
-      ...{ at: 0, confirmedAt: day * DAY_MS, category: 'email', type: 'added', from: null, to },
-      ...{ isEntry: true, isExit: false },
-    });
-    const index = worldOf([added(DAY, 'borealis'), added(DAY - 20, 'acme'), added(DAY, 'acme')], []);
-    index.history.scans.add(DAY - 3, { scans: 1, measured: 1, rulebook: 'r2' });
+it('the watched series are what a walk over all changes gives, without the days that show nothing', () =>
+  holds(60, [changes, fc.uniqueArray(fc.nat(WINDOW_DAYS), { maxLength: 4 })], (all, ages) => {
+    const index = worldOf(all, ages);
     const series = [...watchedSeries(index, { day: DAY, now: NOW })];
-    const days = find(series, 'borealis', 'gains')?.samples.map(({ day }) => day);
-    assert.deepEqual(days, [DAY - 3, DAY - 2, DAY - 1]);
-    assert.equal(find(series, 'acme', 'gains')?.samples.length, WINDOW_DAYS);
+    const readable = readableDays(index.history.scans.days(DAY - WINDOW_DAYS - 1), DAY);
+    if (!readable.isReadable(DAY)) return assert.deepEqual(series, []);
+    const days = Array.from({ length: WINDOW_DAYS + 1 }, (_, i) => DAY - WINDOW_DAYS + i);
+    const on = (day: number) => all.filter(({ confirmedAt }) => dayOf(confirmedAt) === day);
+    const isCalm = (day: number, provider: string) =>
+      !on(day).some(({ type, from, to }) => type === 'reclassified' && [from, to].includes(provider));
+    const expectSamples = (
+      subject: string,
+      metric: WatchedSeries['metric'],
+      kept: readonly number[],
+      sampleOn: (day: number) => readonly [value: number, exposure: number],
+    ) => {
+      const found = find(series, subject, metric);
+      if (!kept.includes(DAY)) return assert.equal(found, undefined);
+      const samples = kept.map((day) => ({ day, value: sampleOn(day)[0], exposure: sampleOn(day)[1] }));
+      assert.deepEqual([...(found?.samples ?? []), found?.today], samples);
+      assert.equal(found?.kind, metric === 'domains' ? 'level' : 'count');
+    };
+    for (const provider of index.history.providers()) {
+      const real = (day: number) => on(day).filter(({ type }) => type !== 'reclassified');
+      const gained = (day: number) => real(day).filter(({ to, isEntry }) => to === provider && isEntry).length;
+      const lost = (day: number) => real(day).filter(({ from, isExit }) => from === provider && isExit).length;
+      const sampled = days.filter((day) => readable.isReadable(day) && isCalm(day, provider));
+      const expect = (metric: 'domains' | 'gains' | 'losses', valueOn: (day: number) => number) => {
+        const isCount = metric !== 'domains';
+        const kept = sampled.filter((day) => !isCount || !readable.followsGap(day));
+        expectSamples(provider, metric, kept, (day) => [valueOn(day), isCount ? DOMAINS : 1]);
+      };
+      let level = provider === 'acme' ? DOMAINS : 0;
+      const levels = new Map<number, number>();
+      for (let day = NOW; day >= DAY - WINDOW_DAYS; day -= 1) {
+        levels.set(day, level);
+        level -= gained(day) - lost(day);
+      }
+      expect('domains', (day) => levels.get(day) ?? Number.NaN);
+      expect('gains', gained);
+      expect('losses', lost);
+    }
+    for (const category of CATEGORIES) {
+      const kept = days.filter((day) => readable.isReadable(day) && !readable.followsGap(day));
+      const migrated = (day: number) =>
+        on(day).filter((change) => change.type === 'migrated' && change.category === category).length;
+      expectSamples(category, 'migrations', kept, (day) => [migrated(day), DOMAINS]);
+    }
+  }));
+it('the watched series take a day on which nothing could be resolved for a gap, and not for a day without change', () => {
+  const index = worldOf([], [1]);
+  index.history.scans.add(DAY - 1, { scans: SCANS * 3, measured: 0, rulebook: 'r1' });
+  const readable = readableDays(index.history.scans.days(DAY - WINDOW_DAYS - 1), DAY);
+  const days = [DAY - 2, DAY - 1, DAY].map((day) => `${readable.isReadable(day)} ${readable.followsGap(day)}`);
+  assert.deepEqual(days, ['true false', 'false false', 'true true']);
+  assert.equal(index.history.scans.total, worldOf([], []).history.scans.total + SCANS * 2, 'all of them are counted');
+});
+it('the watched series of a provider that newer rules made visible begin with those rules', () => {
+  const added = (day: number, to: string): IndexedChange => ({
+    domainId: 1,
+    ...{ at: 0, confirmedAt: day * DAY_MS, category: 'email', type: 'added', from: null, to },
+    ...{ isEntry: true, isExit: false },
   });
+  const index = worldOf([added(DAY, 'borealis'), added(DAY - 20, 'acme'), added(DAY, 'acme')], []);
+  index.history.scans.add(DAY - 3, { scans: 1, measured: 1, rulebook: 'r2' });
+  const series = [...watchedSeries(index, { day: DAY, now: NOW })];
+  const days = find(series, 'borealis', 'gains')?.samples.map(({ day }) => day);
+  assert.deepEqual(days, [DAY - 3, DAY - 2, DAY - 1]);
+  assert.equal(find(series, 'acme', 'gains')?.samples.length, WINDOW_DAYS);
 });
 
 describe('readable days', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import { DomainColumns, type DomainFacts, MAX_SERVICES } from './domain-columns.ts';
 
@@ -14,48 +14,46 @@ const steps = fc.array(fc.record({ domain: fc.nat(299), size: fc.nat(MAX_SERVICE
 const servicesOf = (domain: number, size: number, round: number) =>
   Array.from({ length: size }, (_, i) => domain * 7 + i * 31 + round);
 
-describe('the columns', () => {
-  it('keep the services of every domain while the pool grows, wastes and is packed', () =>
-    fc.assert(
-      fc.property(steps, (all) => {
-        const columns = new DomainColumns();
-        const known = new Map<number, { readonly services: number[]; readonly builds: number[] }>();
-        for (const [round, { domain, size, shown }] of all.entries()) {
-          const services = servicesOf(domain, size, round);
-          const builds = servicesOf(domain, Math.min(size, shown), round + 1);
-          columns.set(domain, { ...FACTS, scannedAt: round }, services, builds);
-          known.set(domain, { services, builds });
+it('the columns keep the services of every domain while the pool grows, wastes and is packed', () =>
+  fc.assert(
+    fc.property(steps, (all) => {
+      const columns = new DomainColumns();
+      const known = new Map<number, { readonly services: number[]; readonly builds: number[] }>();
+      for (const [round, { domain, size, shown }] of all.entries()) {
+        const services = servicesOf(domain, size, round);
+        const builds = servicesOf(domain, Math.min(size, shown), round + 1);
+        columns.set(domain, { ...FACTS, scannedAt: round }, services, builds);
+        known.set(domain, { services, builds });
+      }
+      const expected = (of: DomainColumns) => {
+        for (const [domain, { services, builds }] of known) {
+          assert.deepEqual([...of.services(domain)], services);
+          const { pool, from, to } = of.buildsIn(domain);
+          assert.deepEqual([...pool.subarray(from, to)], builds);
         }
-        const expected = (of: DomainColumns) => {
-          for (const [domain, { services, builds }] of known) {
-            assert.deepEqual([...of.services(domain)], services);
-            const { pool, from, to } = of.buildsIn(domain);
-            assert.deepEqual([...pool.subarray(from, to)], builds);
-          }
-        };
-        expected(columns);
-        const used = [...known.values()].reduce((sum, each) => sum + each.services.length + each.builds.length, 0);
-        const arrays = columns.arrays(300);
-        assert.equal(arrays.pool.length, used);
-        expected(columns);
-        expected(new DomainColumns(structuredClone(arrays)));
-      }),
-      { numRuns: 5, endOnFailure: true },
-    ));
-  it('keep a domain that lost all its services, also when the pool is packed afterwards', () => {
-    const columns = new DomainColumns();
-    columns.set(2, FACTS, [1, 2, 3]);
-    columns.set(1, FACTS, [4]);
-    columns.set(2, FACTS, []);
-    columns.arrays(3);
-    columns.set(2, FACTS, []);
-    assert.deepEqual([[...columns.services(1)], [...columns.services(2)]], [[4], []]);
-  });
-  it('keep every fact to its limits', () => {
-    const columns = new DomainColumns();
-    const facts = { scannedAt: 2 ** 43, state: 3, sector: 17, posture: 2 ** 32 - 1, holders: 2 ** 30 - 1 };
-    const scores = [null, 100, 0].map((score, i) => ({ id: 4_999 + i, given: { ...facts, score } }));
-    for (const { id, given } of scores) columns.set(id, given, []);
-    for (const { id, given } of scores) assert.deepEqual(columns.facts(id), given);
-  });
+      };
+      expected(columns);
+      const used = [...known.values()].reduce((sum, each) => sum + each.services.length + each.builds.length, 0);
+      const arrays = columns.arrays(300);
+      assert.equal(arrays.pool.length, used);
+      expected(columns);
+      expected(new DomainColumns(structuredClone(arrays)));
+    }),
+    { numRuns: 5, endOnFailure: true },
+  ));
+it('the columns keep a domain that lost all its services, also when the pool is packed afterwards', () => {
+  const columns = new DomainColumns();
+  columns.set(2, FACTS, [1, 2, 3]);
+  columns.set(1, FACTS, [4]);
+  columns.set(2, FACTS, []);
+  columns.arrays(3);
+  columns.set(2, FACTS, []);
+  assert.deepEqual([[...columns.services(1)], [...columns.services(2)]], [[4], []]);
+});
+it('the columns keep every fact to its limits', () => {
+  const columns = new DomainColumns();
+  const facts = { scannedAt: 2 ** 43, state: 3, sector: 17, posture: 2 ** 32 - 1, holders: 2 ** 30 - 1 };
+  const scores = [null, 100, 0].map((score, i) => ({ id: 4_999 + i, given: { ...facts, score } }));
+  for (const { id, given } of scores) columns.set(id, given, []);
+  for (const { id, given } of scores) assert.deepEqual(columns.facts(id), given);
 });

@@ -1,6 +1,6 @@
 // What changes come to: movements of providers, flows of migrations, and the curve of adoption.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { CATEGORIES, type Category } from '@strata/detect';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
@@ -69,13 +69,11 @@ function check(history: ChangeHistory, all: readonly IndexedChange[], scanned: S
   assert.equal(history.scans.newestRulebookDay(), firsts.length === 0 ? undefined : Math.max(...firsts));
 }
 
-describe('the history of changes', () => {
-  it('counts what a walk over all changes counts, in whatever order they come', () =>
-    holds(60, [changes, scans], (all, scanned) => check(historyOf(all, scanned), all, scanned)));
-  it('counts days from midnight to midnight UTC', () => {
-    const midnight = Date.parse('2026-01-01T00:00:00Z');
-    assert.deepEqual([midnight - 1, midnight, midnight + 86_399_999].map(dayOf), [20_453, 20_454, 20_454]);
-  });
+it('the history of changes counts what a walk over all changes counts, in whatever order they come', () =>
+  holds(60, [changes, scans], (all, scanned) => check(historyOf(all, scanned), all, scanned)));
+it('the history of changes counts days from midnight to midnight UTC', () => {
+  const midnight = Date.parse('2026-01-01T00:00:00Z');
+  assert.deepEqual([midnight - 1, midnight, midnight + 86_399_999].map(dayOf), [20_453, 20_454, 20_454]);
 });
 
 type Move = Readonly<Record<'from' | 'to', string>> & {
@@ -126,66 +124,64 @@ function flowsByHand(all: readonly Move[]): Flow[] {
   return [...flows.values()].sort((a, b) => b.domains - a.domains || compareText(nameOf(a), nameOf(b)));
 }
 
-describe('the log of migrations', () => {
-  it('returns the flows that a scan of all migrations returns, while more are added', () =>
-    holds(100, [moves, moves, questions], (before, later, asked) => {
-      const log = logOf(before);
-      const ask = (moved: readonly Move[]) => {
-        for (const { from, days, limit, category, provider, direction, other, within } of asked) {
-          const to = from + days;
-          const isMeant = (move: Move) =>
-            provider === undefined ||
-            (direction !== 'out' && move.to === provider && (other ?? move.from) === move.from) ||
-            (direction !== 'in' && move.from === provider && (other ?? move.to) === move.to);
-          const fitting = moved
-            .filter(({ at }) => at >= from * DAY_MS && at < (to + 1) * DAY_MS)
-            .filter(({ domainId }) => within?.has(domainId) ?? true)
-            .filter((move) => (category ?? move.category) === move.category && isMeant(move));
-          const names = { ...(provider && { provider }), ...(other && { other }) };
-          const filter = { ...names, ...(category && { category }), ...(direction && { direction }), within, limit };
-          const all = flowsByHand(fitting);
-          const expected = { total: fitting.length, pairs: all.length, flows: all.slice(0, limit) };
-          assert.deepEqual(log.flows(from, to, filter), expected);
-          assert.deepEqual(log.flowsBetween(from * DAY_MS - 1, (to + 1) * DAY_MS - 1, filter), expected);
-        }
-      };
-      ask(before);
-      logOf(later, log);
-      ask([...before, ...later]);
-    }));
-  it('counts those after one moment up to and with another', () =>
-    holds(100, [moves, fc.nat(DAYS * DAY_MS), fc.nat(DAYS * DAY_MS)], (all, a, b) => {
-      const log = logOf(all);
-      for (const moment of [a, all[0]?.at ?? 0, all[1]?.at ?? 0]) {
-        const [since, until] = [FIRST_DAY * DAY_MS + b, Math.max(FIRST_DAY * DAY_MS + b, moment)];
-        assert.equal(log.countBetween(since, until), all.filter(({ at }) => at > since && at <= until).length);
+it('the log of migrations returns the flows that a scan of all migrations returns, while more are added', () =>
+  holds(100, [moves, moves, questions], (before, later, asked) => {
+    const log = logOf(before);
+    const ask = (moved: readonly Move[]) => {
+      for (const { from, days, limit, category, provider, direction, other, within } of asked) {
+        const to = from + days;
+        const isMeant = (move: Move) =>
+          provider === undefined ||
+          (direction !== 'out' && move.to === provider && (other ?? move.from) === move.from) ||
+          (direction !== 'in' && move.from === provider && (other ?? move.to) === move.to);
+        const fitting = moved
+          .filter(({ at }) => at >= from * DAY_MS && at < (to + 1) * DAY_MS)
+          .filter(({ domainId }) => within?.has(domainId) ?? true)
+          .filter((move) => (category ?? move.category) === move.category && isMeant(move));
+        const names = { ...(provider && { provider }), ...(other && { other }) };
+        const filter = { ...names, ...(category && { category }), ...(direction && { direction }), within, limit };
+        const all = flowsByHand(fitting);
+        const expected = { total: fitting.length, pairs: all.length, flows: all.slice(0, limit) };
+        assert.deepEqual(log.flows(from, to, filter), expected);
+        assert.deepEqual(log.flowsBetween(from * DAY_MS - 1, (to + 1) * DAY_MS - 1, filter), expected);
       }
-    }));
-  it('keeps sixty days before the newest and forgets the rest', () => {
-    const move = (day: number): Move => ({
-      domainId: 1,
-      at: day * DAY_MS,
-      category: 'dns',
-      from: 'acme',
-      to: 'borealis',
-    });
-    const log = logOf(Array.from({ length: 200 }, (_, i) => move(20_000 + i)));
-    const since = (day: number) => log.flows(day, 20_199, { limit: 5 }).total;
-    assert.deepEqual([since(20_140), since(20_000)], [60, 200]);
-    assert.deepEqual([log.columns().migrationTimes.length, since(20_000)], [60, 60]);
-    // From a scanner that was away for long: no question reaches it.
-    logOf([move(20_139)], log);
-    assert.equal(log.columns().migrationTimes.length, 60);
-    logOf([move(20_140)], log);
-    assert.equal(since(20_140), 61);
+    };
+    ask(before);
+    logOf(later, log);
+    ask([...before, ...later]);
+  }));
+it('the log of migrations counts those after one moment up to and with another', () =>
+  holds(100, [moves, fc.nat(DAYS * DAY_MS), fc.nat(DAYS * DAY_MS)], (all, a, b) => {
+    const log = logOf(all);
+    for (const moment of [a, all[0]?.at ?? 0, all[1]?.at ?? 0]) {
+      const [since, until] = [FIRST_DAY * DAY_MS + b, Math.max(FIRST_DAY * DAY_MS + b, moment)];
+      assert.equal(log.countBetween(since, until), all.filter(({ at }) => at > since && at <= until).length);
+    }
+  }));
+it('the log of migrations keeps sixty days before the newest and forgets the rest', () => {
+  const move = (day: number): Move => ({
+    domainId: 1,
+    at: day * DAY_MS,
+    category: 'dns',
+    from: 'acme',
+    to: 'borealis',
   });
-  it('is bounded, however many migrations are added', () => {
-    const log = new MigrationLog();
-    for (let hour = 0; hour < 24 * 400; hour += 1)
-      log.add({ domainId: 1, confirmedAt: hour * 3_600_000, category: 'dns', from: 'acme', to: 'borealis' });
-    assert.equal(log.columns().migrationTimes.length, 60 * 24);
-    assert.equal(log.countBetween(0, 24 * 400 * 3_600_000), 60 * 24);
-  });
+  const log = logOf(Array.from({ length: 200 }, (_, i) => move(20_000 + i)));
+  const since = (day: number) => log.flows(day, 20_199, { limit: 5 }).total;
+  assert.deepEqual([since(20_140), since(20_000)], [60, 200]);
+  assert.deepEqual([log.columns().migrationTimes.length, since(20_000)], [60, 60]);
+  // From a scanner that was away for long: no question reaches it.
+  logOf([move(20_139)], log);
+  assert.equal(log.columns().migrationTimes.length, 60);
+  logOf([move(20_140)], log);
+  assert.equal(since(20_140), 61);
+});
+it('the log of migrations is bounded, however many migrations are added', () => {
+  const log = new MigrationLog();
+  for (let hour = 0; hour < 24 * 400; hour += 1)
+    log.add({ domainId: 1, confirmedAt: hour * 3_600_000, category: 'dns', from: 'acme', to: 'borealis' });
+  assert.equal(log.columns().migrationTimes.length, 60 * 24);
+  assert.equal(log.countBetween(0, 24 * 400 * 3_600_000), 60 * 24);
 });
 
 const subjects = fc.record({

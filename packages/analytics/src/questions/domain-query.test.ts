@@ -27,10 +27,8 @@ it('pages in any order have each domain once, whatever their size', () => {
       last = expected[found.length - 1];
       if (!last) break;
     }
-    assert.deepEqual(
-      found,
-      expected.map(({ id }) => id),
-    );
+    const ids = expected.map(({ id }) => id);
+    assert.deepEqual(found, ids);
   });
 });
 

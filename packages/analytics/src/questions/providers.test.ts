@@ -1,6 +1,6 @@
 // Providers compared with each other: the leaders, supply chains and co-adoption.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import { compareText } from '../compare-text.ts';
@@ -15,36 +15,34 @@ import { supplyChain } from './supply-chain.ts';
 
 const TODAY = FIRST_DAY + DAYS - 3;
 
-describe('the leaders', () => {
-  it('are those with the most domains, with their movement over thirty days', () =>
-    holds(60, [manyDomains(80), changes, fc.integer({ min: 1, max: 7 })], (domains, changed, limit) => {
-      const index = indexOf(domains);
-      for (const change of changed) index.history.add(change);
-      const real = changed.filter(({ type, confirmedAt }) => {
-        const day = dayOf(confirmedAt);
-        return type !== 'reclassified' && day > TODAY - 30 && day <= TODAY;
-      });
-      const ranking = PROVIDERS.map((provider) => ({ provider, domains: usersOf(domains, provider).length }))
-        .filter((each) => each.domains > 0)
-        .sort((a, b) => b.domains - a.domains || compareText(a.provider, b.provider));
-      const expected = ranking.map((each, i) => {
-        const gained = real.filter((change) => change.to === each.provider && change.isEntry).length;
-        const lost = real.filter((change) => change.from === each.provider && change.isExit).length;
-        return { rank: i + 1, ...each, share: each.domains / domains.length, change30d: gained - lost };
-      });
-      const found = leaders(index, { today: TODAY, limit }).leaders;
-      const withoutCategories = Array.from(found, ({ categories: _, ...rest }) => rest);
-      assert.deepEqual(withoutCategories, expected.slice(0, limit));
-      for (const { provider, categories } of found) {
-        const using = domains.flatMap(({ services }) => services.filter((service) => service[1] === provider));
-        assert.deepEqual(new Set(categories), new Set(using.map(([category]) => category)));
-        assert.deepEqual(categories, categoriesOf(index, index.vocabulary.providers.find(provider) ?? -1));
-      }
-      assert.equal(providersInUse(index), expected.length);
-      for (const { provider, rank } of expected) assert.equal(rankOf(index, provider), rank);
-      assert.equal(rankOf(index, 'unknown'), expected.length + 1);
-    }));
-});
+it('the leaders are those with the most domains, with their movement over thirty days', () =>
+  holds(60, [manyDomains(80), changes, fc.integer({ min: 1, max: 7 })], (domains, changed, limit) => {
+    const index = indexOf(domains);
+    for (const change of changed) index.history.add(change);
+    const real = changed.filter(({ type, confirmedAt }) => {
+      const day = dayOf(confirmedAt);
+      return type !== 'reclassified' && day > TODAY - 30 && day <= TODAY;
+    });
+    const ranking = PROVIDERS.map((provider) => ({ provider, domains: usersOf(domains, provider).length }))
+      .filter((each) => each.domains > 0)
+      .sort((a, b) => b.domains - a.domains || compareText(a.provider, b.provider));
+    const expected = ranking.map((each, i) => {
+      const gained = real.filter((change) => change.to === each.provider && change.isEntry).length;
+      const lost = real.filter((change) => change.from === each.provider && change.isExit).length;
+      return { rank: i + 1, ...each, share: each.domains / domains.length, change30d: gained - lost };
+    });
+    const found = leaders(index, { today: TODAY, limit }).leaders;
+    const withoutCategories = Array.from(found, ({ categories: _, ...rest }) => rest);
+    assert.deepEqual(withoutCategories, expected.slice(0, limit));
+    for (const { provider, categories } of found) {
+      const using = domains.flatMap(({ services }) => services.filter((service) => service[1] === provider));
+      assert.deepEqual(new Set(categories), new Set(using.map(([category]) => category)));
+      assert.deepEqual(categories, categoriesOf(index, index.vocabulary.providers.find(provider) ?? -1));
+    }
+    assert.equal(providersInUse(index), expected.length);
+    for (const { provider, rank } of expected) assert.equal(rankOf(index, provider), rank);
+    assert.equal(rankOf(index, 'unknown'), expected.length + 1);
+  }));
 
 const otherOwnersThan = (provider: string) => PROVIDERS.filter((other) => ownerOf(other) !== ownerOf(provider));
 
@@ -84,39 +82,37 @@ it('the supply chain names dependents, markets, sole sources and neighbours as a
     }
   }));
 
-describe('co-adoption', () => {
-  /** Enough copies of every domain that some pairs reach the minimum support and some do not. */
-  const manyAlike = fc
-    .tuple(manyDomains(25), fc.integer({ min: 1, max: 9 }))
-    .map(([domains, copies]) =>
-      Array.from({ length: copies }, (_, copy) =>
-        domains.map((each) => ({ ...each, id: each.id * 10 + copy, name: `${copy}.${each.name.slice(0, 200)}` })),
-      ).flat(),
-    );
-  it('counts the domains of two providers, with Jaccard and lift, and leaves out brands of one owner', () =>
-    holds(25, [manyAlike, fc.integer({ min: 1, max: 6 })], (domains, limit) => {
-      const index = indexOf(domains);
-      for (const provider of PROVIDERS) {
-        const own = usersOf(domains, provider);
-        const expected = otherOwnersThan(provider)
-          .map((other) => {
-            const theirs = usersOf(domains, other);
-            const common = usersOf(own, other).length;
-            const either = new Set([...own, ...theirs]).size;
-            const lift = (common * domains.length) / (own.length * theirs.length);
-            return { provider: other, domains: common, jaccard: common / either, lift };
-          })
-          .filter(({ domains }) => domains >= MIN_SUPPORT)
-          .sort((a, b) => b.jaccard - a.jaccard || compareText(a.provider, b.provider))
-          .slice(0, limit);
-        const found = coAdoption(index, provider, { ownerOf, limit });
-        const rounded = (all: typeof found) => all.map((each) => ({ ...each, lift: each.lift.toPrecision(9) }));
-        assert.deepEqual(rounded(found), rounded(expected));
-      }
-    }));
-  it('needs twenty common domains', () => {
-    const both = (count: number) => indexOf(plainDomains([count, using('dns acme high', 'email borealis high')]));
-    const sizeOf = (count: number, of: string) => coAdoption(both(count), of, { ownerOf, limit: 5 }).length;
-    assert.deepEqual([sizeOf(19, 'acme'), sizeOf(20, 'acme'), sizeOf(20, 'unknown')], [0, 1, 0]);
-  });
+/** Enough copies of every domain that some pairs reach the minimum support and some do not. */
+const manyAlike = fc
+  .tuple(manyDomains(25), fc.integer({ min: 1, max: 9 }))
+  .map(([domains, copies]) =>
+    Array.from({ length: copies }, (_, copy) =>
+      domains.map((each) => ({ ...each, id: each.id * 10 + copy, name: `${copy}.${each.name.slice(0, 200)}` })),
+    ).flat(),
+  );
+it('co-adoption counts the domains of two providers, with Jaccard and lift, and leaves out brands of one owner', () =>
+  holds(25, [manyAlike, fc.integer({ min: 1, max: 6 })], (domains, limit) => {
+    const index = indexOf(domains);
+    for (const provider of PROVIDERS) {
+      const own = usersOf(domains, provider);
+      const expected = otherOwnersThan(provider)
+        .map((other) => {
+          const theirs = usersOf(domains, other);
+          const common = usersOf(own, other).length;
+          const either = new Set([...own, ...theirs]).size;
+          const lift = (common * domains.length) / (own.length * theirs.length);
+          return { provider: other, domains: common, jaccard: common / either, lift };
+        })
+        .filter(({ domains }) => domains >= MIN_SUPPORT)
+        .sort((a, b) => b.jaccard - a.jaccard || compareText(a.provider, b.provider))
+        .slice(0, limit);
+      const found = coAdoption(index, provider, { ownerOf, limit });
+      const rounded = (all: typeof found) => all.map((each) => ({ ...each, lift: each.lift.toPrecision(9) }));
+      assert.deepEqual(rounded(found), rounded(expected));
+    }
+  }));
+it('co-adoption needs twenty common domains', () => {
+  const both = (count: number) => indexOf(plainDomains([count, using('dns acme high', 'email borealis high')]));
+  const sizeOf = (count: number, of: string) => coAdoption(both(count), of, { ownerOf, limit: 5 }).length;
+  assert.deepEqual([sizeOf(19, 'acme'), sizeOf(20, 'acme'), sizeOf(20, 'unknown')], [0, 1, 0]);
 });

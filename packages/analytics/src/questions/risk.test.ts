@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { CATEGORIES, type Category, type Finding, type Posture, type PostureFactor } from '@strata/detect';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
@@ -85,51 +85,49 @@ const inputs: fc.Arbitrary<RiskInput> = fc
     hhiOf: (category) => hhis[CATEGORIES.indexOf(category)] ?? null,
   }));
 
-describe('the risk of a domain', () => {
-  it('is the weighted mean of the factors that could be measured, each by its definition', () =>
-    holds(300, [inputs], (input) => {
-      const profile = assessRisk(input);
-      const expected = risksByHand(input);
-      const all = factorsOf(profile);
-      assert.deepEqual(all.map(({ factor }) => factor).sort(), Object.keys(WEIGHTS).sort());
-      for (const { factor, risk, weight, finding } of all) {
-        const byHand = expected[factor] ?? null;
-        if (risk === null || byHand === null) assert.equal(risk, byHand, factor);
-        else assert.ok(Math.abs(risk - byHand) <= 0.5 && Number.isInteger(risk), `${factor}: ${risk}, ${byHand}`);
-        assert.equal(weight, WEIGHTS[factor as keyof typeof WEIGHTS]);
-        assert.match(finding, /^\S.*\.$/);
+it('the risk of a domain is the weighted mean of the factors that could be measured, each by its definition', () =>
+  holds(300, [inputs], (input) => {
+    const profile = assessRisk(input);
+    const expected = risksByHand(input);
+    const all = factorsOf(profile);
+    assert.deepEqual(all.map(({ factor }) => factor).sort(), Object.keys(WEIGHTS).sort());
+    for (const { factor, risk, weight, finding } of all) {
+      const byHand = expected[factor] ?? null;
+      if (risk === null || byHand === null) assert.equal(risk, byHand, factor);
+      else assert.ok(Math.abs(risk - byHand) <= 0.5 && Number.isInteger(risk), `${factor}: ${risk}, ${byHand}`);
+      assert.equal(weight, WEIGHTS[factor as keyof typeof WEIGHTS]);
+      assert.match(finding, /^\S.*\.$/);
+    }
+    for (const part of [{ ...profile, factors: all }, profile.security, profile.vendorConcentration]) {
+      const measured = part.factors.filter(({ risk }) => risk !== null);
+      const weight = measured.reduce((sum, each) => sum + each.weight, 0);
+      const mean = measured.reduce((sum, each) => sum + each.weight * (each.risk ?? 0), 0) / weight;
+      if (measured.length === 0) assert.deepEqual([part.score, part.level], [null, null]);
+      else {
+        assert.ok(Math.abs((part.score ?? -1) - mean) <= 0.5 + 1e-9);
+        assert.equal(part.level, riskLevel(part.score ?? -1));
       }
-      for (const part of [{ ...profile, factors: all }, profile.security, profile.vendorConcentration]) {
-        const measured = part.factors.filter(({ risk }) => risk !== null);
-        const weight = measured.reduce((sum, each) => sum + each.weight, 0);
-        const mean = measured.reduce((sum, each) => sum + each.weight * (each.risk ?? 0), 0) / weight;
-        if (measured.length === 0) assert.deepEqual([part.score, part.level], [null, null]);
-        else {
-          assert.ok(Math.abs((part.score ?? -1) - mean) <= 0.5 + 1e-9);
-          assert.equal(part.level, riskLevel(part.score ?? -1));
-        }
-      }
-    }));
-  // Dns and email depend on one owner each; a weak opinion is no second operator, and cirrus and delta are one firm.
-  it('worked out by hand', () => {
-    const firms = [service('dns', 'acme'), service('email', 'cirrus'), service('cdn', 'delta')];
-    const unmeasured = ['dnssec unmeasured 0 10', 'caa unmeasured 0 5'];
-    const profile = assessRisk({
-      posture: posture('spf pass 25 25', 'dmarc fail 0 45', 'tls pass 10 10', ...unmeasured),
-      services: [...firms, service('dns', 'ember', false)],
-      ...{ ownerOf, exposure: null },
-      hhiOf: (category) => (category === 'email' ? 2_000 : category === 'dns' ? 3_000 : null),
-    });
-    const { security, vendorConcentration } = profile;
-    assert.deepEqual([security.score, security.level], [43, 'medium']); // 16 / 0.37
-    assert.deepEqual([vendorConcentration.score, vendorConcentration.level], [53, 'high']); // 15.8 / 0.3
-    assert.deepEqual([profile.score, profile.level], [47, 'medium']); // 31.8 / 0.67
-    const findings = new Set(factorsOf(profile).map(({ finding }) => finding));
-    assert.ok(findings.isSupersetOf(new Set(['Missing or weak: DMARC.', 'cirrus holds 2 of 3 critical roles.'])));
+    }
+  }));
+// Dns and email depend on one owner each; a weak opinion is no second operator, and cirrus and delta are one firm.
+it('the risk of a domain is as worked out by hand', () => {
+  const firms = [service('dns', 'acme'), service('email', 'cirrus'), service('cdn', 'delta')];
+  const unmeasured = ['dnssec unmeasured 0 10', 'caa unmeasured 0 5'];
+  const profile = assessRisk({
+    posture: posture('spf pass 25 25', 'dmarc fail 0 45', 'tls pass 10 10', ...unmeasured),
+    services: [...firms, service('dns', 'ember', false)],
+    ...{ ownerOf, exposure: null },
+    hhiOf: (category) => (category === 'email' ? 2_000 : category === 'dns' ? 3_000 : null),
   });
-  it('of a domain of which nothing is known is not known', () => {
-    const profile = assessRisk({ posture: posture(), services: [], ownerOf, exposure: null, hhiOf: () => null });
-    assert.deepEqual([profile.score, profile.level], [null, null]);
-    for (const { risk } of profile.security.factors) assert.equal(risk, null);
-  });
+  const { security, vendorConcentration } = profile;
+  assert.deepEqual([security.score, security.level], [43, 'medium']); // 16 / 0.37
+  assert.deepEqual([vendorConcentration.score, vendorConcentration.level], [53, 'high']); // 15.8 / 0.3
+  assert.deepEqual([profile.score, profile.level], [47, 'medium']); // 31.8 / 0.67
+  const findings = new Set(factorsOf(profile).map(({ finding }) => finding));
+  assert.ok(findings.isSupersetOf(new Set(['Missing or weak: DMARC.', 'cirrus holds 2 of 3 critical roles.'])));
+});
+it('the risk of a domain of which nothing is known is not known', () => {
+  const profile = assessRisk({ posture: posture(), services: [], ownerOf, exposure: null, hhiOf: () => null });
+  assert.deepEqual([profile.score, profile.level], [null, null]);
+  for (const { risk } of profile.security.factors) assert.equal(risk, null);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { CATEGORIES, POSTURE_FLAGS, SECTORS } from '@strata/detect';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
@@ -84,80 +84,78 @@ function byHand(domains: readonly IndexedDomain[], filter: DomainFilter): number
     .map(({ id }) => id);
 }
 
-describe('search', () => {
-  it('finds what meets every condition, in one order, whatever the page', () =>
-    holds(40, [worlds, fc.integer({ min: 1, max: 7 })], ({ domains, filters }, size) => {
-      const index = indexOf(domains);
-      for (const filter of filters) {
-        const expected = byHand(domains, filter);
-        const all = searchDomains(index, filter, { limit: 1_000, offset: 0 });
-        assert.deepEqual(all, { total: expected.length, domains: expected }, JSON.stringify(filter));
-        for (let offset = 0; offset <= expected.length + size; offset += size) {
-          const page = { total: expected.length, domains: expected.slice(offset, offset + size) };
-          assert.deepEqual(searchDomains(index, filter, { limit: size, offset }), page);
-          const last = expected[offset - 1];
-          const rest = last === undefined ? { offset } : { offset: 0, after: index.names.name(last) };
-          assert.deepEqual(searchDomains(index, filter, { limit: size, ...rest }), page);
-        }
-      }
-    }));
-  it('pages from a name have each domain once, while domains are added and removed, that one included', () => {
-    for (const part of [undefined, '1', '99']) {
-      const index = indexOf(numbered(500));
-      const { domains: first } = searchDomains(index, { part }, { limit: 500, offset: 0 });
-      const removed = new Set<number>();
-      const found: number[] = [];
-      for (let after: string | undefined, i = 1; ; i += 1) {
-        const { domains } = searchDomains(index, { part }, { limit: 7, offset: 0, ...(after && { after }) });
-        const last = domains.at(-1);
-        if (last === undefined) break;
-        found.push(...domains);
-        after = index.names.name(last);
-        for (const id of [last, first[(i * 31) % first.length] as number]) if (index.remove(id)) removed.add(id);
-        if (i < 50)
-          index.put({ ...(plainDomains([1, {}])[0] as IndexedDomain), id: 1_000 + i, name: `${i * 37}-new.com` });
-      }
-      assert.equal(new Set(found).size, found.length);
-      const order = found.filter((id) => id < 1_000);
-      const expected = first.filter((id) => order.includes(id) || !removed.has(id));
-      assert.deepEqual(order, expected);
-    }
-  });
-  it('gives the same page by sorting the found as by walking all, large sets or small', () => {
-    // A set of few of these is sorted, one of many is walked.
-    const domains = numbered(2_000);
+it('search finds what meets every condition, in one order, whatever the page', () =>
+  holds(40, [worlds, fc.integer({ min: 1, max: 7 })], ({ domains, filters }, size) => {
     const index = indexOf(domains);
-    const byName = domains.toSorted((a, b) => compareText(a.name, b.name));
-    for (const every of [1, 2, 23, 24, 25, 60, 700]) {
-      const set = DomainSet.of(domains.filter(({ id }) => id % every === 0).map(({ id }) => id));
-      for (const prefix of [undefined, '1', '19', '199', '1998', '9', 'nothing']) {
-        const begins = byName.filter(({ name }) => prefix !== undefined && name.startsWith(prefix));
-        const rest = byName.filter((domain) => !begins.includes(domain));
-        const expected = [...begins, ...rest].map(({ id }) => id).filter((id) => id % every === 0);
-        for (const offset of [0, 1, 5, begins.length, expected.length - 1]) {
-          const found = inNameOrder(index, set, { limit: 7, offset }, prefix);
-          const last = expected[offset - 1];
-          if (last !== undefined) {
-            const page = { limit: 7, offset: 0, after: index.names.name(last) };
-            assert.deepEqual(inNameOrder(index, set, page, prefix), found);
-          }
-          assert.deepEqual(found, expected.slice(offset, offset + 7), `every ${every} of ${prefix} from ${offset}`);
-        }
+    for (const filter of filters) {
+      const expected = byHand(domains, filter);
+      const all = searchDomains(index, filter, { limit: 1_000, offset: 0 });
+      assert.deepEqual(all, { total: expected.length, domains: expected }, JSON.stringify(filter));
+      for (let offset = 0; offset <= expected.length + size; offset += size) {
+        const page = { total: expected.length, domains: expected.slice(offset, offset + size) };
+        assert.deepEqual(searchDomains(index, filter, { limit: size, offset }), page);
+        const last = expected[offset - 1];
+        const rest = last === undefined ? { offset } : { offset: 0, after: index.names.name(last) };
+        assert.deepEqual(searchDomains(index, filter, { limit: size, ...rest }), page);
       }
     }
-  });
-  it('puts the names around a prefix where they belong, however few are found', () => {
-    const index = indexOf(numbered(2_000));
-    const order = [...index.names.sorted.numbers()];
-    for (const prefix of ['1', '19', '199', '5']) {
-      const [from, to] = index.names.sorted.prefixRange(prefix);
-      const around = [0, from - 1, from, from + 1, to - 1, to, order.length - 1].map((rank) => order[rank] as number);
-      const begins = [from, from + 1, to - 1].map((rank) => order[rank] as number);
-      const expected = new Set([...begins, ...around]);
-      const found = inNameOrder(index, DomainSet.of(expected), { limit: 10, offset: 0 }, prefix);
-      assert.deepEqual(found, [...expected], prefix);
+  }));
+it('pages of a search from a name have each domain once, while domains are added and removed, that one included', () => {
+  for (const part of [undefined, '1', '99']) {
+    const index = indexOf(numbered(500));
+    const { domains: first } = searchDomains(index, { part }, { limit: 500, offset: 0 });
+    const removed = new Set<number>();
+    const found: number[] = [];
+    for (let after: string | undefined, i = 1; ; i += 1) {
+      const { domains } = searchDomains(index, { part }, { limit: 7, offset: 0, ...(after && { after }) });
+      const last = domains.at(-1);
+      if (last === undefined) break;
+      found.push(...domains);
+      after = index.names.name(last);
+      for (const id of [last, first[(i * 31) % first.length] as number]) if (index.remove(id)) removed.add(id);
+      if (i < 50)
+        index.put({ ...(plainDomains([1, {}])[0] as IndexedDomain), id: 1_000 + i, name: `${i * 37}-new.com` });
     }
-  });
+    assert.equal(new Set(found).size, found.length);
+    const order = found.filter((id) => id < 1_000);
+    const expected = first.filter((id) => order.includes(id) || !removed.has(id));
+    assert.deepEqual(order, expected);
+  }
+});
+it('search gives the same page by sorting the found as by walking all, large sets or small', () => {
+  // A set of few of these is sorted, one of many is walked.
+  const domains = numbered(2_000);
+  const index = indexOf(domains);
+  const byName = domains.toSorted((a, b) => compareText(a.name, b.name));
+  for (const every of [1, 2, 23, 24, 25, 60, 700]) {
+    const set = DomainSet.of(domains.filter(({ id }) => id % every === 0).map(({ id }) => id));
+    for (const prefix of [undefined, '1', '19', '199', '1998', '9', 'nothing']) {
+      const begins = byName.filter(({ name }) => prefix !== undefined && name.startsWith(prefix));
+      const rest = byName.filter((domain) => !begins.includes(domain));
+      const expected = [...begins, ...rest].map(({ id }) => id).filter((id) => id % every === 0);
+      for (const offset of [0, 1, 5, begins.length, expected.length - 1]) {
+        const found = inNameOrder(index, set, { limit: 7, offset }, prefix);
+        const last = expected[offset - 1];
+        if (last !== undefined) {
+          const page = { limit: 7, offset: 0, after: index.names.name(last) };
+          assert.deepEqual(inNameOrder(index, set, page, prefix), found);
+        }
+        assert.deepEqual(found, expected.slice(offset, offset + 7), `every ${every} of ${prefix} from ${offset}`);
+      }
+    }
+  }
+});
+it('search puts the names around a prefix where they belong, however few are found', () => {
+  const index = indexOf(numbered(2_000));
+  const order = [...index.names.sorted.numbers()];
+  for (const prefix of ['1', '19', '199', '5']) {
+    const [from, to] = index.names.sorted.prefixRange(prefix);
+    const around = [0, from - 1, from, from + 1, to - 1, to, order.length - 1].map((rank) => order[rank] as number);
+    const begins = [from, from + 1, to - 1].map((rank) => order[rank] as number);
+    const expected = new Set([...begins, ...around]);
+    const found = inNameOrder(index, DomainSet.of(expected), { limit: 10, offset: 0 }, prefix);
+    assert.deepEqual(found, [...expected], prefix);
+  }
 });
 
 it('the worst scores are those of domains that exist, worst first, then by name', () => {

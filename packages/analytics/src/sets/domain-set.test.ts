@@ -89,13 +89,12 @@ describe('a set of domains', () => {
         }
       }
     }));
-  it('is joined with any number of sets, which stay as they were', () => {
+  it('is joined with any number of sets, which stay as they were', () =>
     holds(100, [fc.array(membersOf, { maxLength: 12 })], (lists) => {
       const sets = lists.map((list) => DomainSet.of(list));
       check(union(sets), new Set(lists.flat()));
       for (const [i, set] of sets.entries()) check(set, new Set(lists[i]));
-    });
-  });
+    }));
   it('gives a copy of its members', () => {
     for (const set of [DomainSet.of([1, 900_000]), DomainSet.of(run(0, 2_000))]) {
       const expected = new Set(set.toArray());
@@ -140,49 +139,47 @@ describe('a set of domains', () => {
   });
 });
 
-describe('sets built at once', () => {
-  const COUNT = 12;
-  /** For each member in ascending order, the sets that it is visited in, some of them several times in a row. */
-  const memberships = fc
-    .uniqueArray(fc.oneof(fc.nat(3_000), fc.nat(200_000)), { maxLength: 400, size: 'max' })
-    .chain((members) =>
-      fc
-        .array(fc.array(fc.nat(COUNT - 1), { maxLength: 6 }), { minLength: members.length, maxLength: members.length })
-        .map((sets) => members.sort((a, b) => a - b).map((member, i) => ({ member, sets: sets[i] ?? [] }))),
-    );
-  const build = (given: readonly { readonly member: number; readonly sets: readonly number[] }[], limit: number) =>
-    buildSets(COUNT, limit, (visit) => {
-      for (const { member, sets } of given) for (const set of sets) visit(set, member);
-    });
-  it('equal sets filled one by one, and change without their neighbours', () =>
-    holds(200, [memberships, fc.nat(5), fc.array(fc.nat(3_000), { maxLength: 60 })], (given, more, changes) => {
-      const built = build(given, (given.at(-1)?.member ?? 0) + 1 + more);
-      assert.equal(built.length, COUNT);
-      const expected = built.map(
-        (_, number) => new Set(given.flatMap(({ member, sets }) => (sets.includes(number) ? member : []))),
-      );
-      for (const [number, set] of built.entries()) {
-        for (const [other, members] of expected.entries())
-          assert.deepEqual(
-            [built[other]?.size ?? 0, ...(built[other]?.toArray() ?? [])],
-            [members.size, ...ascending(members)],
-          );
-        for (const member of set ? changes : []) {
-          const isIn = set?.delete(member) || !set?.add(member);
-          expected[number]?.[isIn ? 'delete' : 'add'](member);
-        }
-      }
-    }));
-  it('keeps a set without members undefined, and dense ones as bitmaps', () => {
-    const [none, dense, sparse] = buildSets(3, 100_000, (visit) => {
-      for (let member = 0; member < 100_000; member += 1) {
-        if (member % 2 === 0) visit(1, member);
-        if (member % 1_000 === 0) visit(2, member);
-      }
-    });
-    assert.deepEqual([none, dense?.size, sparse?.byteLength], [undefined, 50_000, 400]);
-    assert.ok((dense?.byteLength ?? 0) < 13_000);
+const COUNT = 12;
+/** For each member in ascending order, the sets that it is visited in, some of them several times in a row. */
+const memberships = fc
+  .uniqueArray(fc.oneof(fc.nat(3_000), fc.nat(200_000)), { maxLength: 400, size: 'max' })
+  .chain((members) =>
+    fc
+      .array(fc.array(fc.nat(COUNT - 1), { maxLength: 6 }), { minLength: members.length, maxLength: members.length })
+      .map((sets) => members.sort((a, b) => a - b).map((member, i) => ({ member, sets: sets[i] ?? [] }))),
+  );
+const build = (given: readonly { readonly member: number; readonly sets: readonly number[] }[], limit: number) =>
+  buildSets(COUNT, limit, (visit) => {
+    for (const { member, sets } of given) for (const set of sets) visit(set, member);
   });
+it('sets built at once equal sets filled one by one, and change without their neighbours', () =>
+  holds(200, [memberships, fc.nat(5), fc.array(fc.nat(3_000), { maxLength: 60 })], (given, more, changes) => {
+    const built = build(given, (given.at(-1)?.member ?? 0) + 1 + more);
+    assert.equal(built.length, COUNT);
+    const expected = built.map(
+      (_, number) => new Set(given.flatMap(({ member, sets }) => (sets.includes(number) ? member : []))),
+    );
+    for (const [number, set] of built.entries()) {
+      for (const [other, members] of expected.entries())
+        assert.deepEqual(
+          [built[other]?.size ?? 0, ...(built[other]?.toArray() ?? [])],
+          [members.size, ...ascending(members)],
+        );
+      for (const member of set ? changes : []) {
+        const isIn = set?.delete(member) || !set?.add(member);
+        expected[number]?.[isIn ? 'delete' : 'add'](member);
+      }
+    }
+  }));
+it('sets built at once keep a set without members undefined, and dense ones as bitmaps', () => {
+  const [none, dense, sparse] = buildSets(3, 100_000, (visit) => {
+    for (let member = 0; member < 100_000; member += 1) {
+      if (member % 2 === 0) visit(1, member);
+      if (member % 1_000 === 0) visit(2, member);
+    }
+  });
+  assert.deepEqual([none, dense?.size, sparse?.byteLength], [undefined, 50_000, 400]);
+  assert.ok((dense?.byteLength ?? 0) < 13_000);
 });
 
 function change(sets: readonly DomainSet[], members: readonly number[]): void {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { BrokenStreamError, readSse, readSseWithPositions, type SseItem } from './read-sse.ts';
 
 /** The items of a text that comes in these pieces. */
@@ -35,37 +35,35 @@ const cases: readonly (readonly [what: string, text: string, items: readonly Sse
   ['letters of several bytes', 'data: žluťoučký 🐎\n\n', [event('žluťoučký 🐎')]],
 ];
 
-describe('server-sent events', () => {
-  for (const [what, text, items] of cases)
-    it(`are read: ${what}, wherever the pieces are cut`, async () => {
-      const complete = bytes(text);
-      for (let cut = 0; cut <= complete.length; cut += 1)
-        assert.deepEqual(await itemsOf([complete.subarray(0, cut), complete.subarray(cut)]), items, `cut at ${cut}`);
-      assert.deepEqual(await itemsOf(Array.from(complete, (byte) => Uint8Array.of(byte))), items);
-    });
-
-  it('fail for an event that is too long, in one line or in many', async () => {
-    for (const endless of [`data: ${'x'.repeat(200)}`, 'data: x\n'.repeat(200)])
-      await assert.rejects(itemsOf([bytes(endless)], { maxEventChars: 100 }), BrokenStreamError);
-    for (const heartbeat of [': heartbeat\n\n', ': heartbeat\n', 'foo: x\n'])
-      assert.deepEqual(await itemsOf([bytes(`${heartbeat.repeat(200)}data: 1\n\n`)], { maxEventChars: 100 }), [one]);
+for (const [what, text, items] of cases)
+  it(`server-sent events are read: ${what}, wherever the pieces are cut`, async () => {
+    const complete = bytes(text);
+    for (let cut = 0; cut <= complete.length; cut += 1)
+      assert.deepEqual(await itemsOf([complete.subarray(0, cut), complete.subarray(cut)]), items, `cut at ${cut}`);
+    assert.deepEqual(await itemsOf(Array.from(complete, (byte) => Uint8Array.of(byte))), items);
   });
 
-  it('fail on an idle connection', async () => {
-    const cancelled = Promise.withResolvers<void>();
-    const body = new ReadableStream<Uint8Array>({
-      start: (controller) => controller.enqueue(bytes('data: 1\n\n')),
-      cancel: () => cancelled.resolve(),
-    });
-    const events = readSse(body, { silentMs: 20 });
-    assert.equal((await events.next()).done, false);
-    await assert.rejects(events.next(), BrokenStreamError);
-    await cancelled.promise;
-  });
+it('server-sent events fail for an event that is too long, in one line or in many', async () => {
+  for (const endless of [`data: ${'x'.repeat(200)}`, 'data: x\n'.repeat(200)])
+    await assert.rejects(itemsOf([bytes(endless)], { maxEventChars: 100 }), BrokenStreamError);
+  for (const heartbeat of [': heartbeat\n\n', ': heartbeat\n', 'foo: x\n'])
+    assert.deepEqual(await itemsOf([bytes(`${heartbeat.repeat(200)}data: 1\n\n`)], { maxEventChars: 100 }), [one]);
+});
 
-  it('report a position where an id comes without an event, once', async () => {
-    const { body } = new Response('id: 7\n\n:\n\nid: 7\n\nid: 8\ndata: x\n\n');
-    const items = await Array.fromAsync(readSseWithPositions(body ?? assert.fail(), { silentMs: 5_000 }));
-    assert.deepEqual(items, [{ kind: 'position', lastEventId: '7' }, event('x', 'message', '8')]);
+it('server-sent events fail on an idle connection', async () => {
+  const cancelled = Promise.withResolvers<void>();
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(bytes('data: 1\n\n')),
+    cancel: () => cancelled.resolve(),
   });
+  const events = readSse(body, { silentMs: 20 });
+  assert.equal((await events.next()).done, false);
+  await assert.rejects(events.next(), BrokenStreamError);
+  await cancelled.promise;
+});
+
+it('server-sent events report a position where an id comes without an event, once', async () => {
+  const { body } = new Response('id: 7\n\n:\n\nid: 7\n\nid: 8\ndata: x\n\n');
+  const items = await Array.fromAsync(readSseWithPositions(body ?? assert.fail(), { silentMs: 5_000 }));
+  assert.deepEqual(items, [{ kind: 'position', lastEventId: '7' }, event('x', 'message', '8')]);
 });

@@ -538,6 +538,10 @@ export interface Model {
   context_length: number | null;
   slots: number;
   /**
+   * False: the next request loads it first. Null: an upstream decides.
+   */
+  loaded: boolean | null;
+  /**
    * How far it is proved which model answers: the weakest of all that may answer.
    */
   verified: {
@@ -643,6 +647,7 @@ export interface Network {
       quantisation: string;
       context_length: number;
       slots: number;
+      loaded: boolean;
       prefill_tokens_per_second: number;
       decode_tokens_per_second: number;
       verified: {

@@ -108,117 +108,113 @@ describe('a chat', () => {
   });
 });
 
-describe('an answer', () => {
-  const eventsOf = async (answering: Answering, options: AnswerOptions = {}) => {
-    await using server = await startHttpServer(answering);
-    const events: AnswerEvent[] = [];
-    try {
-      for await (const event of new InferenceClient(server).answer(request, options)) events.push(event);
-      return { events, problem: null };
-    } catch (error) {
-      return { events, problem: error as InferenceProblem };
-    }
-  };
+const eventsOf = async (answering: Answering, options: AnswerOptions = {}) => {
+  await using server = await startHttpServer(answering);
+  const events: AnswerEvent[] = [];
+  try {
+    for await (const event of new InferenceClient(server).answer(request, options)) events.push(event);
+    return { events, problem: null };
+  } catch (error) {
+    return { events, problem: error as InferenceProblem };
+  }
+};
 
-  it('is a sequence of events: start, reasoning separate from text, finish reason, usage, record', async () => {
-    const usage = { prompt_tokens: 3, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 2 } };
-    const stream = [
-      delta({ role: 'assistant', content: '' }),
-      delta({ reasoning_content: 'hm' }),
-      delta({ content: 'another choice' }, { index: 1 }),
-      delta({ content: 'Yes' }, { finish_reason: null }),
-      delta({}, { finish_reason: 'stop' }),
-      data({ choices: [], usage }),
-      data({ choices: [], usage: { prompt_tokens: -1, completion_tokens: 'x' } }),
-      'data: [DONE]\n\n',
-    ].join('');
-    const { events, problem } = await eventsOf(streams(stream, { 'x-request-id': 'r1', 'x-receipt-salt': SALT }));
-    assert.equal(problem, null);
-    const record = events.at(-1)?.kind === 'whole' ? events.pop() : undefined;
-    assert.ok(record?.kind === 'whole' && record.record?.receiptId === 'rwr_1');
-    const { requestSha256, salt = null } = record.record;
-    const body = JSON.stringify({ ...request, stream: true });
-    assert.equal(requestSha256, createHmac('sha256', Buffer.from(SALT, 'hex')).update(body).digest('hex'));
-    assert.deepEqual(events, [
-      { kind: 'begun', receiptId: 'rwr_1', salt, requestId: 'r1', requestSha256 },
-      { kind: 'reasoning', text: 'hm' },
-      { kind: 'text', text: 'Yes' },
-      { kind: 'finished', reason: 'stop' },
-      { kind: 'usage', usage: { promptTokens: 3, completionTokens: 5, reasoningTokens: 2 } },
-    ]);
-  });
-
-  it('has limits for one event, all events, idle time and total time', async () => {
-    const endless: Answering = (_asked, response) => {
-      response.writeHead(200, STREAM);
-      const timer = setInterval(() => response.write(`: heartbeat\n\n${chunk('ab')}`), 2);
-      response.on('close', () => clearInterval(timer));
-    };
-    const still: Answering = (_asked, response) => response.writeHead(200, STREAM).write(chunk('a'));
-    const long = await eventsOf(streams(chunk('x'.repeat(500))), { maxEventChars: 400 });
-    assert.deepEqual([long.problem?.code, long.events.length], ['network', 1]);
-    const many = await eventsOf(endless, { maxAnswerChars: 500 });
-    assert.match(`${many.problem?.code} ${many.problem?.message}`, /^invalid_answer .*longer than 500 characters/);
-    const slow = await eventsOf(endless, { totalMs: 50 });
-    assert.match(slow.problem?.message ?? '', /not complete after 0\.05 s/);
-    const silent = await eventsOf(still, { idleTimeoutMs: 30 });
-    assert.match(silent.problem?.message ?? '', /no data received for 0\.03 s/);
-  });
-
-  it('reports the request id of a failure, at the start or in the stream', async () => {
-    const error = JSON.stringify({ error: { message: 'Lost.', type: 'server_error', code: 'engine_failed' } });
-    for (const [status, body, code] of [
-      [200, `data: ${error}\n\n`, 'engine_failed'],
-      [200, chunk('a'), 'network'],
-      [503, error, 'engine_failed'],
-    ] as const) {
-      const id = `r-${body.length}`;
-      const { problem } = await eventsOf(sends(body, status, { ...STREAM, 'x-request-id': id }));
-      assert.deepEqual([problem?.code, problem?.requestId], [code, id]);
-      assert.match(problem?.message ?? '', code === 'network' ? /ended before/ : /^Lost\.$/);
-    }
-  });
-
-  it('yields nothing after an abort, even if more data has arrived', async () => {
-    await using server = await startHttpServer(streams(`${chunk('a')}${chunk('b')}data: [DONE]\n\n`));
-    const stop = new AbortController();
-    const events = new InferenceClient(server).answer(request, { signal: stop.signal });
-    await events.next();
-    assert.partialDeepStrictEqual(await events.next(), { value: { kind: 'text', text: 'a' } });
-    stop.abort(new Error('enough'));
-    await assert.rejects(events.next(), /enough/);
-  });
+it('an answer is a sequence of events: start, reasoning separate from text, finish reason, usage, record', async () => {
+  const usage = { prompt_tokens: 3, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 2 } };
+  const stream = [
+    delta({ role: 'assistant', content: '' }),
+    delta({ reasoning_content: 'hm' }),
+    delta({ content: 'another choice' }, { index: 1 }),
+    delta({ content: 'Yes' }, { finish_reason: null }),
+    delta({}, { finish_reason: 'stop' }),
+    data({ choices: [], usage }),
+    data({ choices: [], usage: { prompt_tokens: -1, completion_tokens: 'x' } }),
+    'data: [DONE]\n\n',
+  ].join('');
+  const { events, problem } = await eventsOf(streams(stream, { 'x-request-id': 'r1', 'x-receipt-salt': SALT }));
+  assert.equal(problem, null);
+  const record = events.at(-1)?.kind === 'whole' ? events.pop() : undefined;
+  assert.ok(record?.kind === 'whole' && record.record?.receiptId === 'rwr_1');
+  const { requestSha256, salt = null } = record.record;
+  const body = JSON.stringify({ ...request, stream: true });
+  assert.equal(requestSha256, createHmac('sha256', Buffer.from(SALT, 'hex')).update(body).digest('hex'));
+  assert.deepEqual(events, [
+    { kind: 'begun', receiptId: 'rwr_1', salt, requestId: 'r1', requestSha256 },
+    { kind: 'reasoning', text: 'hm' },
+    { kind: 'text', text: 'Yes' },
+    { kind: 'finished', reason: 'stop' },
+    { kind: 'usage', usage: { promptTokens: 3, completionTokens: 5, reasoningTokens: 2 } },
+  ]);
 });
 
-describe('the lists of the inference service', () => {
-  it('are rejected when they are not lists', async () => {
-    for (const body of ['{}', '[]', 'x', '{"data":{}}']) {
-      await using server = await startHttpServer(sends(body));
-      const problem = await rejectionOf(new InferenceClient(server).models(), InferenceProblem);
-      assert.deepEqual([problem.status, problem.code], [200, 'invalid_answer']);
-    }
-  });
+it('an answer has limits for one event, all events, idle time and total time', async () => {
+  const endless: Answering = (_asked, response) => {
+    response.writeHead(200, STREAM);
+    const timer = setInterval(() => response.write(`: heartbeat\n\n${chunk('ab')}`), 2);
+    response.on('close', () => clearInterval(timer));
+  };
+  const still: Answering = (_asked, response) => response.writeHead(200, STREAM).write(chunk('a'));
+  const long = await eventsOf(streams(chunk('x'.repeat(500))), { maxEventChars: 400 });
+  assert.deepEqual([long.problem?.code, long.events.length], ['network', 1]);
+  const many = await eventsOf(endless, { maxAnswerChars: 500 });
+  assert.match(`${many.problem?.code} ${many.problem?.message}`, /^invalid_answer .*longer than 500 characters/);
+  const slow = await eventsOf(endless, { totalMs: 50 });
+  assert.match(slow.problem?.message ?? '', /not complete after 0\.05 s/);
+  const silent = await eventsOf(still, { idleTimeoutMs: 30 });
+  assert.match(silent.problem?.message ?? '', /no data received for 0\.03 s/);
+});
 
-  it('a free key is requested without a body, and an invalid answer is a problem', async () => {
-    for (const [status, body, outcome] of [
-      [201, '{"key":"sk-1","tier":"free","daily_limit":50}', 'sk-1'],
-      [201, '{"key":7}', 'invalid_answer'],
-      [429, '{"error":{"code":"rate_limit_exceeded","message":"Enough."}}', 'rate_limit_exceeded'],
-    ] as const) {
-      await using server = await startHttpServer(sends(body, status, { 'retry-after': '9' }));
-      const asked = InferenceClient.createKey(server.baseUrl);
-      const made = asked.then(({ key }) => key).catch(({ code }: InferenceProblem) => code);
-      assert.equal(await made, outcome);
-      assert.deepEqual([server.requests[0]?.method, server.requests[0]?.url], ['POST', '/keys']);
-    }
-  });
+it('an answer reports the request id of a failure, at the start or in the stream', async () => {
+  const error = JSON.stringify({ error: { message: 'Lost.', type: 'server_error', code: 'engine_failed' } });
+  for (const [status, body, code] of [
+    [200, `data: ${error}\n\n`, 'engine_failed'],
+    [200, chunk('a'), 'network'],
+    [503, error, 'engine_failed'],
+  ] as const) {
+    const id = `r-${body.length}`;
+    const { problem } = await eventsOf(sends(body, status, { ...STREAM, 'x-request-id': id }));
+    assert.deepEqual([problem?.code, problem?.requestId], [code, id]);
+    assert.match(problem?.message ?? '', code === 'network' ? /ended before/ : /^Lost\.$/);
+  }
+});
 
-  it('an invented receipt does not match the record, and does not verify', async () => {
-    await using server = await startHttpServer(sends('{"request_sha256":"a","answer_sha256":"b"}'));
-    const record = { receiptId: 'rwr_1', requestSha256: 'a', answerSha256: 'b' };
-    const { verification, matchesRecord: isOfThese } = await new InferenceClient(server).verify(record);
-    assert.deepEqual([verification.ok, isOfThese], [false, false]);
-  });
+it('an answer yields nothing after an abort, even if more data has arrived', async () => {
+  await using server = await startHttpServer(streams(`${chunk('a')}${chunk('b')}data: [DONE]\n\n`));
+  const stop = new AbortController();
+  const events = new InferenceClient(server).answer(request, { signal: stop.signal });
+  await events.next();
+  assert.partialDeepStrictEqual(await events.next(), { value: { kind: 'text', text: 'a' } });
+  stop.abort(new Error('enough'));
+  await assert.rejects(events.next(), /enough/);
+});
+
+it('the lists of the inference service are rejected when they are not lists', async () => {
+  for (const body of ['{}', '[]', 'x', '{"data":{}}']) {
+    await using server = await startHttpServer(sends(body));
+    const problem = await rejectionOf(new InferenceClient(server).models(), InferenceProblem);
+    assert.deepEqual([problem.status, problem.code], [200, 'invalid_answer']);
+  }
+});
+
+it('a free key of the inference service is requested without a body, and an invalid answer is a problem', async () => {
+  for (const [status, body, outcome] of [
+    [201, '{"key":"sk-1","tier":"free","daily_limit":50}', 'sk-1'],
+    [201, '{"key":7}', 'invalid_answer'],
+    [429, '{"error":{"code":"rate_limit_exceeded","message":"Enough."}}', 'rate_limit_exceeded'],
+  ] as const) {
+    await using server = await startHttpServer(sends(body, status, { 'retry-after': '9' }));
+    const asked = InferenceClient.createKey(server.baseUrl);
+    const made = asked.then(({ key }) => key).catch(({ code }: InferenceProblem) => code);
+    assert.equal(await made, outcome);
+    assert.deepEqual([server.requests[0]?.method, server.requests[0]?.url], ['POST', '/keys']);
+  }
+});
+
+it('an invented receipt of the inference service does not match the record, and does not verify', async () => {
+  await using server = await startHttpServer(sends('{"request_sha256":"a","answer_sha256":"b"}'));
+  const record = { receiptId: 'rwr_1', requestSha256: 'a', answerSha256: 'b' };
+  const { verification, matchesRecord: isOfThese } = await new InferenceClient(server).verify(record);
+  assert.deepEqual([verification.ok, isOfThese], [false, false]);
 });
 
 describe('the speed of an answer', () => {

@@ -23,61 +23,59 @@ describe('a base address', () => {
   });
 });
 
-describe('an invalid answer', () => {
-  const notUtf8 = Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d);
-  const bodies = ['<html>', '', '{"domains":', '[]', 'null', '"{}"', notUtf8];
-  for (const [i, answering] of [...bodies.map((body) => sends(body)), sends('data: {}\n\n', 200, STREAM)].entries())
-    it(`is rejected when it is ${bodies[i] ?? 'a stream'}`, async () => {
-      const problem = await stats(answering);
-      assert.deepEqual([problem.status, problem.code], [200, 'invalid_answer']);
-    });
-
-  it('is rejected when it is too long, without reading the rest', async () => {
-    function* endless() {
-      for (;;) yield Buffer.alloc(1024 * 1024, ' ');
-    }
-    const problem = await stats((_request, response) => Readable.from(endless()).pipe(response));
+const notUtf8 = Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d);
+const bodies = ['<html>', '', '{"domains":', '[]', 'null', '"{}"', notUtf8];
+for (const [i, answering] of [...bodies.map((body) => sends(body)), sends('data: {}\n\n', 200, STREAM)].entries())
+  it(`an invalid answer is rejected when it is ${bodies[i] ?? 'a stream'}`, async () => {
+    const problem = await stats(answering);
     assert.deepEqual([problem.status, problem.code], [200, 'invalid_answer']);
-    assert.match(problem.detail, /more than 67108864 bytes/);
   });
 
-  it('is rejected when it is not the requested CSV', async () => {
-    await using server = await startHttpServer(sends('<html>', 200, { 'content-type': 'text/html' }));
-    const problem = await rejectionOf(new StackClient(server).get('/stack/v1/security/export.csv'), StackProblem);
-    assert.equal(problem.code, 'invalid_answer');
-  });
+it('an invalid answer is rejected when it is too long, without reading the rest', async () => {
+  function* endless() {
+    for (;;) yield Buffer.alloc(1024 * 1024, ' ');
+  }
+  const problem = await stats((_request, response) => Readable.from(endless()).pipe(response));
+  assert.deepEqual([problem.status, problem.code], [200, 'invalid_answer']);
+  assert.match(problem.detail, /more than 67108864 bytes/);
+});
 
-  it('that never arrives ends with a timeout', async () => {
-    const problem = await stats(() => {}, { timeoutMs: 50 });
-    assert.deepEqual([problem.status, problem.code], [0, 'network']);
-    assert.match(problem.detail, /no complete response after 0.05 s/);
-    const slow = await stats((_request, response) => response.writeHead(200).write('{'), { timeoutMs: 50 });
-    assert.equal(slow.code, 'network');
-  });
+it('an invalid answer is rejected when it is not the requested CSV', async () => {
+  await using server = await startHttpServer(sends('<html>', 200, { 'content-type': 'text/html' }));
+  const problem = await rejectionOf(new StackClient(server).get('/stack/v1/security/export.csv'), StackProblem);
+  assert.equal(problem.code, 'invalid_answer');
+});
 
-  it('is a network problem where nothing listens, the connection breaks, or the service redirects', async () => {
-    const server = await startHttpServer(sends('{}'));
-    await server[Symbol.asyncDispose]();
-    const problem = await rejectionOf(new StackClient(server).get('/health'), StackProblem);
-    assert.deepEqual([problem.status, problem.code], [0, 'network']);
-    assert.match(problem.detail, /nothing listens there/);
-    assert.ok(problem.cause instanceof TypeError);
-    assert.equal((await stats((request) => request.socket.destroy())).code, 'network');
-    await using elsewhere = await startHttpServer(sends('{}'));
-    assert.equal((await stats(sends('', 302, { location: elsewhere.baseUrl }), { key: 'ssk_1' })).code, 'network');
-    assert.equal(elsewhere.requests.length, 0);
-  });
+it('an answer that never arrives ends with a timeout', async () => {
+  const problem = await stats(() => {}, { timeoutMs: 50 });
+  assert.deepEqual([problem.status, problem.code], [0, 'network']);
+  assert.match(problem.detail, /no complete response after 0.05 s/);
+  const slow = await stats((_request, response) => response.writeHead(200).write('{'), { timeoutMs: 50 });
+  assert.equal(slow.code, 'network');
+});
 
-  it('rejects with the reason of the signal, aborted before or during the request', async () => {
-    await using server = await startHttpServer(() => {});
-    const client = new StackClient(server);
-    await assert.rejects(client.get('/health', {}, { signal: AbortSignal.abort(new Error('before')) }), /before/);
-    assert.equal(server.requests.length, 0);
-    const stop = new AbortController();
-    const asked = client.get('/health', {}, { signal: stop.signal });
-    stop.abort(new Error('during'));
-    await assert.rejects(asked, /during/);
-  });
+it('no answer is a network problem where nothing listens, the connection breaks, or the service redirects', async () => {
+  const server = await startHttpServer(sends('{}'));
+  await server[Symbol.asyncDispose]();
+  const problem = await rejectionOf(new StackClient(server).get('/health'), StackProblem);
+  assert.deepEqual([problem.status, problem.code], [0, 'network']);
+  assert.match(problem.detail, /nothing listens there/);
+  assert.ok(problem.cause instanceof TypeError);
+  assert.equal((await stats((request) => request.socket.destroy())).code, 'network');
+  await using elsewhere = await startHttpServer(sends('{}'));
+  assert.equal((await stats(sends('', 302, { location: elsewhere.baseUrl }), { key: 'ssk_1' })).code, 'network');
+  assert.equal(elsewhere.requests.length, 0);
+});
+
+it('a request rejects with the reason of the signal, aborted before or during the request', async () => {
+  await using server = await startHttpServer(() => {});
+  const client = new StackClient(server);
+  await assert.rejects(client.get('/health', {}, { signal: AbortSignal.abort(new Error('before')) }), /before/);
+  assert.equal(server.requests.length, 0);
+  const stop = new AbortController();
+  const asked = client.get('/health', {}, { signal: stop.signal });
+  stop.abort(new Error('during'));
+  await assert.rejects(asked, /during/);
 });
 
 describe('a problem', () => {

@@ -48,46 +48,44 @@ describe('extractPage reads', () => {
   });
 });
 
-describe('extractPage bounds', () => {
-  const bombs = {
-    ...{ 'deep nesting': '<div>'.repeat(300_000), 'less-than signs': '<'.repeat(1_000_000) },
-    'closing tags that close nothing': '<a>'.repeat(150_000) + '</b>'.repeat(150_000),
-    'one tag of many attributes': `<a ${'x=1 '.repeat(300_000)}>`,
-    'an attribute that never ends': `<a x="${'y'.repeat(1_000_000)}`,
-    ...{ entities: `<title>${'&amp;'.repeat(200_000)}`, 'open comments': '<!--'.repeat(250_000) },
-    'half-closed scripts': `<script>${'</scrip'.repeat(150_000)}`,
-    'long names': `<${'a'.repeat(500_000)} id=${'b'.repeat(500_000)}>`,
-    'many images': Array.from({ length: 50_000 }, (_, i) => `<img src=/${i} id=${i}>`).join(''),
-  };
-  for (const [name, html] of Object.entries(bombs))
-    it(name, () => {
-      const page = read(html);
-      assert.ok(page.assets.length <= 200 && page.markers.length <= 232 && Object.keys(page.metas).length <= 65);
-      assert.ok(JSON.stringify(page).length < 250_000);
-    });
-  it('an oversized page in part, and reports it', () => {
-    const page = read(`<title>x</title>${' '.repeat(4_000_001)}<img src=/late>`);
-    assert.deepEqual([page.title, page.assets.length, page.isTruncated], ['x', 0, true]);
-    assert.equal(extractPage('', { url: 'https://a.test/', isTruncated: true }).isTruncated, true);
+const bombs = {
+  ...{ 'deep nesting': '<div>'.repeat(300_000), 'less-than signs': '<'.repeat(1_000_000) },
+  'closing tags that close nothing': '<a>'.repeat(150_000) + '</b>'.repeat(150_000),
+  'one tag of many attributes': `<a ${'x=1 '.repeat(300_000)}>`,
+  'an attribute that never ends': `<a x="${'y'.repeat(1_000_000)}`,
+  ...{ entities: `<title>${'&amp;'.repeat(200_000)}`, 'open comments': '<!--'.repeat(250_000) },
+  'half-closed scripts': `<script>${'</scrip'.repeat(150_000)}`,
+  'long names': `<${'a'.repeat(500_000)} id=${'b'.repeat(500_000)}>`,
+  'many images': Array.from({ length: 50_000 }, (_, i) => `<img src=/${i} id=${i}>`).join(''),
+};
+for (const [name, html] of Object.entries(bombs))
+  it(`extractPage bounds ${name}`, () => {
+    const page = read(html);
+    assert.ok(page.assets.length <= 200 && page.markers.length <= 232 && Object.keys(page.metas).length <= 65);
+    assert.ok(JSON.stringify(page).length < 250_000);
   });
-  it('names of object members to plain data', () => {
-    const metas = '<meta name="__proto__" content="x"><meta name=constructor content=y>';
-    const page = read(`${metas}<p id=__proto__ data-constructor>`);
-    assert.equal(Object.getPrototypeOf(page.metas), Object.prototype);
-    assert.deepEqual(Object.keys(page.metas), ['__proto__', 'constructor']);
-    assert.deepEqual(page.markers, ['__proto__', 'data-constructor']);
-  });
-  it('control characters and broken text to U+FFFD', () => {
-    const page = read('<title>a\u0000b\ufffd\ud800c</title><meta name=x content="\ud83d">');
-    assert.deepEqual([page.title, page.metas.x], ['a\ufffdb\ufffd\ufffdc', '\ufffd']);
-  });
-  it('anything to JSON-safe data, without throwing', () => {
-    const marks = ['<', '>', '"', "'", '=', '/', ' ', '&amp;', '&#0;', '&#x110000;', '<!--', '-->', '<![CDATA[', ']]>'];
-    const names = ['script', 'img', 'src', 'title', 'meta', 'id', 'base', 'href', '\u0000', '\ud800'];
-    const piece = fc.constantFrom(...marks, ...names);
-    holds(500, [fc.array(fc.oneof(piece, fc.string({ unit: codePoint }))), fc.string()], (parts, url) => {
-      const page = extractPage(parts.join(''), { url, isTruncated: false });
-      assert.deepEqual(JSON.parse(JSON.stringify(page)), page);
-    });
+it('extractPage bounds an oversized page in part, and reports it', () => {
+  const page = read(`<title>x</title>${' '.repeat(4_000_001)}<img src=/late>`);
+  assert.deepEqual([page.title, page.assets.length, page.isTruncated], ['x', 0, true]);
+  assert.equal(extractPage('', { url: 'https://a.test/', isTruncated: true }).isTruncated, true);
+});
+it('extractPage bounds names of object members to plain data', () => {
+  const metas = '<meta name="__proto__" content="x"><meta name=constructor content=y>';
+  const page = read(`${metas}<p id=__proto__ data-constructor>`);
+  assert.equal(Object.getPrototypeOf(page.metas), Object.prototype);
+  assert.deepEqual(Object.keys(page.metas), ['__proto__', 'constructor']);
+  assert.deepEqual(page.markers, ['__proto__', 'data-constructor']);
+});
+it('extractPage bounds control characters and broken text to U+FFFD', () => {
+  const page = read('<title>a\u0000b\ufffd\ud800c</title><meta name=x content="\ud83d">');
+  assert.deepEqual([page.title, page.metas.x], ['a\ufffdb\ufffd\ufffdc', '\ufffd']);
+});
+it('extractPage bounds anything to JSON-safe data, without throwing', () => {
+  const marks = ['<', '>', '"', "'", '=', '/', ' ', '&amp;', '&#0;', '&#x110000;', '<!--', '-->', '<![CDATA[', ']]>'];
+  const names = ['script', 'img', 'src', 'title', 'meta', 'id', 'base', 'href', '\u0000', '\ud800'];
+  const piece = fc.constantFrom(...marks, ...names);
+  holds(500, [fc.array(fc.oneof(piece, fc.string({ unit: codePoint }))), fc.string()], (parts, url) => {
+    const page = extractPage(parts.join(''), { url, isTruncated: false });
+    assert.deepEqual(JSON.parse(JSON.stringify(page)), page);
   });
 });

@@ -34,54 +34,52 @@ describe('the published sector', () => {
   });
 });
 
-describe('what a scan could not measure', () => {
-  const { tls: _, ...withoutTls } = best;
-  const dns: EvidenceParts = { ns: ['ns1.dnsco.test'], mx: ['10 mx.guard.test'], txt: ['v=spf1 mx -all'] };
-  const full: EvidenceParts = { ...best, ...dns };
-  const lost: EvidenceParts = { ...withoutTls, mx: 'servfail', txt: 'timeout', dmarc: 'servfail', ns: 'timeout' };
-  const day = (n: number) => `2026-03-0${n}T00:00:00.000Z`;
-  /** The state that each of these scans publishes, one a day. */
-  function publish(...scans: readonly EvidenceParts[]) {
-    let before: PublishedBefore = NEVER_SCANNED;
-    return scans.map((parts, i) => {
-      const observedAt = day(i + 1);
-      const published = publishedStateOf(detect({ ...evidenceOf(parts), observedAt }, testRulebook), before);
-      before = { ...published, lastScannedAt: Date.parse(observedAt) };
-      return { ...published, ...summaryOf(published.summary) };
-    });
+const { tls: _, ...withoutTls } = best;
+const dns: EvidenceParts = { ns: ['ns1.dnsco.test'], mx: ['10 mx.guard.test'], txt: ['v=spf1 mx -all'] };
+const full: EvidenceParts = { ...best, ...dns };
+const lost: EvidenceParts = { ...withoutTls, mx: 'servfail', txt: 'timeout', dmarc: 'servfail', ns: 'timeout' };
+const day = (n: number) => `2026-03-0${n}T00:00:00.000Z`;
+/** The state that each of these scans publishes, one a day. */
+function publish(...scans: readonly EvidenceParts[]) {
+  let before: PublishedBefore = NEVER_SCANNED;
+  return scans.map((parts, i) => {
+    const observedAt = day(i + 1);
+    const published = publishedStateOf(detect({ ...evidenceOf(parts), observedAt }, testRulebook), before);
+    before = { ...published, lastScannedAt: Date.parse(observedAt) };
+    return { ...published, ...summaryOf(published.summary) };
+  });
+}
+
+it('what a scan could not measure keeps its last measured value and date, also in the score, until a scan measures it', () => {
+  const [first, second, third, last] = publish(full, lost, lost, full);
+  assert.ok(first && second && third && last);
+  assert.equal(first.stale, undefined);
+  assert.notEqual(first.score, null);
+  for (const later of [second, third]) {
+    assert.deepEqual([later.roles, later.score], [first.roles, first.score]);
+    assert.deepEqual([later.postureBits, later.holderBits], [first.postureBits, first.holderBits]);
+    assert.deepEqual([later.stale?.roles.dns, later.stale?.security.dmarc], [day(1), day(1)]);
+    assert.notEqual(later.sources.ns, 'observed');
   }
+  assert.equal(last.summary, first.summary);
+});
 
-  it('keeps its last measured value and date, also in the score, until a scan measures it', () => {
-    const [first, second, third, last] = publish(full, lost, lost, full);
-    assert.ok(first && second && third && last);
-    assert.equal(first.stale, undefined);
-    assert.notEqual(first.score, null);
-    for (const later of [second, third]) {
-      assert.deepEqual([later.roles, later.score], [first.roles, first.score]);
-      assert.deepEqual([later.postureBits, later.holderBits], [first.postureBits, first.holderBits]);
-      assert.deepEqual([later.stale?.roles.dns, later.stale?.security.dmarc], [day(1), day(1)]);
-      assert.notEqual(later.sources.ns, 'observed');
-    }
-    assert.equal(last.summary, first.summary);
-  });
+it('what a scan could not measure is unmeasured if it never was measured, or the domain has become another', () => {
+  assert.equal(publish(lost)[0]?.score, null);
+  const [, parked] = publish(full, { ...lost, ns: ['ns1.parker.test'] });
+  assert.equal(parked?.stale, undefined);
+});
 
-  it('is unmeasured if it never was measured, or the domain has become another', () => {
-    assert.equal(publish(lost)[0]?.score, null);
-    const [, parked] = publish(full, { ...lost, ns: ['ns1.parker.test'] });
-    assert.equal(parked?.stale, undefined);
-  });
+it('what a scan could not measure is not judged by an earlier record if there is a new one', () => {
+  const include = { txt: ['v=spf1 include:new.test -all'], spf: { 'new.test': 'servfail' as const } };
+  const [, same, other] = publish(full, { ...full, mx: 'servfail' }, { ...full, ...include });
+  const spf = (state: typeof same) => state?.security.factors.find(({ factor }) => factor === 'spf')?.finding;
+  assert.deepEqual([spf(same), spf(other)], ['pass', 'unmeasured']);
+});
 
-  it('is not judged by an earlier record if there is a new one', () => {
-    const include = { txt: ['v=spf1 include:new.test -all'], spf: { 'new.test': 'servfail' as const } };
-    const [, same, other] = publish(full, { ...full, mx: 'servfail' }, { ...full, ...include });
-    const spf = (state: typeof same) => state?.security.factors.find(({ factor }) => factor === 'spf')?.finding;
-    assert.deepEqual([spf(same), spf(other)], ['pass', 'unmeasured']);
-  });
-
-  it('is everything, if nothing of the domain could be resolved', () => {
-    const [first] = publish(full);
-    assert.ok(first);
-    const stale = allStale(first, day(1));
-    assert.deepEqual([stale.roles.dns, stale.security.spf], [day(1), day(1)]);
-  });
+it('what a scan could not measure is everything, if nothing of the domain could be resolved', () => {
+  const [first] = publish(full);
+  assert.ok(first);
+  const stale = allStale(first, day(1));
+  assert.deepEqual([stale.roles.dns, stale.security.spf], [day(1), day(1)]);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
 import { isMachineName } from './machine-name.ts';
@@ -22,35 +22,31 @@ for (const { input, host, domain, why } of vectors.accepted)
   it(`parseDomain accepts ${short(input)}: ${why}`, () =>
     assert.deepEqual(parseDomain(input), { ok: true, host, domain }));
 
-describe('parseDomain refuses', () => {
-  for (const { input, problem, why } of vectors.refused) {
-    it(`${short(input)} as ${problem}, with a sentence for the user: ${why}`, () => {
-      const { message, ...rest } = { message: '', ...parseDomain(input) };
-      assert.deepEqual(rest, { ok: false, problem });
-      assert.match(message, /^\S.*[.]$/);
-    });
-  }
-  it('a lone surrogate, which no UTF-8 can carry, and a megabyte of colons without delay', () => {
-    for (const text of ['\ud800.com', `${':'.repeat(1_000_000)}x`, `${':'.repeat(1000)}x`])
-      assert.equal(parseDomain(text).ok, false, text.slice(0, 40));
+for (const { input, problem, why } of vectors.refused) {
+  it(`parseDomain refuses ${short(input)} as ${problem}, with a sentence for the user: ${why}`, () => {
+    const { message, ...rest } = { message: '', ...parseDomain(input) };
+    assert.deepEqual(rest, { ok: false, problem });
+    assert.match(message, /^\S.*[.]$/);
   });
+}
+it('parseDomain refuses a lone surrogate, which no UTF-8 can carry, and a megabyte of colons without delay', () => {
+  for (const text of ['\ud800.com', `${':'.repeat(1_000_000)}x`, `${':'.repeat(1000)}x`])
+    assert.equal(parseDomain(text).ok, false, text.slice(0, 40));
 });
 
-describe('parseDomain', () => {
-  it('takes whatever it gives, unchanged', () =>
-    holds(500, [fc.oneof(fc.domain(), fc.string({ unit: 'grapheme', maxLength: 40 }))], (input) => {
-      const first = parseDomain(input);
-      if (!first.ok) return;
-      assert.deepEqual(parseDomain(first.domain), { ok: true, host: first.domain, domain: first.domain });
-    }));
-  it('gives a host that only has the characters of the DNS, within its lengths', () =>
-    holds(500, [fc.string({ unit: codePoint, maxLength: 80 })], (text) => {
-      const result = parseDomain(`${text}.com`);
-      if (!result.ok) return;
-      assert.match(result.host, /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})+$/);
-      assert.ok(result.host.length <= 253);
-    }));
-});
+it('parseDomain takes what it gives, unchanged', () =>
+  holds(500, [fc.oneof(fc.domain(), fc.string({ unit: 'grapheme', maxLength: 40 }))], (input) => {
+    const first = parseDomain(input);
+    if (!first.ok) return;
+    assert.deepEqual(parseDomain(first.domain), { ok: true, host: first.domain, domain: first.domain });
+  }));
+it('parseDomain gives a host that only has the characters of the DNS, within its lengths', () =>
+  holds(500, [fc.string({ unit: codePoint, maxLength: 80 })], (text) => {
+    const result = parseDomain(`${text}.com`);
+    if (!result.ok) return;
+    assert.match(result.host, /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})+$/);
+    assert.ok(result.host.length <= 253);
+  }));
 
 it('registrableDomain uses the suffix list, private suffixes included, and has none of a suffix or an address', () => {
   const hosts = 'www.example.com www.example.com. shop.example.co.uk me.github.io _spf.example.com'.split(' ');
@@ -61,25 +57,23 @@ it('registrableDomain uses the suffix list, private suffixes included, and has n
   assert.deepEqual(suffixes, ['github.io', null, null, 'eu.platform.sh']);
 });
 
-describe('decodePunycode', () => {
-  // RFC 3492 §7.1, samples (A), (B), (G), (L).
-  const table: Record<string, string | null> = {
-    ...{ egbpdaj6bu4bxfgehfvwxn: 'ليهمابتكلموشعربي؟', ihqwcrb4cv8a8dqg056pqjye: '他们为什么不说中文' },
-    n8jok5ay5dzabd5bym9f0cm5685rrjetr6pdxa: 'なぜみんな日本語を話してくれないのか',
-    ...{ '3b-ww4c5e180e575a65lsy2b': '3年b組金八先生', 'mnchen-3ya': 'münchen' },
-    ...{ '99999999': null, 'a-é': null, zzzzzzzzzzzzzzzzzzzz: null },
-  };
-  for (const [encoded, unicode] of Object.entries(table))
-    it(`reads ${encoded} as ${unicode}`, () => assert.equal(decodePunycode(encoded), unicode));
+// RFC 3492 §7.1, samples (A), (B), (G), (L).
+const table: Record<string, string | null> = {
+  ...{ egbpdaj6bu4bxfgehfvwxn: 'ليهمابتكلموشعربي؟', ihqwcrb4cv8a8dqg056pqjye: '他们为什么不说中文' },
+  n8jok5ay5dzabd5bym9f0cm5685rrjetr6pdxa: 'なぜみんな日本語を話してくれないのか',
+  ...{ '3b-ww4c5e180e575a65lsy2b': '3年b組金八先生', 'mnchen-3ya': 'münchen' },
+  ...{ '99999999': null, 'a-é': null, zzzzzzzzzzzzzzzzzzzz: null },
+};
+for (const [encoded, unicode] of Object.entries(table))
+  it(`decodePunycode reads ${encoded} as ${unicode}`, () => assert.equal(decodePunycode(encoded), unicode));
 
-  const letter = fc.integer({ min: 0x61, max: 0x2fff }).map((code) => String.fromCodePoint(code));
-  it('undoes what the URL parser encodes', () =>
-    holds(500, [fc.string({ unit: letter, minLength: 1, maxLength: 12 })], (text) => {
-      const label = URL.parse(`http://${text}/`)?.hostname;
-      if (!label?.startsWith('xn--') || label.includes('.')) return;
-      assert.equal(URL.parse(`http://${decodePunycode(label.slice(4))}/`)?.hostname, label);
-    }));
-});
+const letter = fc.integer({ min: 0x61, max: 0x2fff }).map((code) => String.fromCodePoint(code));
+it('decodePunycode undoes what the URL parser encodes', () =>
+  holds(500, [fc.string({ unit: letter, minLength: 1, maxLength: 12 })], (text) => {
+    const label = URL.parse(`http://${text}/`)?.hostname;
+    if (!label?.startsWith('xn--') || label.includes('.')) return;
+    assert.equal(URL.parse(`http://${decodePunycode(label.slice(4))}/`)?.hostname, label);
+  }));
 
 it('hasSameOwner compares registrable domains, by the labels that two hosts share and by the suffix list', () => {
   const below = ['mail.example.com a.b.example.com', 'x.me.github.io me.github.io'];
@@ -102,45 +96,43 @@ it('hostOfUrl reads plain URLs as the URL parser does, and leaves the rest to it
     assert.equal(hostOfUrl(url), URL.parse(url)?.hostname ?? null, url);
 });
 
-describe('the name of a rented machine', () => {
-  const machines = [
-    ...'vps12345.ovh vps-0a1b2c3d.vps.ovh s132-148-1-2.secure ip-10-0-0-1.ec2 dedi12.host ns3012345.ovh'.split(' '),
-    ...'static.1.2.3.4.clients.server ec2-3-64-1-2.compute ns3012345.ip-51-68-1 os3-321-50322.vs.sakura'.split(' '),
-    ...'ov-123abc.infomaniak host12-34-static.serverdedicati.aruba'.split(' '),
-  ];
-  const names = [
-    ...'mx1.mail.ovh mailstore1.secure aspmx2.googlemail eu-smtp-inbound-1.mimecast mx10-20.provider ns1'.split(' '),
-    ...'in1-smtp.messaging vpsmail ipmail clientsmail ip-law.sakura vps-hosting-com.mail mx.2024-01-02'.split(' '),
-    ...['dynamic-solutions', 'static-electric', '999-999-999-999'],
-  ];
-  for (const name of machines) it(`is ${name}.test`, () => assert.equal(isMachineName(`${name}.test`), true));
-  for (const name of names) it(`is not ${name}.test`, () => assert.equal(isMachineName(`${name}.test`), false));
-  it('is decided in linear time', () => {
-    const startedAt = performance.now();
-    for (const host of [`${'1-'.repeat(200_000)}x`, '1.'.repeat(200_000)]) isMachineName(host);
-    assert.ok(performance.now() - startedAt < 10_000);
-  });
+const machines = [
+  ...'vps12345.ovh vps-0a1b2c3d.vps.ovh s132-148-1-2.secure ip-10-0-0-1.ec2 dedi12.host ns3012345.ovh'.split(' '),
+  ...'static.1.2.3.4.clients.server ec2-3-64-1-2.compute ns3012345.ip-51-68-1 os3-321-50322.vs.sakura'.split(' '),
+  ...'ov-123abc.infomaniak host12-34-static.serverdedicati.aruba'.split(' '),
+];
+const names = [
+  ...'mx1.mail.ovh mailstore1.secure aspmx2.googlemail eu-smtp-inbound-1.mimecast mx10-20.provider ns1'.split(' '),
+  ...'in1-smtp.messaging vpsmail ipmail clientsmail ip-law.sakura vps-hosting-com.mail mx.2024-01-02'.split(' '),
+  ...['dynamic-solutions', 'static-electric', '999-999-999-999'],
+];
+for (const name of machines)
+  it(`the name of a rented machine is ${name}.test`, () => assert.equal(isMachineName(`${name}.test`), true));
+for (const name of names)
+  it(`the name of a rented machine is not ${name}.test`, () => assert.equal(isMachineName(`${name}.test`), false));
+it('the name of a rented machine is decided in linear time', () => {
+  const startedAt = performance.now();
+  for (const host of [`${'1-'.repeat(200_000)}x`, '1.'.repeat(200_000)]) isMachineName(host);
+  assert.ok(performance.now() - startedAt < 10_000);
 });
 
-describe('a list in CSV', () => {
-  for (const [first, second, column, hasHeader] of [
-    ['a.com', '', 0, false],
-    ['Rank,DOMAIN', '1,a.com', 1, true],
-    ['x.com,note,Website,Domain', '', 3, true],
-    ['Company,Website', 'b.com,https://a.com/x', 1, true],
-    ['Company,Home page', 'A. Inc.,https://a.com/x?y', 1, true],
-    ['1,google.com', '2,a.com', 1, false],
-    ['1,foo..com', '"A, B",a.com', 1, false],
-    ['No names', 'here', 0, true],
-    ['me@a.com,192.0.2.1,co.uk', '=1', 0, false],
-    ['', '', 0, true],
-  ] as const)
-    it(`${first} / ${second} has its names in column ${column}, ${hasHeader ? 'below' : 'without'} a header`, () => {
-      const rows = [first, second].map((row) => row.split(/,(?! )/));
-      assert.deepEqual(nameColumn(rows), { column, hasHeader });
-    });
-  it('may have URLs', () => {
-    const texts = ['https://u:p@WWW.a.com:8443/x#y', 'a.com/x?y#z\n/', 'https://', 'me@a.com', '//a.com', '?'];
-    assert.deepEqual(texts.map(hostIn), ['www.a.com', 'a.com', 'https://', 'me@a.com', '', '']);
+for (const [first, second, column, hasHeader] of [
+  ['a.com', '', 0, false],
+  ['Rank,DOMAIN', '1,a.com', 1, true],
+  ['x.com,note,Website,Domain', '', 3, true],
+  ['Company,Website', 'b.com,https://a.com/x', 1, true],
+  ['Company,Home page', 'A. Inc.,https://a.com/x?y', 1, true],
+  ['1,google.com', '2,a.com', 1, false],
+  ['1,foo..com', '"A, B",a.com', 1, false],
+  ['No names', 'here', 0, true],
+  ['me@a.com,192.0.2.1,co.uk', '=1', 0, false],
+  ['', '', 0, true],
+] as const)
+  it(`a list in CSV ${first} / ${second} has its names in column ${column}, ${hasHeader ? 'below' : 'without'} a header`, () => {
+    const rows = [first, second].map((row) => row.split(/,(?! )/));
+    assert.deepEqual(nameColumn(rows), { column, hasHeader });
   });
+it('a list in CSV may have URLs', () => {
+  const texts = ['https://u:p@WWW.a.com:8443/x#y', 'a.com/x?y#z\n/', 'https://', 'me@a.com', '//a.com', '?'];
+  assert.deepEqual(texts.map(hostIn), ['www.a.com', 'a.com', 'https://', 'me@a.com', '', '']);
 });

@@ -10,41 +10,39 @@ import type { PostureFactor } from './posture-type.ts';
 import { explainFactor } from './score/explain-factor.ts';
 import { restorePosture, type StoredPosture, shortenPosture } from './stored-posture.ts';
 
-describe('the posture', () => {
-  it('distinguishes a missing record from a missing answer', () => {
-    assert.equal(postureOf({}).spf.result, 'none');
-    const unmeasured = { status: 'unmeasured', result: 'unmeasured', evaluation: 'unmeasured' } as const;
-    hasMembers(postureOf({ txt: 'timeout' }).spf, { ...unmeasured, record: null, all: null });
-    hasMembers(postureOf({ ds: 'servfail' }).dnssec, { status: 'unmeasured', isSigned: null });
-    hasMembers(postureOf({}).dnssec, { status: 'absent', isSigned: false });
+it('the posture distinguishes a missing record from a missing answer', () => {
+  assert.equal(postureOf({}).spf.result, 'none');
+  const unmeasured = { status: 'unmeasured', result: 'unmeasured', evaluation: 'unmeasured' } as const;
+  hasMembers(postureOf({ txt: 'timeout' }).spf, { ...unmeasured, record: null, all: null });
+  hasMembers(postureOf({ ds: 'servfail' }).dnssec, { status: 'unmeasured', isSigned: null });
+  hasMembers(postureOf({}).dnssec, { status: 'absent', isSigned: false });
+});
+it('the posture gives the published and the effective policy', () => {
+  const record = 'v=DMARC1; p=reject; sp=quarantine; t=y; rua=mailto:a@b.test';
+  hasMembers(postureOf({ dmarc: [record] }).dmarc, {
+    ...{ status: 'observed', record, foundAt: 'example.com', isInherited: false, isTesting: true, problems: [] },
+    ...{ policy: 'reject', subdomainPolicy: 'quarantine', nonexistentPolicy: 'quarantine' },
+    ...{ effectivePolicy: 'quarantine', effectiveSubdomainPolicy: 'none', effectiveNonexistentPolicy: 'none' },
+    ...{ hasReporting: true, reporting: 'unknown', refusingHosts: [] },
   });
-  it('gives the published and the effective policy', () => {
-    const record = 'v=DMARC1; p=reject; sp=quarantine; t=y; rua=mailto:a@b.test';
-    hasMembers(postureOf({ dmarc: [record] }).dmarc, {
-      ...{ status: 'observed', record, foundAt: 'example.com', isInherited: false, isTesting: true, problems: [] },
-      ...{ policy: 'reject', subdomainPolicy: 'quarantine', nonexistentPolicy: 'quarantine' },
-      ...{ effectivePolicy: 'quarantine', effectiveSubdomainPolicy: 'none', effectiveNonexistentPolicy: 'none' },
-      ...{ hasReporting: true, reporting: 'unknown', refusingHosts: [] },
-    });
-  });
-  it('lists selectors that hold a key, and no revoked ones', () => {
-    const [key, revoked] = [['v=DKIM1; k=rsa; p=MIGf'], ['v=DKIM1; p=']];
-    const named = { 's1._domainkey': key, 'selector1._domainkey': revoked, autodiscover: ['p=x'] };
-    const { status, selectors, keys } = postureOf({ named }).dkim;
-    const problems = keys.map(({ selector, problem }) => `${selector} ${problem}`);
-    assert.deepEqual([status, selectors, problems], ['observed', ['s1'], ['s1 unreadable', 'selector1 revoked']]);
-    const statusOf = (labels?: EvidenceParts['named']) => postureOf(labels ? { named: labels } : {}).dkim.status;
-    assert.equal(statusOf({ 's1._domainkey': 'nxdomain' }), 'absent');
-    assert.equal(statusOf({ 's1._domainkey': 'nxdomain', 's2._domainkey': 'timeout' }), 'unmeasured');
-    assert.equal(statusOf(), 'unmeasured');
-    // A failed look-up of another kind of name says nothing about keys.
-    assert.equal(statusOf({ 's1._domainkey': 'nxdomain', autodiscover: 'timeout' }), 'absent');
-  });
-  it('keeps records fit to be stored and signed', () => {
-    const { record } = postureOf({ txt: [`v=spf1 \u0000\ud800${'x'.repeat(70_000)}`] }).spf;
-    assert.equal(record?.length, 2048);
-    assert.ok(record?.isWellFormed() && !record.includes('\u0000'));
-  });
+});
+it('the posture lists selectors that hold a key, and no revoked ones', () => {
+  const [key, revoked] = [['v=DKIM1; k=rsa; p=MIGf'], ['v=DKIM1; p=']];
+  const named = { 's1._domainkey': key, 'selector1._domainkey': revoked, autodiscover: ['p=x'] };
+  const { status, selectors, keys } = postureOf({ named }).dkim;
+  const problems = keys.map(({ selector, problem }) => `${selector} ${problem}`);
+  assert.deepEqual([status, selectors, problems], ['observed', ['s1'], ['s1 unreadable', 'selector1 revoked']]);
+  const statusOf = (labels?: EvidenceParts['named']) => postureOf(labels ? { named: labels } : {}).dkim.status;
+  assert.equal(statusOf({ 's1._domainkey': 'nxdomain' }), 'absent');
+  assert.equal(statusOf({ 's1._domainkey': 'nxdomain', 's2._domainkey': 'timeout' }), 'unmeasured');
+  assert.equal(statusOf(), 'unmeasured');
+  // A failed look-up of another kind of name says nothing about keys.
+  assert.equal(statusOf({ 's1._domainkey': 'nxdomain', autodiscover: 'timeout' }), 'absent');
+});
+it('the posture keeps records fit to be stored and signed', () => {
+  const { record } = postureOf({ txt: [`v=spf1 \u0000\ud800${'x'.repeat(70_000)}`] }).spf;
+  assert.equal(record?.length, 2048);
+  assert.ok(record?.isWellFormed() && !record.includes('\u0000'));
 });
 
 const throughText = (stored: StoredPosture) => JSON.parse(JSON.stringify(stored)) as StoredPosture;
@@ -83,40 +81,38 @@ it('a posture stored by an earlier version is restored completely, with its own 
   for (const factor of posture.factors) assert.equal(explainFactor(posture, factor).advice, null);
 });
 
-describe('the explanation of a factor', () => {
-  const explained = (txt: string, spf: Record<string, string[]> = {}) => {
-    const posture = postureOf({ ...best, txt: [txt], policies: { spf } });
-    return explainFactor(posture, posture.factors[0] as PostureFactor);
-  };
-  const isBy = (id: string, evidence: string, ...given: Parameters<typeof explained>) =>
-    assert.partialDeepStrictEqual(explained(...given), { id, evidence });
-  it('is the record, and nothing to do, where it passes', () =>
-    assert.deepEqual(explained('v=spf1 mx -all'), { id: 'spf.pass', evidence: 'v=spf1 mx -all', advice: null }));
-  it('names the record of a mistake in another record', () => {
-    const spf = { '_spf.a.test': ['v=spf1 nonsense'] };
-    const { advice, ...rest } = explained('v=spf1 include:_spf.a.test -all', spf);
-    assert.deepEqual(rest, { id: 'spf.syntax', evidence: 'syntax in _spf.a.test: nonsense' });
-    assert.match(advice ?? '', /^Correct the term/);
-  });
-  it('depends on the most severe issue, not on other remarks', () => {
-    isBy('spf.pass', 'v=spf1 x=1 mx -all', 'v=spf1 x=1 mx -all');
-    const dead = 'include-without-policy in example.com: include:a.test';
-    const empty = { 'a.test': [], 'b.test': [] };
-    isBy('spf.dead-include', dead, 'v=spf1 x=1 include:a.test include:b.test -all', empty);
-    isBy('spf.open', 'v=spf1 ip4:10.0.0.0/12 +all', 'v=spf1 ip4:10.0.0.0/12 +all');
-    isBy('spf.unreadable', 'unreadable-record in example.com: v=spf1; mx -all', 'v=spf1; mx -all');
-  });
-  it('has a sentence for each issue, and nothing for what was not measured', () => {
-    for (const parts of [best, {}, failing, withoutMail]) {
-      const posture = postureOf(parts);
-      for (const factor of posture.factors) {
-        const { id, evidence, advice } = explainFactor(posture, factor);
-        assert.equal(advice === null, factor.issues.length === 0, id);
-        assert.ok(id.startsWith(`${factor.factor}.`));
-        if (factor.finding === 'unmeasured') assert.equal(evidence, null);
-      }
+const explained = (txt: string, spf: Record<string, string[]> = {}) => {
+  const posture = postureOf({ ...best, txt: [txt], policies: { spf } });
+  return explainFactor(posture, posture.factors[0] as PostureFactor);
+};
+const isBy = (id: string, evidence: string, ...given: Parameters<typeof explained>) =>
+  assert.partialDeepStrictEqual(explained(...given), { id, evidence });
+it('the explanation of a factor is the record, and nothing to do, where it passes', () =>
+  assert.deepEqual(explained('v=spf1 mx -all'), { id: 'spf.pass', evidence: 'v=spf1 mx -all', advice: null }));
+it('the explanation of a factor names the record of a mistake in another record', () => {
+  const spf = { '_spf.a.test': ['v=spf1 nonsense'] };
+  const { advice, ...rest } = explained('v=spf1 include:_spf.a.test -all', spf);
+  assert.deepEqual(rest, { id: 'spf.syntax', evidence: 'syntax in _spf.a.test: nonsense' });
+  assert.match(advice ?? '', /^Correct the term/);
+});
+it('the explanation of a factor depends on the most severe issue, not on other remarks', () => {
+  isBy('spf.pass', 'v=spf1 x=1 mx -all', 'v=spf1 x=1 mx -all');
+  const dead = 'include-without-policy in example.com: include:a.test';
+  const empty = { 'a.test': [], 'b.test': [] };
+  isBy('spf.dead-include', dead, 'v=spf1 x=1 include:a.test include:b.test -all', empty);
+  isBy('spf.open', 'v=spf1 ip4:10.0.0.0/12 +all', 'v=spf1 ip4:10.0.0.0/12 +all');
+  isBy('spf.unreadable', 'unreadable-record in example.com: v=spf1; mx -all', 'v=spf1; mx -all');
+});
+it('the explanation of a factor has a sentence for each issue, and nothing for what was not measured', () => {
+  for (const parts of [best, {}, failing, withoutMail]) {
+    const posture = postureOf(parts);
+    for (const factor of posture.factors) {
+      const { id, evidence, advice } = explainFactor(posture, factor);
+      assert.equal(advice === null, factor.issues.length === 0, id);
+      assert.ok(id.startsWith(`${factor.factor}.`));
+      if (factor.finding === 'unmeasured') assert.equal(evidence, null);
     }
-  });
+  }
 });
 
 const flagsOf = (parts: EvidenceParts) => [...postureFlags(postureOf(parts))];
@@ -130,72 +126,68 @@ const SELF_SIGNED = { isTrusted: false, problem: 'DEPTH_ZERO_SELF_SIGNED_CERT' }
 const BOGUS = { ...full, policies: { validation: 'bogus' } } as const;
 const REJECT = 'v=DMARC1; p=reject; rua=mailto:d@example.com';
 
-describe('the flags of a posture', () => {
-  it('are set for each standard that is there, and for what was measured', () => {
-    assert.deepEqual([flagsOf(unmeasured), flagsOf({})], [[], MEASURED]);
-    const mail = 'spf_valid spf_fail dmarc_valid dmarc_reject dmarc_effective_reject dmarc_reporting mta_sts tls_rpt';
-    const more = `${mail} dnssec caa bimi tls_measured tls_trusted`.split(' ');
-    assert.deepEqual(new Set<string>(flagsOf(full)), new Set([...MEASURED, ...more]));
-  });
-
-  function say(parts: EvidenceParts, flags: PostureFlag[], not: PostureFlag[]): void {
-    const found = new Set(flagsOf(parts));
-    assert.deepEqual([new Set(flags).difference(found), found.intersection(new Set(not))], [new Set(), new Set()]);
-  }
-  const unread: EvidenceParts = { txt: ['v=spf1 include:a.test -all'], policies: { spf: { 'a.test': 'timeout' } } };
-  const notReported: PostureFlag[] = ['dmarc_effective_reject', 'dmarc_reporting'];
-  const testing: EvidenceParts = { dmarc: ['v=DMARC1; p=reject; t=y'] };
-  rows(say, [
-    ['say ~all', { txt: ['v=spf1 ~all'] }, ['spf_valid', 'spf_softfail'], ['spf_fail']],
-    ['say ?all', { txt: ['v=spf1 ?all'] }, ['spf_neutral'], ['spf_pass']],
-    ['say +all', { txt: ['v=spf1 +all'] }, ['spf_pass'], ['spf_fail']],
-    ['leave open what an unread include decides', unread, [], ['spf_measured', 'spf_valid', 'spf_fail']],
-    ['say two records', { txt: ['v=spf1 -all', 'v=spf1 ~all'] }, ['spf_permerror'], ['spf_valid', 'spf_fail']],
-    ['say the policy in testing', testing, ['dmarc_reject', 'dmarc_effective_quarantine'], notReported],
-    ['say an expired certificate', { tls: EXPIRED }, ['tls_measured', 'tls_expired'], ['tls_trusted']],
-  ]);
-  it('have one bit each, in positions that stored integers depend on', () => {
-    for (const parts of [unmeasured, {}, full]) {
-      const bits = packPosture(postureOf(parts));
-      const set = POSTURE_FLAGS.filter((flag) => (bits & postureBit(flag)) !== 0);
-      assert.deepEqual([new Set(set), bits >= 0], [new Set(flagsOf(parts)), true]);
-    }
-    const stored = (['spf_measured', 'dmarc_measured', 'tls_expired'] as const).map(postureBit);
-    assert.deepEqual(stored, [1, 1 << 7, 1 << 28]);
-  });
+it('the flags of a posture are set for each standard that is there, and for what was measured', () => {
+  assert.deepEqual([flagsOf(unmeasured), flagsOf({})], [[], MEASURED]);
+  const mail = 'spf_valid spf_fail dmarc_valid dmarc_reject dmarc_effective_reject dmarc_reporting mta_sts tls_rpt';
+  const more = `${mail} dnssec caa bimi tls_measured tls_trusted`.split(' ');
+  assert.deepEqual(new Set<string>(flagsOf(full)), new Set([...MEASURED, ...more]));
 });
 
-describe('what got worse, where', () => {
-  const all: Regression[] = ['dmarc_removed', 'spf_removed', 'dnssec_broken', 'certificate_expired'];
-  const worse = (before: EvidenceParts, after: EvidenceParts, found: Regression[]) =>
-    assert.deepEqual(regressionsOf(postureOf(before), postureOf(after)), found);
-  rows(worse, [
-    ['nothing', full, full, []],
-    ['DMARC is removed', full, { ...full, dmarc: [] }, ['dmarc_removed']],
-    ['DMARC is weaker', full, { ...full, dmarc: ['v=DMARC1; p=none'] }, ['dmarc_weakened']],
-    ['DMARC is only being tested', full, { ...full, dmarc: ['v=DMARC1; p=reject; t=y'] }, ['dmarc_weakened']],
-    ['DMARC is stronger', { ...full, dmarc: ['v=DMARC1; p=none'] }, full, []],
-    ['SPF is removed', full, { ...full, txt: ['hello'] }, ['spf_removed']],
-    ['SPF is softer, which many are on purpose', full, { ...full, txt: ['v=spf1 ~all'] }, []],
-    ['DNSSEC is removed', full, { ...full, ds: [] }, ['dnssec_broken']],
-    ['signatures do not hold', full, BOGUS, ['dnssec_broken']],
-    ['signatures held no better before', BOGUS, { ...full, ds: [] }, []],
-    ['the certificate has expired', full, { ...full, tls: EXPIRED }, ['certificate_expired']],
-    ['an untrusted certificate has expired', { ...full, tls: SELF_SIGNED }, { ...full, tls: EXPIRED }, []],
-    ['nothing could be measured', full, { ...unmeasured, tls: { status: 'timeout', isTrusted: null } }, []],
-    ['nothing could be measured before', unmeasured, {}, []],
-    ['only a wildcard is read again', { ...full, wildcardTxt: 'timeout' }, { ...full, wildcardTxt: [REJECT] }, []],
-    ['everything is removed', full, { tls: EXPIRED }, all],
-  ]);
-  it('is nothing where the same record is read otherwise than by an earlier version', () => {
-    const records = ['p=quarantine; sp=', 'p=quarantine; sp=bogus; rua=mailto:d@example.com', 'p=reject; np=x'];
-    for (const record of records) {
-      const policy = record.startsWith('p=reject') ? ('reject' as const) : ('quarantine' as const);
-      const now = postureOf({ ...full, dmarc: [`v=DMARC1; ${record}`] });
-      const { foundAt: _, ...dmarc } = { ...now.dmarc, policy, effectivePolicy: policy };
-      const earlier = restorePosture({ ...shortenPosture(now), dmarc, scoreVersion: '1' });
-      assert.deepEqual(regressionsOf(earlier, now), []);
-      assert.notDeepEqual(regressionsOf(earlier, postureOf({ ...full, dmarc: [] })), []);
-    }
-  });
+function say(parts: EvidenceParts, flags: PostureFlag[], not: PostureFlag[]): void {
+  const found = new Set(flagsOf(parts));
+  assert.deepEqual([new Set(flags).difference(found), found.intersection(new Set(not))], [new Set(), new Set()]);
+}
+const unread: EvidenceParts = { txt: ['v=spf1 include:a.test -all'], policies: { spf: { 'a.test': 'timeout' } } };
+const notReported: PostureFlag[] = ['dmarc_effective_reject', 'dmarc_reporting'];
+const testing: EvidenceParts = { dmarc: ['v=DMARC1; p=reject; t=y'] };
+rows(say, [
+  ['say ~all', { txt: ['v=spf1 ~all'] }, ['spf_valid', 'spf_softfail'], ['spf_fail']],
+  ['say ?all', { txt: ['v=spf1 ?all'] }, ['spf_neutral'], ['spf_pass']],
+  ['say +all', { txt: ['v=spf1 +all'] }, ['spf_pass'], ['spf_fail']],
+  ['leave open what an unread include decides', unread, [], ['spf_measured', 'spf_valid', 'spf_fail']],
+  ['say two records', { txt: ['v=spf1 -all', 'v=spf1 ~all'] }, ['spf_permerror'], ['spf_valid', 'spf_fail']],
+  ['say the policy in testing', testing, ['dmarc_reject', 'dmarc_effective_quarantine'], notReported],
+  ['say an expired certificate', { tls: EXPIRED }, ['tls_measured', 'tls_expired'], ['tls_trusted']],
+]);
+it('the flags of a posture have one bit each, in positions that stored integers depend on', () => {
+  for (const parts of [unmeasured, {}, full]) {
+    const bits = packPosture(postureOf(parts));
+    const set = POSTURE_FLAGS.filter((flag) => (bits & postureBit(flag)) !== 0);
+    assert.deepEqual([new Set(set), bits >= 0], [new Set(flagsOf(parts)), true]);
+  }
+  const stored = (['spf_measured', 'dmarc_measured', 'tls_expired'] as const).map(postureBit);
+  assert.deepEqual(stored, [1, 1 << 7, 1 << 28]);
+});
+
+const all: Regression[] = ['dmarc_removed', 'spf_removed', 'dnssec_broken', 'certificate_expired'];
+const worse = (before: EvidenceParts, after: EvidenceParts, found: Regression[]) =>
+  assert.deepEqual(regressionsOf(postureOf(before), postureOf(after)), found);
+rows(worse, [
+  ['nothing', full, full, []],
+  ['DMARC is removed', full, { ...full, dmarc: [] }, ['dmarc_removed']],
+  ['DMARC is weaker', full, { ...full, dmarc: ['v=DMARC1; p=none'] }, ['dmarc_weakened']],
+  ['DMARC is only being tested', full, { ...full, dmarc: ['v=DMARC1; p=reject; t=y'] }, ['dmarc_weakened']],
+  ['DMARC is stronger', { ...full, dmarc: ['v=DMARC1; p=none'] }, full, []],
+  ['SPF is removed', full, { ...full, txt: ['hello'] }, ['spf_removed']],
+  ['SPF is softer, which many are on purpose', full, { ...full, txt: ['v=spf1 ~all'] }, []],
+  ['DNSSEC is removed', full, { ...full, ds: [] }, ['dnssec_broken']],
+  ['signatures do not hold', full, BOGUS, ['dnssec_broken']],
+  ['signatures held no better before', BOGUS, { ...full, ds: [] }, []],
+  ['the certificate has expired', full, { ...full, tls: EXPIRED }, ['certificate_expired']],
+  ['an untrusted certificate has expired', { ...full, tls: SELF_SIGNED }, { ...full, tls: EXPIRED }, []],
+  ['nothing could be measured', full, { ...unmeasured, tls: { status: 'timeout', isTrusted: null } }, []],
+  ['nothing could be measured before', unmeasured, {}, []],
+  ['only a wildcard is read again', { ...full, wildcardTxt: 'timeout' }, { ...full, wildcardTxt: [REJECT] }, []],
+  ['everything is removed', full, { tls: EXPIRED }, all],
+]);
+it('what got worse is nothing where the same record is read otherwise than by an earlier version', () => {
+  const records = ['p=quarantine; sp=', 'p=quarantine; sp=bogus; rua=mailto:d@example.com', 'p=reject; np=x'];
+  for (const record of records) {
+    const policy = record.startsWith('p=reject') ? ('reject' as const) : ('quarantine' as const);
+    const now = postureOf({ ...full, dmarc: [`v=DMARC1; ${record}`] });
+    const { foundAt: _, ...dmarc } = { ...now.dmarc, policy, effectivePolicy: policy };
+    const earlier = restorePosture({ ...shortenPosture(now), dmarc, scoreVersion: '1' });
+    assert.deepEqual(regressionsOf(earlier, now), []);
+    assert.notDeepEqual(regressionsOf(earlier, postureOf({ ...full, dmarc: [] })), []);
+  }
 });

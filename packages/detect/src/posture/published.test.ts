@@ -16,26 +16,24 @@ import type { DkimKey, Posture } from './posture-type.ts';
 const postureOf = (parts: EvidenceParts) => postureUnder(parts, testRulebook);
 const ds = (algorithm: number, digestType = 2) => ({ keyTag: 1, algorithm, digestType, digest: 'ab' });
 
-describe('DNSSEC', () => {
-  const judges = (records: ReturnType<typeof ds>[], isWeak: boolean | null, ...algorithms: number[]) =>
-    hasMembers(postureOf({ ds: records }).dnssec, { isWeak, algorithms });
-  rows(judges, [
-    ['with ECDSA is in order', [ds(13)], false, 13],
-    ['with Ed25519 and SHA-384 is in order', [ds(15, 4)], false, 15],
-    ['with RSA and SHA-256 is in order', [ds(8)], false, 8],
-    ['with RSA and SHA-1 is weak', [ds(5)], true, 5],
-    ['with RSA and SHA-1 beside ECDSA, in a roll-over, is weak', [ds(7), ds(13)], true, 7, 13],
-    ['with a SHA-1 digest alone is weak', [ds(13, 1)], true, 13],
-    ['with a SHA-1 digest beside a better one is in order', [ds(13, 1), ds(13, 2)], false, 13],
-    ['with GOST is weak', [ds(12, 3)], true, 12],
-    ['with the newer GOST is in order', [ds(23)], false, 23],
-    ['without DS is not there', [], null],
-  ]);
-  it('is validated where the resolver does so', () => {
-    const bogus = { policies: { validation: 'bogus' } } as const;
-    const found = [{}, bogus].map((parts) => postureOf({ ds: [ds(13)], ...parts }).dnssec.validation);
-    assert.deepEqual(found, ['unknown', 'bogus']);
-  });
+const judges = (records: ReturnType<typeof ds>[], isWeak: boolean | null, ...algorithms: number[]) =>
+  hasMembers(postureOf({ ds: records }).dnssec, { isWeak, algorithms });
+rows(judges, [
+  ['with ECDSA is in order', [ds(13)], false, 13],
+  ['with Ed25519 and SHA-384 is in order', [ds(15, 4)], false, 15],
+  ['with RSA and SHA-256 is in order', [ds(8)], false, 8],
+  ['with RSA and SHA-1 is weak', [ds(5)], true, 5],
+  ['with RSA and SHA-1 beside ECDSA, in a roll-over, is weak', [ds(7), ds(13)], true, 7, 13],
+  ['with a SHA-1 digest alone is weak', [ds(13, 1)], true, 13],
+  ['with a SHA-1 digest beside a better one is in order', [ds(13, 1), ds(13, 2)], false, 13],
+  ['with GOST is weak', [ds(12, 3)], true, 12],
+  ['with the newer GOST is in order', [ds(23)], false, 23],
+  ['without DS is not there', [], null],
+]);
+it('DNSSEC is validated where the resolver does so', () => {
+  const bogus = { policies: { validation: 'bogus' } } as const;
+  const found = [{}, bogus].map((parts) => postureOf({ ds: [ds(13)], ...parts }).dnssec.validation);
+  assert.deepEqual(found, ['unknown', 'bogus']);
 });
 
 describe('CAA', () => {
@@ -65,34 +63,34 @@ describe('CAA', () => {
   });
 });
 
-describe('BIMI', () => {
-  const logo = 'v=BIMI1; l=https://example.com/logo.svg; a=https://example.com/vmc.pem';
-  const bimiOf = (bimi: string[], dmarc = 'v=DMARC1; p=reject') => postureOf({ bimi, dmarc: [dmarc] }).bimi;
+const logo = 'v=BIMI1; l=https://example.com/logo.svg; a=https://example.com/vmc.pem';
+const bimiOf = (bimi: string[], dmarc = 'v=DMARC1; p=reject') => postureOf({ bimi, dmarc: [dmarc] }).bimi;
 
-  it('has a logo and a certificate', () => {
-    const all = { hasRecord: true, hasLogo: true, hasCertificate: true, isEligible: true };
-    assert.deepEqual(bimiOf([logo]), { status: 'observed', ...all });
-    assert.equal(bimiOf(['v=BIMI1; l=https://example.com/logo.svg?v=2']).hasLogo, true);
-    for (const other of ['', ' l=http://example.com/logo.svg', ' l=https://example.com/logo.png'])
-      assert.equal(bimiOf([`v=BIMI1;${other}`]).hasLogo, false, other);
-  });
-  it('is shown under an enforced policy only, for names below too', () => {
-    for (const tags of ['p=none', 'p=reject; sp=none', 'p=quarantine; t=y', 'p=quarantine'])
-      assert.equal(bimiOf([logo], `v=DMARC1; ${tags}`).isEligible, tags === 'p=quarantine', tags);
-  });
-  it('may be declined, and then lacks nothing', () => {
-    const posture = postureOf({ bimi: ['v=BIMI1; l=; a=;'], dmarc: ['v=DMARC1; p=none'] });
-    hasMembers(posture.bimi, { hasLogo: null, hasCertificate: false });
-    assert.deepEqual(factorIn(posture, 'bimi')?.issues, []);
-  });
-  it('is not reported as refused while the policy is not known', () => {
-    for (const parts of [{ dmarc: 'timeout' }, { policies: { dmarcParents: { com: 'timeout' } } }] as const) {
-      const posture = postureOf({ bimi: [logo], ...parts });
-      assert.deepEqual([posture.bimi.isEligible, factorIn(posture, 'bimi')?.issues], [null, []]);
-    }
-  });
-  it('is null without a record', () => assert.equal(bimiOf([]).isEligible, null));
+it('BIMI has a logo and a certificate', () => {
+  const all = { hasRecord: true, hasLogo: true, hasCertificate: true, isEligible: true };
+  assert.deepEqual(bimiOf([logo]), { status: 'observed', ...all });
+  assert.equal(bimiOf(['v=BIMI1; l=https://example.com/logo.svg?v=2']).hasLogo, true);
+  const again = ` ${logo.slice(9)}; l=https://b.com/b.svg`;
+  const wrong = ['', ' l=http://example.com/logo.svg', ' l=https://example.com/logo.png', again];
+  for (const other of [...wrong, ' avp=bogus; l=https://example.com/logo.svg', ' l=; avp=bogus'])
+    assert.equal(bimiOf([`v=BIMI1;${other}`]).hasLogo, false, other);
 });
+it('BIMI is shown under an enforced policy only, for names below too', () => {
+  for (const tags of ['p=none', 'p=reject; sp=none', 'p=quarantine; t=y', 'p=quarantine'])
+    assert.equal(bimiOf([logo], `v=DMARC1; ${tags}`).isEligible, tags === 'p=quarantine', tags);
+});
+it('BIMI may be declined, and then lacks nothing', () => {
+  const posture = postureOf({ bimi: ['v=BIMI1; l=; a=;'], dmarc: ['v=DMARC1; p=none'] });
+  hasMembers(posture.bimi, { hasLogo: null, hasCertificate: false });
+  assert.deepEqual(factorIn(posture, 'bimi')?.issues, []);
+});
+it('BIMI is not reported as refused while the policy is not known', () => {
+  for (const parts of [{ dmarc: 'timeout' }, { policies: { dmarcParents: { com: 'timeout' } } }] as const) {
+    const posture = postureOf({ bimi: [logo], ...parts });
+    assert.deepEqual([posture.bimi.isEligible, factorIn(posture, 'bimi')?.issues], [null, []]);
+  }
+});
+it('BIMI is null without a record', () => assert.equal(bimiOf([]).isEligible, null));
 
 describe('MTA-STS', () => {
   const record = ['v=STSv1; id=20260101T000000'];
@@ -142,18 +140,16 @@ describe('MTA-STS', () => {
   });
 });
 
-describe('TLS-RPT', () => {
-  const reportsOf = (record: string) => postureOf({ tlsRpt: [record] }).tlsRpt;
-  it('has an address where one is of mail or HTTPS', () => {
-    const found = { status: 'observed', hasRecord: true, problem: null };
-    for (const rua of ['mailto:t@example.com', 'https://t.example.com/v1', 'nonsense,mailto:t@example.com'])
-      assert.deepEqual(reportsOf(`v=TLSRPTv1;rua=${rua}`), { ...found, hasAddress: true }, rua);
-    for (const rest of ['; rua=http://t.example.com', '; rua=', ''])
-      assert.deepEqual(reportsOf(`v=TLSRPTv1${rest}`), { ...found, hasAddress: false }, rest);
-  });
-  it('is not measured while its name does not answer', () =>
-    assert.equal(postureOf({ tlsRpt: 'timeout' }).tlsRpt.hasAddress, null));
+const reportsOf = (record: string) => postureOf({ tlsRpt: [record] }).tlsRpt;
+it('TLS-RPT has an address where one is of mail or HTTPS', () => {
+  const found = { status: 'observed', hasRecord: true, problem: null };
+  for (const rua of ['mailto:t@example.com', 'https://t.example.com/v1', 'nonsense,mailto:t@example.com'])
+    assert.deepEqual(reportsOf(`v=TLSRPTv1;rua=${rua}`), { ...found, hasAddress: true }, rua);
+  for (const rest of ['; rua=http://t.example.com', '; rua=', '', '; rua=mailto:a@a.com; rua=mailto:b@b.com'])
+    assert.deepEqual(reportsOf(`v=TLSRPTv1${rest}`), { ...found, hasAddress: false }, rest);
 });
+it('TLS-RPT is not measured while its name does not answer', () =>
+  assert.equal(postureOf({ tlsRpt: 'timeout' }).tlsRpt.hasAddress, null));
 
 function rsa(bits: number, type: 'spki' | 'pkcs1' = 'spki'): string {
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: bits });
@@ -192,18 +188,16 @@ describe('a DKIM key', () => {
     assert.equal(readDkimKey('s1', `v=DKIM1; p=${'A'.repeat(65_536)}`)?.problem, 'unreadable'));
 });
 
-describe('the size of an RSA key', () => {
-  const der = new Uint8Array(Buffer.from(strong, 'base64'));
-  it('is null for every key that is cut', () => {
-    for (let length = 0; length < der.length; length++) assert.equal(rsaModulusBits(der.subarray(0, length)), null);
-  });
-  it('is null for keys of other kinds', () => {
-    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    assert.equal(rsaModulusBits(new Uint8Array(publicKey.export({ format: 'der', type: 'spki' }))), null);
-  });
-  it('is read without harm from any bytes, and from keys with a byte changed', () => {
-    const isSize = (bits: number | null) => bits === null || (bits > 0 && bits <= der.length * 8);
-    holds(100, [fc.uint8Array({ maxLength: 64 })], (bytes) => isSize(rsaModulusBits(bytes)));
-    holds(100, [fc.nat(der.length - 1), fc.nat(255)], (at, byte) => isSize(rsaModulusBits(der.with(at, byte))));
-  });
+const der = new Uint8Array(Buffer.from(strong, 'base64'));
+it('the size of an RSA key is null for every key that is cut', () => {
+  for (let length = 0; length < der.length; length++) assert.equal(rsaModulusBits(der.subarray(0, length)), null);
+});
+it('the size of an RSA key is null for keys of other kinds', () => {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  assert.equal(rsaModulusBits(new Uint8Array(publicKey.export({ format: 'der', type: 'spki' }))), null);
+});
+it('the size of an RSA key is read without harm from any bytes, and from keys with a byte changed', () => {
+  const isSize = (bits: number | null) => bits === null || (bits > 0 && bits <= der.length * 8);
+  holds(100, [fc.uint8Array({ maxLength: 64 })], (bytes) => isSize(rsaModulusBits(bytes)));
+  holds(100, [fc.nat(der.length - 1), fc.nat(255)], (at, byte) => isSize(rsaModulusBits(der.with(at, byte))));
 });

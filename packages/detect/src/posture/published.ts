@@ -13,6 +13,17 @@ export function onlyRecordOf({ records }: Lookup<string>, version: string): stri
   return record === undefined || rest.length > 0 ? null : record.slice(0, MAX_RECORD_LENGTH);
 }
 
+/** Values of a record's tags by lower-case name, without the version; undefined if a tag occurs twice: no value counts. */
+export function tagsOf(record: string): ReadonlyMap<string, string> | undefined {
+  const tags = new Map<string, string>();
+  for (const tag of record.split(';').slice(1)) {
+    const [, name = '', value = ''] = /^\s*([a-z]+)\s*=(.*)$/is.exec(tag) ?? [];
+    if (tags.has(name.toLowerCase())) return undefined;
+    if (name !== '') tags.set(name.toLowerCase(), value.trim());
+  }
+  return tags;
+}
+
 /** Why `onlyRecordOf` returns null; null if no record under the name was meant as a policy. */
 export function recordProblemOf({ records }: Lookup<string>, version: string): RecordProblem | null {
   if (records.length === 0) return null;

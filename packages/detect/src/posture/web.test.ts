@@ -10,59 +10,54 @@ import type { Posture } from './posture-type.ts';
 const withHeaders = (headers: Record<string, string>, http: EvidenceParts['http'] = {}) =>
   postureOf({ http: { headers, ...http } });
 
-describe('TLS', () => {
-  for (const [problem, issue] of Object.entries({
-    ...{ CERT_HAS_EXPIRED: 'expired', ERR_TLS_CERT_ALTNAME_INVALID: 'name-mismatch', constructor: 'untrusted' },
-    ...{ UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'incomplete-chain', DEPTH_ZERO_SELF_SIGNED_CERT: 'self-signed' },
-    SELF_SIGNED_CERT_IN_CHAIN: 'untrusted-root',
-  }))
-    it(`reads ${problem} as ${issue}`, () =>
-      assert.equal(postureOf({ tls: { isTrusted: false, problem } }).tls.issue, issue));
+for (const [problem, issue] of Object.entries({
+  ...{ CERT_HAS_EXPIRED: 'expired', ERR_TLS_CERT_ALTNAME_INVALID: 'name-mismatch', constructor: 'untrusted' },
+  ...{ UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'incomplete-chain', DEPTH_ZERO_SELF_SIGNED_CERT: 'self-signed' },
+  SELF_SIGNED_CERT_IN_CHAIN: 'untrusted-root',
+}))
+  it(`TLS reads ${problem} as ${issue}`, () =>
+    assert.equal(postureOf({ tls: { isTrusted: false, problem } }).tls.issue, issue));
 
-  const expires = (validFrom: string | null, validTo: string, expiresSoon: boolean) =>
-    assert.equal(postureOf({ tls: { validFrom, validTo } }).tls.expiresSoon, expiresSoon);
-  rows(expires, [
-    ['is in time with 28 of 90 days left', '2025-11-01T00:00:00Z', '2026-01-30T00:00:00Z', false],
-    ['is late with 6 of 90 days left', '2025-10-10T00:00:00Z', '2026-01-08T00:00:00Z', true],
-    ['is late with 13 days of a year left', '2025-01-10T00:00:00Z', '2026-01-15T00:00:00Z', true],
-    ['is in time with 2 of 6 days left, as is usual', '2025-12-29T00:00:00Z', '2026-01-04T00:00:00Z', false],
-    ['is late with hours of 5 days left', '2025-12-28T00:00:00Z', '2026-01-02T12:00:00Z', true],
-    ['is late in a life of unknown length', null, '2026-01-10T00:00:00Z', true],
-  ]);
-});
+const expires = (validFrom: string | null, validTo: string, expiresSoon: boolean) =>
+  assert.equal(postureOf({ tls: { validFrom, validTo } }).tls.expiresSoon, expiresSoon);
+rows(expires, [
+  ['is in time with 28 of 90 days left', '2025-11-01T00:00:00Z', '2026-01-30T00:00:00Z', false],
+  ['is late with 6 of 90 days left', '2025-10-10T00:00:00Z', '2026-01-08T00:00:00Z', true],
+  ['is late with 13 days of a year left', '2025-01-10T00:00:00Z', '2026-01-15T00:00:00Z', true],
+  ['is in time with 2 of 6 days left, as is usual', '2025-12-29T00:00:00Z', '2026-01-04T00:00:00Z', false],
+  ['is late with hours of 5 days left', '2025-12-28T00:00:00Z', '2026-01-02T12:00:00Z', true],
+  ['is late in a life of unknown length', null, '2026-01-10T00:00:00Z', true],
+]);
 
-describe('HSTS', () => {
-  const none = { status: 'absent', maxAge: null };
-  for (const [header, expected] of Object.entries({
-    'max-age=31536000': { status: 'observed', maxAge: 31_536_000, includesSubdomains: false, isPreload: false },
-    'Max-Age="63072"; includeSubDomains; preload': { maxAge: 63_072, includesSubdomains: true, isPreload: true },
-    ...{ 'max-age=0': { status: 'observed', maxAge: 0 }, 'max-age=100, max-age=31536000': { maxAge: 100 } },
-    ...{ includeSubDomains: none, 'max-age=-1': none, [`${';'.repeat(60_000)}max-age=1`]: none },
-    'max-age=99999999999': { status: 'observed', maxAge: 31_536_000_000 },
-  }))
-    it(`reads ${header.slice(0, 60)}`, () =>
-      assert.partialDeepStrictEqual(withHeaders({ 'strict-transport-security': header }).hsts, expected));
+const none = { status: 'absent', maxAge: null };
+for (const [header, expected] of Object.entries({
+  'max-age=31536000': { status: 'observed', maxAge: 31_536_000, includesSubdomains: false, isPreload: false },
+  'Max-Age="63072"; includeSubDomains; preload': { maxAge: 63_072, includesSubdomains: true, isPreload: true },
+  ...{ 'max-age=0': { status: 'observed', maxAge: 0 }, 'max-age=100, max-age=31536000': { maxAge: 100 } },
+  ...{ includeSubDomains: none, 'max-age=-1': none, [`${';'.repeat(60_000)}max-age=1`]: none },
+  'max-age=99999999999': { status: 'observed', maxAge: 31_536_000_000 },
+}))
+  it(`HSTS reads ${header.slice(0, 60)}`, () =>
+    assert.partialDeepStrictEqual(withHeaders({ 'strict-transport-security': header }).hsts, expected));
 
-  const header = { 'strict-transport-security': 'max-age=31536000' };
-  const redirected = (from: string) => ({ url: 'https://other.test/', statusCode: 301, redirects: [from] });
-  const is = (http: EvidenceParts['http'], status: string) =>
-    assert.equal(withHeaders(header, http).hsts.status, status);
-  rows(is, [
-    ['over HTTP is nothing', { url: 'http://example.com/' }, 'absent'],
-    ['of a wall says nothing', { status: 'blocked' }, 'unmeasured'],
-    ['of an error that passes says nothing', { statusCode: 503 }, 'unmeasured'],
-    ['of too many requests says nothing', { statusCode: 429 }, 'unmeasured'],
-    ['of another domain says nothing', { url: 'https://other.test/', statusCode: 200 }, 'unmeasured'],
-    ['of the domain’s own redirect to another is its own', redirected('https://example.com/'), 'observed'],
-    ['of such a redirect over HTTP is nothing', redirected('http://example.com/'), 'absent'],
-    ['of a page not found is its own', { statusCode: 404 }, 'observed'],
-    ['is not there without an answer', { status: 'timeout', url: null, statusCode: null }, 'unmeasured'],
-  ]);
-  it('is not missed on an error, where it may be the page’s', () => {
-    for (const statusCode of [403, 404, 429, 503])
-      assert.equal(withHeaders({}, { statusCode }).hsts.status, 'unmeasured', String(statusCode));
-    assert.equal(withHeaders({}).hsts.status, 'absent');
-  });
+const header = { 'strict-transport-security': 'max-age=31536000' };
+const redirected = (from: string) => ({ url: 'https://other.test/', statusCode: 301, redirects: [from] });
+const is = (http: EvidenceParts['http'], status: string) => assert.equal(withHeaders(header, http).hsts.status, status);
+rows(is, [
+  ['over HTTP is nothing', { url: 'http://example.com/' }, 'absent'],
+  ['of a wall says nothing', { status: 'blocked' }, 'unmeasured'],
+  ['of an error that passes says nothing', { statusCode: 503 }, 'unmeasured'],
+  ['of too many requests says nothing', { statusCode: 429 }, 'unmeasured'],
+  ['of another domain says nothing', { url: 'https://other.test/', statusCode: 200 }, 'unmeasured'],
+  ['of the domain’s own redirect to another is its own', redirected('https://example.com/'), 'observed'],
+  ['of such a redirect over HTTP is nothing', redirected('http://example.com/'), 'absent'],
+  ['of a page not found is its own', { statusCode: 404 }, 'observed'],
+  ['is not there without an answer', { status: 'timeout', url: null, statusCode: null }, 'unmeasured'],
+]);
+it('HSTS is not missed on an error, where it may be the page’s', () => {
+  for (const statusCode of [403, 404, 429, 503])
+    assert.equal(withHeaders({}, { statusCode }).hsts.status, 'unmeasured', String(statusCode));
+  assert.equal(withHeaders({}).hsts.status, 'absent');
 });
 
 describe('protective headers', () => {

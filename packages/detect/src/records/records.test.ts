@@ -10,62 +10,60 @@ import { MAX_VALUE_LENGTH, type RecordKind, recordValue } from './record-kinds.t
 const page = (tags: readonly string[], metas = {}) => ({ page: { tags, metas } });
 const DAY = 86_400_000;
 
-describe('observed records', () => {
-  for (const [kind, parts, values] of [
-    ['ns', { ns: ['B.example', 'a.example.', 'b.example'] }, ['a.example', 'b.example']],
-    ['ns_set', { ns: ['b.example', 'a.example'] }, ['a.example,b.example']],
-    ['mx', { mx: ['10 in.example', '5 '] }, ['in.example', 'null-mx']],
-    ['soa', { soa: [{ mname: 'm.example', rname: 'dns.example', serial: 7 }] }, ['dns.example']],
-    ['address', { a: ['192.0.2.1'], aaaa: ['2001:DB8:0::1'] }, ['192.0.2.1', '2001:db8::1']],
-    ['asn', { addresses: [{ asn: 64496 }, { asn: 64497, use: 'mail' }] }, ['AS64496']],
-    ['network', { addresses: [{ prefix: '192.0.2.0/24' }] }, ['192.0.2.0/24']],
-    ['cname', { www: aliasTo('x.cdn.example') }, ['x.cdn.example']],
-    ['txt', { txt: ['v=spf1 -all', 'MS=ms12345678', 'hello'] }, ['hello', 'v=spf1 -all']],
-    ['verification', { txt: ['MS=ms12345678'], http: page([], { 'p:domain_verify': 'abcdef' }) }, undefined],
-    ['spf', { txt: ['v=spf1 include:A.example include:%{d}.x redirect=b.example'] }, undefined],
-    ['dmarc', { dmarc: ['v=DMARC1; p=none', 'other'] }, ['v=DMARC1; p=none']],
-    ['caa', { caa: ['0 issue ca.example'] }, ['issue ca.example']],
-    ['certificate_name', { tls: { names: ['*.Example.com'] } }, ['*.example.com']],
-    ['certificate_issuer', { tls: { issuer: 'CA', issuerCommonName: 'CA' } }, ['CA']],
-    ['tag', { http: page(['GTM-ABC123']) }, ['GTM-ABC123']],
-    ['favicon', { files: { favicon: { status: 'found', hash: -7 } } }, ['-7']],
-    ['favicon', { files: { favicon: { status: 'missing', hash: null } } }, undefined],
-    ['redirect', { http: { url: 'https://www.brand.example.org/' } }, ['example.org']],
-  ] as const satisfies readonly (readonly [RecordKind, EvidenceParts, readonly string[] | undefined])[])
-    it(`of ${kind} are stored in one form`, () => {
-      const expected = {
-        verification: ['MS=ms12345678', 'p:domain_verify=abcdef'],
-        spf: ['%{d}.x', 'a.example', 'b.example'],
-        favicon: undefined,
-      };
-      const { values: found, unmeasured } = observedRecords(evidenceOf({ ...{ tls: {}, http: page([]) }, ...parts }));
-      assert.deepEqual(found.get(kind), values ?? expected[kind as 'spf']);
-      for (const value of found.get(kind) ?? []) assert.equal(recordValue(kind, value), value, 'and stay as they are');
-      assert.equal(unmeasured.has(kind), false);
-    });
-
-  it('of failed look-ups are unmeasured, of a domain without a site absent, and hostile ones bounded', () => {
-    const failed = observedRecords(evidenceOf({ ns: 'timeout', a: 'servfail', http: { status: 'blocked' } }));
-    const kinds =
-      'ns ns_set address network asn cname verification certificate_name certificate_issuer tag favicon redirect';
-    assert.deepEqual([...failed.unmeasured], kinds.split(' '));
-    const noWeb = evidenceOf({ a: [], http: { status: 'skipped', url: null } });
-    assert.deepEqual([...observedRecords(noWeb).unmeasured], []);
-    const txt = Array.from({ length: 200 }, (_, i) => `${i}\0\ud800${'x'.repeat(9_000)}`);
-    const kept = observedRecords(evidenceOf({ txt })).values.get('txt') ?? [];
-    assert.equal(kept.length, 32);
-    assert.ok(kept.every((text) => text.length <= MAX_VALUE_LENGTH && text.isWellFormed() && !text.includes('\0')));
-    assert.equal(new Set(kept).size, 32);
+for (const [kind, parts, values] of [
+  ['ns', { ns: ['B.example', 'a.example.', 'b.example'] }, ['a.example', 'b.example']],
+  ['ns_set', { ns: ['b.example', 'a.example'] }, ['a.example,b.example']],
+  ['mx', { mx: ['10 in.example', '5 '] }, ['in.example', 'null-mx']],
+  ['soa', { soa: [{ mname: 'm.example', rname: 'dns.example', serial: 7 }] }, ['dns.example']],
+  ['address', { a: ['192.0.2.1'], aaaa: ['2001:DB8:0::1'] }, ['192.0.2.1', '2001:db8::1']],
+  ['asn', { addresses: [{ asn: 64496 }, { asn: 64497, use: 'mail' }] }, ['AS64496']],
+  ['network', { addresses: [{ prefix: '192.0.2.0/24' }] }, ['192.0.2.0/24']],
+  ['cname', { www: aliasTo('x.cdn.example') }, ['x.cdn.example']],
+  ['txt', { txt: ['v=spf1 -all', 'MS=ms12345678', 'hello'] }, ['hello', 'v=spf1 -all']],
+  ['verification', { txt: ['MS=ms12345678'], http: page([], { 'p:domain_verify': 'abcdef' }) }, undefined],
+  ['spf', { txt: ['v=spf1 include:A.example include:%{d}.x redirect=b.example'] }, undefined],
+  ['dmarc', { dmarc: ['v=DMARC1; p=none', 'other'] }, ['v=DMARC1; p=none']],
+  ['caa', { caa: ['0 issue ca.example'] }, ['issue ca.example']],
+  ['certificate_name', { tls: { names: ['*.Example.com'] } }, ['*.example.com']],
+  ['certificate_issuer', { tls: { issuer: 'CA', issuerCommonName: 'CA' } }, ['CA']],
+  ['tag', { http: page(['GTM-ABC123']) }, ['GTM-ABC123']],
+  ['favicon', { files: { favicon: { status: 'found', hash: -7 } } }, ['-7']],
+  ['favicon', { files: { favicon: { status: 'missing', hash: null } } }, undefined],
+  ['redirect', { http: { url: 'https://www.brand.example.org/' } }, ['example.org']],
+] as const satisfies readonly (readonly [RecordKind, EvidenceParts, readonly string[] | undefined])[])
+  it(`observed records of ${kind} are stored in one form`, () => {
+    const expected = {
+      verification: ['MS=ms12345678', 'p:domain_verify=abcdef'],
+      spf: ['%{d}.x', 'a.example', 'b.example'],
+      favicon: undefined,
+    };
+    const { values: found, unmeasured } = observedRecords(evidenceOf({ ...{ tls: {}, http: page([]) }, ...parts }));
+    assert.deepEqual(found.get(kind), values ?? expected[kind as 'spf']);
+    for (const value of found.get(kind) ?? []) assert.equal(recordValue(kind, value), value, 'and stay as they are');
+    assert.equal(unmeasured.has(kind), false);
   });
 
-  it('of tags are ids in scripts and addresses, not in prose', () => {
-    const html = `<script>x('GTM-AB12CD');gtag("config","G-ABCDE12345");fbq('init', '1234567890123')</script>
+it('observed records of failed look-ups are unmeasured, of a domain without a site absent, and hostile ones bounded', () => {
+  const failed = observedRecords(evidenceOf({ ns: 'timeout', a: 'servfail', http: { status: 'blocked' } }));
+  const kinds =
+    'ns ns_set address network asn cname verification certificate_name certificate_issuer tag favicon redirect';
+  assert.deepEqual([...failed.unmeasured], kinds.split(' '));
+  const noWeb = evidenceOf({ a: [], http: { status: 'skipped', url: null } });
+  assert.deepEqual([...observedRecords(noWeb).unmeasured], []);
+  const txt = Array.from({ length: 200 }, (_, i) => `${i}\0\ud800${'x'.repeat(9_000)}`);
+  const kept = observedRecords(evidenceOf({ txt })).values.get('txt') ?? [];
+  assert.equal(kept.length, 32);
+  assert.ok(kept.every((text) => text.length <= MAX_VALUE_LENGTH && text.isWellFormed() && !text.includes('\0')));
+  assert.equal(new Set(kept).size, 32);
+});
+
+it('observed records of tags are ids in scripts and addresses, not in prose', () => {
+  const html = `<script>x('GTM-AB12CD');gtag("config","G-ABCDE12345");fbq('init', '1234567890123')</script>
       <img src="https://www.facebook.com/tr?id=1234567890123&ev=x"><iframe src="//x/ns.html?id=GTM-AB12CD"></iframe>
       <p>model G-ABCDE99999 and 'UA-1' or 'GTM-lower'`;
-    assert.deepEqual(tagIds(html), ['GTM-AB12CD', 'G-ABCDE12345', 'meta-pixel-1234567890123']);
-    const many = Array.from({ length: 99 }, (_, i) => `'AW-${100_000_000 + i}'`).join();
-    assert.equal(tagIds(many).length, 32);
-  });
+  assert.deepEqual(tagIds(html), ['GTM-AB12CD', 'G-ABCDE12345', 'meta-pixel-1234567890123']);
+  const many = Array.from({ length: 99 }, (_, i) => `'AW-${100_000_000 + i}'`).join();
+  assert.equal(tagIds(many).length, 32);
 });
 
 describe('intervals of records', () => {
@@ -92,13 +90,12 @@ describe('intervals of records', () => {
     return own.map(({ value, firstSeen, lastSeen, endedAt }) => [value, ...[firstSeen, lastSeen, endedAt].map(inDays)]);
   };
 
-  it('begin, end at the first look-up without the value, and begin again', () => {
+  it('begin, end at the first look-up without the value, and begin again', () =>
     assert.deepEqual(after('mx', { 1: ['a'], 2: ['a'], 4: ['b'], 6: ['a', 'b'] }), [
       ['a', 1, 2, 4],
       ['b', 4, null, null],
       ['a', 6, null, null],
-    ]);
-  });
+    ]));
   it('are not ended by a failure, which only stops their last observation', () => {
     assert.deepEqual(after('mx', { 1: ['a'], 2: null, 3: null }), [['a', 1, 1, null]]);
     assert.deepEqual(after('mx', { 1: ['a'], 2: null, 3: ['a'] }), [['a', 1, null, null]]);

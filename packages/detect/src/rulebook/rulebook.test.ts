@@ -176,32 +176,30 @@ describe('HostTrie', () => {
   });
 });
 
-describe('TextTrie', () => {
-  it('finds at any position what a loop over all patterns finds, in any order of insertion', () => {
-    const pattern = fc.stringMatching(/^[abé]{0,5}$/);
-    const text = fc.stringMatching(/^[abé]{0,10}$/);
-    holds(100, [fc.uniqueArray(pattern, { maxLength: 10 }), text], (patterns, within) => {
-      const trie = textsOf(...patterns);
-      for (let at = 0; at <= within.length; at++) {
-        const fitting = patterns.filter((each) => within.startsWith(each, at));
-        const [longest] = fitting.toSorted((a, b) => b.length - a.length);
-        assert.deepEqual(trie.findAt(within, at), longest === undefined ? [] : [longest], `${within} at ${at}`);
-      }
-    });
-    assert.deepEqual(textsOf('google-').findAt('google-', 99), []);
+it('TextTrie finds at any position what a loop over all patterns finds, in any order of insertion', () => {
+  const pattern = fc.stringMatching(/^[abé]{0,5}$/);
+  const text = fc.stringMatching(/^[abé]{0,10}$/);
+  holds(100, [fc.uniqueArray(pattern, { maxLength: 10 }), text], (patterns, within) => {
+    const trie = textsOf(...patterns);
+    for (let at = 0; at <= within.length; at++) {
+      const fitting = patterns.filter((each) => within.startsWith(each, at));
+      const [longest] = fitting.toSorted((a, b) => b.length - a.length);
+      assert.deepEqual(trie.findAt(within, at), longest === undefined ? [] : [longest], `${within} at ${at}`);
+    }
   });
-  it('finds patterns wherever a word begins, each once', () => {
-    assert.deepEqual(textsOf('nginx', 'php').findWords('php nginx nginx php'), ['php', 'nginx']);
-    assert.deepEqual(textsOf().findWords('anything'), []);
-    assert.deepEqual(textsOf('h2o/', 'x-').findWords('xh2o/1 (h2o/2)ax-'), ['h2o/']);
-  });
-  it('finds in a text whatever the text includes', () => {
-    const word = fc.stringMatching(/^[ab]{1,3}$/);
-    holds(100, [fc.uniqueArray(word, { maxLength: 6 }), fc.stringMatching(/^[ab ]{0,12}$/)], (words, text) => {
-      const found = textsOf(...words).findWords(text);
-      const isThere = words.some((each) => text.startsWith(each) || text.includes(` ${each}`));
-      assert.equal(found.length > 0, isThere);
-      for (const each of found) assert.ok(text.includes(each));
-    });
+  assert.deepEqual(textsOf('google-').findAt('google-', 99), []);
+});
+it('TextTrie finds patterns wherever a word begins, each once', () => {
+  assert.deepEqual(textsOf('nginx', 'php').findWords('php nginx nginx php'), ['php', 'nginx']);
+  assert.deepEqual(textsOf().findWords('anything'), []);
+  assert.deepEqual(textsOf('h2o/', 'x-').findWords('xh2o/1 (h2o/2)ax-'), ['h2o/']);
+});
+it('TextTrie finds in a text whatever the text includes', () => {
+  const word = fc.stringMatching(/^[ab]{1,3}$/);
+  holds(100, [fc.uniqueArray(word, { maxLength: 6 }), fc.stringMatching(/^[ab ]{0,12}$/)], (words, text) => {
+    const found = textsOf(...words).findWords(text);
+    const isThere = words.some((each) => text.startsWith(each) || text.includes(` ${each}`));
+    assert.equal(found.length > 0, isThere);
+    for (const each of found) assert.ok(text.includes(each));
   });
 });

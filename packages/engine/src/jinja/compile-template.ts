@@ -50,16 +50,14 @@ export function compileTemplate(source: string): CompiledTemplate {
   };
 }
 
+/** With what the block's markers strip of the text around them; a newline after the block counts as part of it. */
+const RAW = /(?:(?<=^|\n)[ \t]*)?\{%([-+]?)\s*raw\s*(-?)%\}(.*?)\{%([-+]?)\s*endraw\s*(-?)%\}\n?/gs;
+
 /** The library has no `{% raw %}`: its text becomes an expression. */
 function withoutRaw(source: string): string {
-  const [first = '', ...rest] = source.split(/\{%-?[ ]?raw[ ]?-?%\}/);
-  return (
-    first +
-    rest
-      .map((each) => {
-        const [raw = '', ...after] = each.split(/\{%-?[ ]?endraw[ ]?-?%\}/);
-        return `{{ ${JSON.stringify(raw)} }}${after.join('')}`;
-      })
-      .join('')
-  );
+  return source.replace(RAW, (_, before: string, start: string, raw: string, end: string, after: string) => {
+    let text = start === '-' ? raw.trimStart() : raw;
+    text = end === '-' ? text.trimEnd() : text.replace(/(?<=^|\n)[ \t]+$/, '');
+    return `{{${before === '-' ? '-' : ''} ${JSON.stringify(text)} ${after}}}`;
+  });
 }

@@ -132,7 +132,11 @@ export const filters: Readonly<Record<string, Filter>> = {
   trim: method('strip'),
   upper: method('upper'),
   lower: method('lower'),
-  title: method('title'),
+  // Unlike Python's method, a word goes on after an apostrophe or a digit.
+  title: ({ value }) =>
+    new Text(
+      textOf(value).replace(/[^-\s({[<]+/g, (word) => word.slice(0, 1).toUpperCase() + word.slice(1).toLowerCase()),
+    ),
   capitalize: method('capitalize'),
   replace: method('replace'),
 };

@@ -111,14 +111,25 @@ export const nameOf = (value: Value): string => value.type.replace(/Value$/, '')
 /** `format % values`, with the conversions that templates use. */
 export function percentFormat(format: string, values: readonly Value[]): string {
   let next = 0;
-  return format.replace(/%(?:\.(\d))?([sdrf%])/g, (_, digits: string | undefined, kind: string) => {
-    if (kind === '%') return '%';
-    const value = values[next++];
-    if (!value) throw new Error('not enough arguments for format string');
-    if (kind === 'd') return String(Math.trunc(value.value));
-    if (kind === 'f') return Number(value.value).toFixed(Number(digits ?? 6));
-    return kind === 'r' ? notation(value) : textOf(value);
-  });
+  return format.replace(
+    /%([-0]*)(\d{0,3})(?:\.(\d))?([sdrf%])/g,
+    (_, flags: string, width: string, digits: string | undefined, kind: string) => {
+      if (kind === '%') return '%';
+      const value = values[next++];
+      if (!value) throw new Error('not enough arguments for format string');
+      const text = converted(value, kind, digits);
+      if (flags.includes('-')) return text.padEnd(Number(width));
+      const sign = flags.includes('0') && /[df]/.test(kind) ? (/^-?/.exec(text)?.[0] ?? '') : undefined;
+      if (sign === undefined) return text.padStart(Number(width));
+      return sign + text.slice(sign.length).padStart(Number(width) - sign.length, '0');
+    },
+  );
+}
+
+function converted(value: Value, kind: string, digits: string | undefined): string {
+  if (kind === 'd') return String(Math.trunc(value.value));
+  if (kind === 'f') return Number(value.value).toFixed(Number(digits ?? 6));
+  return kind === 'r' ? notation(value) : textOf(value);
 }
 
 type Method = (self: never, args: readonly Value[], named: ReadonlyMap<string, Value>) => unknown;

@@ -3,7 +3,7 @@
 import { type Candidate, chooseToken, logProbability, type Sampling, type Step } from '@strata/inference';
 import type { LlamaContextSequence, LlamaModel, Token } from 'node-llama-cpp';
 import type { Job, JobEvent, TokenChoice } from '../engine.ts';
-import { closersOf, closesAt } from './closing.ts';
+import { type Closers, closersOf, closesAt, isClosable, isEndToken } from './closing.ts';
 import type { GrammarState } from './grammar-state.ts';
 import type { Logits, LogitsAsked, LogitsReader } from './logits.ts';
 import { eraseFrom } from './read-tokens.ts';
@@ -18,7 +18,7 @@ interface AnswerLoopDeps {
 
 export class AnswerLoop {
   readonly #deps: AnswerLoopDeps;
-  readonly #closers: ReadonlyMap<number, number>;
+  readonly #closers: Closers;
 
   constructor(deps: AnswerLoopDeps) {
     this.#deps = deps;
@@ -44,7 +44,7 @@ export class AnswerLoop {
     const { model, contextSize } = this.#deps;
     const { given, maxTokens, topLogprobs } = job;
     const times = new Map<number, number>();
-    const closing: Sampling = { ...job.sampling, logitBias: this.#closers };
+    const closing: Sampling = { ...job.sampling, logitBias: this.#closers.biases };
     const isAllowed = grammar ? (token: number) => grammar.allows(token) : () => true;
     let last = (deps.read > 0 ? given[deps.read - 1] : job.prompt.at(-1)) as number;
     let wasClosed = false;
@@ -57,7 +57,7 @@ export class AnswerLoop {
     for (let position = deps.read; ; position += 1) {
       signal.throwIfAborted();
       const replayed = given[position];
-      const isClosing = grammar !== undefined && position >= closesAt(job);
+      const isClosing = grammar !== undefined && position >= closesAt(job) && isClosable(grammar, this.#closers);
       if (replayed !== undefined && !isClosing) {
         await sequence.controlledEvaluate([last as Token]);
         take(replayed);
@@ -80,7 +80,7 @@ export class AnswerLoop {
         continue;
       }
       // A grammar that allows no further token is complete.
-      if (drawn === undefined || model.isEogToken(drawn as Token))
+      if (drawn === undefined || isEndToken(model, drawn))
         return emit({ kind: 'end', reason: wasClosed ? 'length' : 'stop' });
       const logit = candidates.find(({ token }) => token === drawn)?.logit ?? Number.NEGATIVE_INFINITY;
       const top = topLogprobs === undefined ? undefined : candidates.slice(0, topLogprobs);

@@ -1,25 +1,24 @@
 // A llama.cpp model inside the engine process: loads it, and shares its slots among jobs.
 import { stat } from 'node:fs/promises';
-import path from 'node:path';
 import { formatSize, hashFile } from '@strata/files';
 import {
-  GgufFileType,
   getLlama,
   type Llama,
   type LlamaContext,
   type LlamaContextSequence,
-  type LlamaEmbeddingContext,
   LlamaLogLevel,
   type LlamaModel,
-  type Token,
 } from 'node-llama-cpp';
+import { ATTENTION, type AttentionOptions, attentionOf } from '../attention.ts';
 import { EngineError, type Job, type JobEvent, type ModelInfo, type ScoreJob } from '../engine.ts';
 import { GrammarWatchdog } from '../process/grammar-watchdog.ts';
 import { AnswerLoop } from './answer-loop.ts';
 import { closesAt } from './closing.ts';
+import { Embedder } from './embedder.ts';
 import { GrammarState } from './grammar-state.ts';
 import { defaultContext, LlamaVocabulary } from './llama-vocabulary.ts';
 import { LogitsReader } from './logits.ts';
+import { modelInfo } from './model-info.ts';
 import { PREFILL_TOKENS, readTokens } from './read-tokens.ts';
 import { ScoreLoop } from './score-loop.ts';
 import { Slots } from './slots.ts';
@@ -38,6 +37,7 @@ export interface LlamaOptions {
    * default.
    */
   readonly candidates?: number;
+  readonly attention?: AttentionOptions;
   /** Hex SHA-256 of the file, if already known. */
   readonly sha256?: string;
 }
@@ -49,13 +49,12 @@ export class LlamaHost {
   readonly vocabulary: LlamaVocabulary;
   readonly #llama: Llama;
   readonly #model: LlamaModel;
-  readonly #context: LlamaContext;
   readonly #sequences: LlamaContextSequence[];
   readonly #slots: Slots;
   readonly #loop: AnswerLoop;
   readonly #scoring: ScoreLoop;
   readonly #watchdog: GrammarWatchdog;
-  #embedding: Promise<LlamaEmbeddingContext> | undefined;
+  readonly #embedder: Embedder;
 
   private constructor(parts: {
     info: ModelInfo;
@@ -68,7 +67,6 @@ export class LlamaHost {
     this.info = parts.info;
     this.#llama = parts.llama;
     this.#model = parts.model;
-    this.#context = parts.context;
     this.#sequences = Array.from({ length: parts.info.slots }, () => parts.context.getSequence());
     this.#slots = new Slots(parts.info.slots);
     this.vocabulary = new LlamaVocabulary(parts.model, parts.context.contextSize);
@@ -81,6 +79,8 @@ export class LlamaHost {
     });
     this.#scoring = new ScoreLoop(parts.model, logits);
     this.#watchdog = parts.watch;
+    const { contextSize, currentThreads: threads } = parts.context;
+    this.#embedder = new Embedder(parts.model, { contextSize, threads });
   }
 
   /** Throws EngineError `model-unusable`. */
@@ -91,6 +91,7 @@ export class LlamaHost {
     threads,
     gpu,
     candidates = CANDIDATES,
+    attention = ATTENTION,
     sha256,
   }: LlamaOptions): Promise<LlamaHost> {
     try {
@@ -107,31 +108,16 @@ export class LlamaHost {
         contextSize: contextLength ?? defaultContext(model.trainContextSize),
         batchSize: PREFILL_TOKENS,
         threads,
-        // Without flash attention, a token has the same logits alone and in a batch: exact replay depends on this.
-        flashAttention: false,
+        ...attentionOf(attention, llama.gpu !== false),
       });
-      const { general, tokenizer } = model.fileInfo.metadata;
-      const { size } = await stat(file);
+      const known = { file, slots, contextLength: context.contextSize };
       return new LlamaHost({
         llama,
         model,
         context,
         candidates,
         watch: await GrammarWatchdog.start(),
-        info: {
-          name: general.name ?? path.basename(file, '.gguf'),
-          sha256: sha256 ?? (await hashFile(file)),
-          sizeBytes: size,
-          architecture: general.architecture,
-          parameters: parametersOf(model),
-          quantisation: quantisationOf(model),
-          contextLength: context.contextSize,
-          vocabularySize: tokenizer.ggml.tokens?.length ?? 0,
-          longestToken: (tokenizer.ggml.tokens ?? []).reduce((max, text) => Math.max(max, Buffer.byteLength(text)), 1),
-          slots,
-          hasChatTemplate: tokenizer.chat_template !== undefined,
-          engine: `llama.cpp ${llama.llamaCppRelease.release}${llama.gpu === false ? '' : ` ${llama.gpu}`}`,
-        },
+        info: await modelInfo(model, { ...known, sha256: sha256 ?? (await hashFile(file)) }),
       });
     } catch (cause) {
       if (cause instanceof EngineError) throw cause;
@@ -141,18 +127,8 @@ export class LlamaHost {
     }
   }
 
-  async embed(tokens: readonly number[]): Promise<Float32Array> {
-    this.#embedding ??= this.#model.createEmbeddingContext({
-      threads: this.#context.currentThreads,
-      contextSize: this.#context.contextSize,
-    });
-    const context = await this.#embedding.catch((error: unknown) => {
-      this.#embedding = undefined;
-      throw error;
-    });
-    const { vector } = await context.getEmbeddingFor([...tokens] as Token[]);
-    const length = Math.hypot(...vector) || 1;
-    return Float32Array.from(vector, (value) => value / length);
+  embed(tokens: readonly number[]): Promise<Float32Array> {
+    return this.#embedder.embed(tokens);
   }
 
   /**
@@ -237,21 +213,9 @@ export class LlamaHost {
 /** llama.cpp reports only that loading failed, whatever the reason. */
 async function whyNot(file: string, cause: unknown): Promise<string> {
   const why = cause instanceof Error ? cause.message : String(cause);
+  if (why === 'Failed to create context')
+    return 'there is too little memory, or the model or device cannot have a cache of these types (STRATA_MODEL_KV_CACHE)';
   if (why !== 'Failed to load model') return why;
   const { size } = await stat(file);
   return `the file is truncated (it has ${formatSize(size)}), damaged, or of a type that this llama.cpp does not support`;
-}
-
-function parametersOf(model: LlamaModel): number {
-  const tensors = model.fileInfo.tensorInfo ?? [];
-  return tensors.reduce(
-    (sum, { dimensions }) => sum + dimensions.reduce<number>((all, each) => all * Number(each), 1),
-    0,
-  );
-}
-
-/** As in the file: `Q4_K_M`. */
-function quantisationOf(model: LlamaModel): string {
-  const type = model.fileInfo.metadata.general.file_type;
-  return type === undefined ? 'unknown' : (GgufFileType[type] ?? 'unknown').replace(/^(MOSTLY|ALL)_/, '');
 }

@@ -1,9 +1,9 @@
 // Checks an answer that is attributed to the model: reads it in batches with the logits of every position, and compares
 // each token with the draw at its position.
 import { type Candidate, chooseToken, endMarginOf, MAX_MARGIN_NATS, marginOf, type Sampling } from '@strata/inference';
-import type { LlamaContextSequence, LlamaModel, Token } from 'node-llama-cpp';
+import type { LlamaContextSequence, LlamaModel } from 'node-llama-cpp';
 import type { ScoreJob } from '../engine.ts';
-import { closersOf, closesAt } from './closing.ts';
+import { type Closers, closersOf, closesAt, isClosable, isEndToken } from './closing.ts';
 import type { GrammarState } from './grammar-state.ts';
 import type { LogitsAsked, LogitsReader } from './logits.ts';
 import { eraseFrom, PREFILL_TOKENS } from './read-tokens.ts';
@@ -23,6 +23,8 @@ interface Position {
   readonly token: number | undefined;
   readonly index: number;
   readonly asked: LogitsAsked;
+  /** The sampling of a position that may be a closing one, where its answer is not within JSON. */
+  readonly open?: Sampling;
 }
 
 const NONE_GIVEN: ReadonlyMap<number, number> = new Map();
@@ -36,7 +38,7 @@ interface ScoreDeps {
 export class ScoreLoop {
   readonly #model: LlamaModel;
   readonly #logits: LogitsReader;
-  readonly #closers: ReadonlyMap<number, number>;
+  readonly #closers: Closers;
   readonly #maxPositions: number;
   #ends: readonly number[] | undefined;
 
@@ -85,7 +87,7 @@ export class ScoreLoop {
     { from, to, allTokensAt }: { readonly from: number; readonly to: number; readonly allTokensAt: number | undefined },
   ): Position[] {
     const closes = maxTokens === undefined || grammar === undefined ? undefined : closesAt({ grammar, maxTokens });
-    const closing: Sampling = { ...sampling, logitBias: this.#closers };
+    const closing: Sampling = { ...sampling, logitBias: this.#closers.biases };
     const isPenalised = sampling.presencePenalty !== 0 || sampling.frequencyPenalty !== 0;
     const given = new Map<number, number>();
     const give = (token: number) => given.set(token, (given.get(token) ?? 0) + 1);
@@ -95,15 +97,16 @@ export class ScoreLoop {
       const last = (index === 0 ? prompt.at(-1) : answer[index - 1]) as number;
       if (i > 0) give(last);
       const token = answer[index];
+      const isClosing = closes !== undefined && index >= closes;
       const asked = {
-        sampling: closes !== undefined && index >= closes ? closing : sampling,
+        sampling: isClosing ? closing : sampling,
         hasGrammar: grammar !== undefined,
         // Needed for penalties only.
         given: isPenalised ? new Map(given) : NONE_GIVEN,
-        also: token === undefined ? this.#endTokens() : [token],
+        also: [...(token === undefined ? this.#endTokens() : [token]), ...(isClosing ? sampling.logitBias.keys() : [])],
         allTokens: index === allTokensAt,
       };
-      return { last, token, index, asked };
+      return { last, token, index, asked, ...(isClosing ? { open: sampling } : {}) };
     });
   }
 
@@ -116,10 +119,12 @@ export class ScoreLoop {
 
   /** Undefined if no candidate is allowed although the sampler would have considered more. */
   #margin(
-    { token, index, asked }: Position,
+    { token, index, asked: all, open }: Position,
     candidates: readonly Candidate[],
     grammar: GrammarState | undefined,
   ): number | undefined {
+    const isOpenText = open !== undefined && grammar !== undefined && !isClosable(grammar, this.#closers);
+    const asked = isOpenText ? { ...all, sampling: open } : all;
     const isAllowed = grammar ? (each: number) => grammar.allows(each) : () => true;
     const step = { position: index, given: asked.given, isAllowed };
     const draw = { sampling: asked.sampling, step };
@@ -127,13 +132,13 @@ export class ScoreLoop {
     if (!isOpen && !asked.allTokens) return undefined;
     if (token === undefined) return endMarginOf(this.#endTokens(), candidates, draw);
     // An end token is never part of an answer.
-    if (this.#model.isEogToken(token as Token)) return MAX_MARGIN_NATS;
+    if (isEndToken(this.#model, token)) return MAX_MARGIN_NATS;
     return marginOf(token, candidates, draw);
   }
 
   #endTokens(): readonly number[] {
     this.#ends ??= Array.from({ length: this.#logits.vocabularySize }, (_, token) => token).filter((token) =>
-      this.#model.isEogToken(token as Token),
+      isEndToken(this.#model, token),
     );
     return this.#ends;
   }

@@ -5,7 +5,7 @@ import { type RandomModelOptions, randomModel } from '@strata/testnet';
 import { oneSlot } from '../../../../tests/support/tiny-engine.ts';
 import { type Engine, type Job, startLlamaEngine } from '../index.ts';
 import { written } from '../test/gguf-file.ts';
-import { ENDLESS, jobFor, run, user } from '../test/tiny-engine.ts';
+import { ENDLESS, jobFor, never, run, user } from '../test/tiny-engine.ts';
 
 const questions = ['What is DMARC?', 'What does SPF do?', 'What is an MX record?', 'Who are you?', 'What is a CDN?'];
 
@@ -31,6 +31,12 @@ const size = { layers: 2, width: 64, heads: 4, hidden: 128, context: 512 };
 const shape: RandomModelOptions = { seed: 1, name: 'noise', weights: 'F16', ...size };
 
 describe('a model from a seed', () => {
+  it('whose heads are too small for the types of the cache is refused', async () => {
+    const attention = { flash: 'auto', keys: 'f16', values: 'q8_0' } as const;
+    const starting = startLlamaEngine({ ...oneSlot, file: await written(randomModel(shape)), attention });
+    await assert.rejects(starting, { code: 'model-unusable', message: /cache of these types/ });
+  });
+
   it('is the same file again by the same seed, and another by another', () => {
     const [a, b, c] = [randomModel(shape), randomModel(shape), randomModel({ ...shape, seed: 2 })];
     assert.deepEqual(a, b);
@@ -38,10 +44,16 @@ describe('a model from a seed', () => {
     assert.ok(randomModel({ ...shape, weights: 'Q8_0' }).length < a.length * 0.6);
   });
 
-  for (const weights of ['F16', 'Q8_0', 'Q4_0'] as const)
-    it(`is read by llama.cpp with weights of ${weights}, and its answers continue exactly`, async () => {
-      const file = await written(randomModel({ ...shape, weights }));
-      await using engine = await startLlamaEngine({ ...oneSlot, file });
+  for (const [weights, cache] of [
+    ['F16', 'f16'],
+    ['Q8_0', 'q8_0'],
+    ['Q4_0', 'q4_0'],
+  ] as const)
+    it(`is read by llama.cpp with weights of ${weights} and a cache of ${cache}, and its answers continue exactly`, async () => {
+      // Types other than f16 need heads of at least 32.
+      const file = await written(randomModel({ ...shape, heads: 2, weights }));
+      const attention = { flash: 'auto', keys: cache, values: cache } as const;
+      await using engine = await startLlamaEngine({ ...oneSlot, file, attention });
       const expected = { name: 'noise', quantisation: weights, contextLength: 512, vocabularySize: 259 };
       assert.deepEqual({ ...engine.info, ...expected, hasChatTemplate: true }, engine.info);
       assert.deepEqual(await engine.tokenize('hi ü'), [...Buffer.from('hi ü')]);
@@ -55,3 +67,37 @@ describe('a model from a seed', () => {
         assert.deepEqual((await run({ ...job, given: tokens.slice(0, cut) }, engine)).tokens, tokens.slice(cut));
     });
 });
+
+it('vectors are pooled as the metadata say, the same alone and concurrently over processes, and of a reranker its score', async () => {
+  const input = Array.from({ length: 300 }, (_, i) => (i * 37 + 11) % 256);
+  const prefixes = input.map((_, i) => input.slice(0, i + 1));
+  const vectorsOf = async (pooling: RandomModelOptions['pooling'], inputs: readonly (readonly number[])[]) => {
+    const file = await written(randomModel(pooling === undefined ? shape : { ...shape, pooling }));
+    await using engine = await startLlamaEngine({ ...oneSlot, file, slots: 2, processes: 2 });
+    const vectors = await Promise.all(inputs.map(async (tokens) => [...(await engine.embed(tokens, never))]));
+    const alone = [...(await engine.embed(inputs.at(-1) ?? [], never))];
+    if (pooling !== 'rank') for (const each of [...vectors, alone]) near(each, each);
+    near(scaled(alone), scaled(vectors.at(-1) ?? []));
+    await assert.rejects(engine.embed(new Array(512).fill(3), never), { code: 'job-too-long' });
+    return vectors;
+  };
+  const product = (a: Vector, b: Vector) => a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
+  const near = (a: Vector, b: Vector) => assert.ok(Math.abs(product(a, b) - 1) < 1e-4, String(product(a, b)));
+  const scaled = (a: Vector) => a.map((value) => value / Math.sqrt(product(a, a)));
+  // The model's last norm gives the vectors of all its tokens one length.
+  const ofTokens = await vectorsOf(undefined, prefixes);
+  const [first = [], last = []] = [ofTokens[0], ofTokens.at(-1)];
+  assert.ok(product(first, last) < 0.9);
+  const sum = first.map((_, i) => ofTokens.reduce((total, vector) => total + (vector[i] ?? 0), 0));
+  for (const [pooling, expected] of [
+    ['none', last],
+    ['last', last],
+    ['cls', first],
+    ['mean', scaled(sum)],
+  ] as const)
+    near(expected, (await vectorsOf(pooling, [input]))[0] ?? []);
+  const [scores = []] = await vectorsOf('rank', [input]);
+  assert.ok(scores.length === 1 && Math.abs(Math.abs(scores[0] ?? 1) - 1) > 1e-3);
+});
+
+type Vector = readonly number[];

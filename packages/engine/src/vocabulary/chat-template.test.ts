@@ -133,9 +133,9 @@ const PYTHON = `
 {% set n = namespace(x=0) %}{% for i in [1, 2] %}{{ x is defined }}{% set x = i %}{% set n.x = i %}{% endfor %}{{ n.x }} → FalseFalse2
 {{ {1: 'a', 'items': 2}.items() | list }}{{ {'items': 2}['items'] }} → [(1, 'a'), ('items', 2)]2
 {{ 'Hi' is iterable }} {{ tools is iterable }} {{ tools[0] is mapping }} {{ true == 1 }} {{ [1] == [1.0] }} → True True True True True
-{{ 'a-b-c'.split('-', 1) }} {{ ' x '.strip() }} {{ '{}{a}'.format(1, a=2) }} {{ '%s=%d' | format('k', 3) }} → ['a', 'b-c'] x 12 k=3
+{{ 'a-b-c'.split('-', 1) }} {{ ' x '.strip() }} {{ '{}{a}'.format(1, a=2) }} {{ '%s=%d%03d' | format('k', 3, -5) }} → ['a', 'b-c'] x 12 k=3-05
 {{ messages[1:] }}{{ 'abc'[::-1] }}{{ [3, 1] | sort | join(',') }}{{ [3, 1] | min }}{{ missing | length }} → []cba1,310
-{% generation %}a{% endgeneration %}{% raw %}{{ b }}{% endraw %}{{ strftime_now('%d %b %-d %H:%M') }} → a{{ b }}03 Feb 3 04:05
+{% generation %}a{% endgeneration %} {%- raw -%} {{ b }} {% endraw %}{{ strftime_now('%d %b %-d %H:%M') }} → a{{ b }} 03 Feb 3 04:05
 {{ [{'a': 1}, {}] | selectattr('a', 'defined') | map(attribute='a') | list }}{{ [1, 'x'] | reject('string') | first }} → [1]1
-{{ 'x' ~ none ~ missing ~ 1.0 }}{{ 7 // 2 }}{{ -7 % 3 }}{{ missing or 'd' }}{{ missing | default('e') }} → xNone1.032de
+{{ 'x' ~ none ~ missing ~ 1.0 }}{{ 7 // 2 }}{{ -7 % 3 }}{{ missing or 'd' }}{{ missing | default('e') }}{{ "it's 3rd" | title }} → xNone1.032deIt's 3rd
 `.trim();

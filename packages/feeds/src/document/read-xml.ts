@@ -20,7 +20,7 @@ function fromRss(root: Element): RawFeed {
   return {
     ...NO_SCHEDULE,
     format: 'rss',
-    title: html(textOf(channel, 'title')),
+    title: titleOf(channel),
     link: textOf(channel, 'link') ?? alternateOf(linksOf(channel, 'atom:link')),
     base: attributeOf(root, 'xml:base'),
     skipped: 0,
@@ -42,7 +42,7 @@ function fromItem(item: Element): RawItem {
   return {
     id: textOf(item, 'guid'),
     link: textOf(item, 'link') ?? alternateOf(links) ?? permaLinkOf(guid),
-    title: html(textOf(item, 'title') ?? textsOf(item, 'dc:title')[0]),
+    title: titleOf(item),
     date:
       textOf(item, 'pubdate') ??
       textsOf(item, 'dc:date')[0] ??
@@ -60,7 +60,7 @@ function fromRdf(root: Element): RawFeed {
   return {
     ...NO_SCHEDULE,
     format: 'rdf',
-    title: html(textOf(channel, 'title')),
+    title: titleOf(channel),
     link: textOf(channel, 'link'),
     base: attributeOf(root, 'xml:base'),
     skipped: 0,
@@ -68,7 +68,7 @@ function fromRdf(root: Element): RawFeed {
     items: itemsOf(root, 'item').map((item) => ({
       id: attributeOf(item, 'about'),
       link: textOf(item, 'link') ?? attributeOf(item, 'about'),
-      title: html(textOf(item, 'title') ?? textsOf(item, 'dc:title')[0]),
+      title: titleOf(item),
       date: textsOf(item, 'dc:date')[0] ?? textsOf(item, 'dcterms:issued')[0],
       texts: texts(html(textOf(item, 'content:encoded')), html(textOf(item, 'description'))),
       related: textsOf(item, 'dc:source'),
@@ -106,6 +106,10 @@ function fromEntry(entry: Element): RawItem {
 
 const itemsOf = (parent: Element | undefined, name: string) =>
   childrenOf(parent, name).filter((item) => !isEmpty(item));
+
+/** Of a channel or an item. */
+const titleOf = (element: Element | undefined) =>
+  html(textOf(element, 'title') ?? childrenOf(element, 'dc:title').find(({ text }) => text)?.text);
 
 const textsOf = (element: Element, name: string) => childrenOf(element, name).flatMap(({ text }) => text || []);
 

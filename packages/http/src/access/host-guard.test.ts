@@ -104,24 +104,18 @@ describe('a service that listens for this machine alone', () => {
   });
 });
 
-describe('a service that listens on a public address', () => {
-  const open = { host: '0.0.0.0' };
+const open = { host: '0.0.0.0' };
 
-  it('accepts any host until its names are configured', () => {
-    assert.equal(asked(open, 'api:8787'), undefined);
-    assert.equal(asked({ ...open, allowedHosts: ['api'] }, 'api:8787'), undefined);
-    assert.equal(asked({ ...open, allowedHosts: ['api'] }, 'other:8787'), 421);
-    assert.equal(
-      asked({ ...open, allowedHosts: ['api'] }, '10.0.0.7:8787'),
-      undefined,
-      'health checks use the address',
-    );
-  });
+it('a service that listens on a public address accepts any host until its names are configured', () => {
+  assert.equal(asked(open, 'api:8787'), undefined);
+  assert.equal(asked({ ...open, allowedHosts: ['api'] }, 'api:8787'), undefined);
+  assert.equal(asked({ ...open, allowedHosts: ['api'] }, 'other:8787'), 421);
+  assert.equal(asked({ ...open, allowedHosts: ['api'] }, '10.0.0.7:8787'), undefined, 'health checks use the address');
+});
 
-  it('accepts any page for its public name, and no page of another site for a name of this machine', () => {
-    assert.equal(asked(open, 'api.example', { origin: 'https://app.example' }), undefined);
-    assert.equal(asked(open, 'localhost:8787', { origin: 'https://app.example' }), 403);
-  });
+it('a service that listens on a public address accepts any page for its public name, and no page of another site for a name of this machine', () => {
+  assert.equal(asked(open, 'api.example', { origin: 'https://app.example' }), undefined);
+  assert.equal(asked(open, 'localhost:8787', { origin: 'https://app.example' }), 403);
 });
 
 describe('a page of another site', () => {
@@ -160,81 +154,75 @@ describe('a page of another site', () => {
   });
 });
 
-describe('the URL of a service', () => {
-  it('has brackets around an IPv6 address', () => {
-    assert.equal(urlAt({ host: '127.0.0.1', port: 80 }), 'http://127.0.0.1:80');
-    assert.ok(URL.canParse(urlAt({ host: '::', port: 80 })));
-  });
-
-  it('is printed only where a reader can open it', () => {
-    assert.equal(publicUrlOf({ host: '::1', port: 80 }), 'http://[::1]:80');
-    assert.equal(publicUrlOf({ host: '10.0.0.1', port: 80 }), 'http://10.0.0.1:80');
-    assert.equal(publicUrlOf({ host: 'stack.example', port: 80 }), 'http://stack.example:80');
-    for (const host of ['0.0.0.0', '0', '::', '::0', '0:0:0:0:0:0:0:0'])
-      assert.equal(publicUrlOf({ host, port: 80 }), undefined, host);
-    assert.equal(publicUrlOf({ host: '127.0.0.1', port: 0 }), undefined);
-  });
+it('the URL of a service has brackets around an IPv6 address', () => {
+  assert.equal(urlAt({ host: '127.0.0.1', port: 80 }), 'http://127.0.0.1:80');
+  assert.ok(URL.canParse(urlAt({ host: '::', port: 80 })));
 });
 
-describe('the address of a database', () => {
-  it('is accepted in each valid form', () => {
-    for (const url of [
-      'sqlite:/var/lib/strata/a#b/@.db',
-      'sqlite::memory:',
-      'postgres://strata:secret@db.example/strata',
-      'postgresql://strata:p%2Fa%23s%3Fs%40@db.example:5432/strata?sslmode=require',
-      'postgres://strata:p@ss:[w]^ord@db.example/strata',
-      'postgres://db.example/strata?user=strata@tenant',
-      'postgres:///strata?host=/run/postgresql&user=strata@tenant',
-      'postgres://strata@%2Frun%2Fpostgresql/strata',
-      'postgres://[2001:db8::1]:5432/strata',
-    ])
-      assert.ok(DatabaseUrl.safeParse(url).success, url);
-  });
-
-  it('with an unescaped character in the password is refused with the correct notation, and without any part of the URL', () => {
-    const passwords = 's3cr/et s3cr#et s3cr?et 12/s3cret 12#s3cret 12?s3cret 12/?s3cret /s3cret #s3cret ?s3cret';
-    for (const password of passwords.split(' ')) {
-      const { success, error } = DatabaseUrl.safeParse(`postgres://strata:${password}@db.example/strata`);
-      assert.equal(success, false, password);
-      const text = error.issues.map(({ message }) => message).join('\n');
-      assert.match(text, /as %2F/);
-      assert.doesNotMatch(JSON.stringify(error.issues), /s3cr|strata/);
-    }
-  });
-
-  it('of another database is refused with the allowed beginnings alone', () => {
-    const { error } = DatabaseUrl.safeParse('mysql://strata:s3cr/et@db.example/strata');
-    const messages = error?.issues.map(({ message }) => message);
-    assert.deepEqual(messages, ['must begin with sqlite: or postgres://']);
-  });
+it('the URL of a service is printed only where a reader can open it', () => {
+  assert.equal(publicUrlOf({ host: '::1', port: 80 }), 'http://[::1]:80');
+  assert.equal(publicUrlOf({ host: '10.0.0.1', port: 80 }), 'http://10.0.0.1:80');
+  assert.equal(publicUrlOf({ host: 'stack.example', port: 80 }), 'http://stack.example:80');
+  for (const host of ['0.0.0.0', '0', '::', '::0', '0:0:0:0:0:0:0:0'])
+    assert.equal(publicUrlOf({ host, port: 80 }), undefined, host);
+  assert.equal(publicUrlOf({ host: '127.0.0.1', port: 0 }), undefined);
 });
 
-describe('an address that a limit counts', () => {
-  for (const [address, counted] of [
-    ['192.0.2.1', '192.0.2.1'],
-    ['::ffff:192.0.2.1', '192.0.2.1'],
-    ['::ffff:c000:201', '192.0.2.1'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['2001:DB8:1:2::', '2001:db8:1:2::/64'],
-    ['2001:db8::1', '2001:db8:0:0::/64'],
-    ['::1', '0:0:0:0::/64'],
-    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-    ['unknown', 'unknown'],
-    ['192.0.2.1:4711', 'unknown'],
-    ['', 'unknown'],
-  ] as const)
-    it(`'${address}' is ${counted}`, () => {
-      assert.equal(countedAddress(address), counted);
-      assert.equal(countedAddress(counted), counted);
-    });
+it('the address of a database is accepted in each valid form', () => {
+  for (const url of [
+    'sqlite:/var/lib/strata/a#b/@.db',
+    'sqlite::memory:',
+    'postgres://strata:secret@db.example/strata',
+    'postgresql://strata:p%2Fa%23s%3Fs%40@db.example:5432/strata?sslmode=require',
+    'postgres://strata:p@ss:[w]^ord@db.example/strata',
+    'postgres://db.example/strata?user=strata@tenant',
+    'postgres:///strata?host=/run/postgresql&user=strata@tenant',
+    'postgres://strata@%2Frun%2Fpostgresql/strata',
+    'postgres://[2001:db8::1]:5432/strata',
+  ])
+    assert.ok(DatabaseUrl.safeParse(url).success, url);
+});
 
-  it('is part of networks, each of which has a higher limit', () => {
-    const named = (address: string) => countedNetworks(address).map(({ name, times }) => `${name} ${times}`);
-    assert.deepEqual(named('192.0.2.1'), ['192.0.2.1 1', '* 1000']);
-    const around = ['2001:db8:1:fedc::/64 1', '2001:db8:1:fe00::/56 4', '2001:db8:1::/48 16', '* 1000'];
-    assert.deepEqual(named('2001:db8:1:fedc:5::6'), around);
-    assert.deepEqual(named('2001:db8:1:fedc::/64'), around);
-    assert.equal(named('2001:db8:1:7::')[1], '2001:db8:1:0::/56 4');
+it('the address of a database with an unescaped character in the password is refused with the correct notation, and without any part of the URL', () => {
+  const passwords = 's3cr/et s3cr#et s3cr?et 12/s3cret 12#s3cret 12?s3cret 12/?s3cret /s3cret #s3cret ?s3cret';
+  for (const password of passwords.split(' ')) {
+    const { success, error } = DatabaseUrl.safeParse(`postgres://strata:${password}@db.example/strata`);
+    assert.equal(success, false, password);
+    const text = error.issues.map(({ message }) => message).join('\n');
+    assert.match(text, /as %2F/);
+    assert.doesNotMatch(JSON.stringify(error.issues), /s3cr|strata/);
+  }
+});
+
+it('the address of another kind of database is refused with the allowed beginnings alone', () => {
+  const { error } = DatabaseUrl.safeParse('mysql://strata:s3cr/et@db.example/strata');
+  const messages = error?.issues.map(({ message }) => message);
+  assert.deepEqual(messages, ['must begin with sqlite: or postgres://']);
+});
+
+for (const [address, counted] of [
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['::ffff:c000:201', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:DB8:1:2::', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['unknown', 'unknown'],
+  ['192.0.2.1:4711', 'unknown'],
+  ['', 'unknown'],
+] as const)
+  it(`the address '${address}' is ${counted}`, () => {
+    assert.equal(countedAddress(address), counted);
+    assert.equal(countedAddress(counted), counted);
   });
+
+it('an address that a limit counts is part of networks, each of which has a higher limit', () => {
+  const named = (address: string) => countedNetworks(address).map(({ name, times }) => `${name} ${times}`);
+  assert.deepEqual(named('192.0.2.1'), ['192.0.2.1 1', '* 1000']);
+  const around = ['2001:db8:1:fedc::/64 1', '2001:db8:1:fe00::/56 4', '2001:db8:1::/48 16', '* 1000'];
+  assert.deepEqual(named('2001:db8:1:fedc:5::6'), around);
+  assert.deepEqual(named('2001:db8:1:fedc::/64'), around);
+  assert.equal(named('2001:db8:1:7::')[1], '2001:db8:1:0::/56 4');
 });

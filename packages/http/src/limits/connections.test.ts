@@ -175,26 +175,24 @@ const large = route({ ...plainBytes, path: '/large' }, (_app: object) => {
 });
 const make = route({ ...plainBytes, method: 'POST', path: '/make' }, (_app: object) => ({ bytes: 'made' }));
 
-describe('a client that sends many requests on one connection', () => {
-  it('is disconnected where it reads no response, and few of its requests are started', async () => {
-    const timeouts = { headersMs: 300, requestMs: 600, idleMs: 60_000, checkMs: 50 };
-    await using http = serverOf([large], { timeouts });
-    const socket = connect(await http.listen({ host: '127.0.0.1', port: 0 }), '127.0.0.1');
-    socket.pause().on('error', () => {});
-    begun = 0;
-    socket.write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(5_000));
-    await until(async () => begun > 0 && (await connectionsOf(http)) === 0, 'it was cut');
-    assert.ok(begun <= 17, `${begun} were begun`);
-    socket.destroy();
-  });
+it('a client that sends many requests on one connection is disconnected where it reads no response, and few of its requests are started', async () => {
+  const timeouts = { headersMs: 300, requestMs: 600, idleMs: 60_000, checkMs: 50 };
+  await using http = serverOf([large], { timeouts });
+  const socket = connect(await http.listen({ host: '127.0.0.1', port: 0 }), '127.0.0.1');
+  socket.pause().on('error', () => {});
+  begun = 0;
+  socket.write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(5_000));
+  await until(async () => begun > 0 && (await connectionsOf(http)) === 0, 'it was cut');
+  assert.ok(begun <= 17, `${begun} were begun`);
+  socket.destroy();
+});
 
-  it('receives all answers in order where it sends a few at once, and more when it has read them', async () => {
-    await using http = serverOf([make]);
-    const { socket, text } = await rawClient({ port: await http.listen({ host: '127.0.0.1', port: 0 }) }, '');
-    for (let round = 1; round <= 5; round += 1) {
-      socket.write('POST /make HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n'.repeat(16));
-      await until(() => text().match(/\r\n\r\nmade/g)?.length === round * 16, `round ${round} was answered`);
-    }
-    socket.destroy();
-  });
+it('a client that sends many requests on one connection receives all answers in order where it sends a few at once, and more when it has read them', async () => {
+  await using http = serverOf([make]);
+  const { socket, text } = await rawClient({ port: await http.listen({ host: '127.0.0.1', port: 0 }) }, '');
+  for (let round = 1; round <= 5; round += 1) {
+    socket.write('POST /make HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n'.repeat(16));
+    await until(() => text().match(/\r\n\r\nmade/g)?.length === round * 16, `round ${round} was answered`);
+  }
+  socket.destroy();
 });

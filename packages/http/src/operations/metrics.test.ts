@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { createLogger } from './logger.ts';
 import { Metrics, serveMetrics } from './metrics.ts';
 import { NotReady, Readiness } from './readiness.ts';
@@ -67,46 +67,44 @@ it('omits metrics that cannot be read, without their cause, publishes the remain
   await assert.rejects(fetch(url));
 });
 
-describe('readiness', () => {
-  it('begins with the start and ends for good with the stop', async () => {
-    const readiness = new Readiness();
-    assert.deepEqual(await readiness.ready(), { status: 503, body: { status: 'starting' } });
-    readiness.started();
-    assert.deepEqual(await readiness.ready(), { status: 200, body: { status: 'ready' } });
-    readiness.stopping();
-    readiness.started();
-    assert.deepEqual(await readiness.ready(), { status: 503, body: { status: 'stopping' } });
-    assert.equal(readiness.health().status, 200);
-  });
+it('readiness begins with the start and ends for good with the stop', async () => {
+  const readiness = new Readiness();
+  assert.deepEqual(await readiness.ready(), { status: 503, body: { status: 'starting' } });
+  readiness.started();
+  assert.deepEqual(await readiness.ready(), { status: 200, body: { status: 'ready' } });
+  readiness.stopping();
+  readiness.started();
+  assert.deepEqual(await readiness.ready(), { status: 503, body: { status: 'stopping' } });
+  assert.equal(readiness.health().status, 200);
+});
 
-  it('ends while a check fails or hangs, and publishes only public causes', async () => {
-    let check: () => Promise<unknown> = async () => {};
-    const database = () => check();
-    const readiness = new Readiness({ database }, { checkMs: 10, keepMs: 0 });
-    readiness.report(() => ({ role: 'scanner' }));
-    readiness.started();
-    for (const [failing, problem] of [
-      [() => Promise.reject(new Error('db.internal refused')), 'does not answer'],
-      [() => new Promise(() => {}), 'does not answer'],
-      [() => Promise.reject(new NotReady('cannot sign')), 'cannot sign'],
-    ] as const) {
-      check = failing;
-      const body = { status: 'not ready', problems: { database: problem } };
-      assert.deepEqual(await readiness.ready(), { status: 503, body });
-      check = async () => {};
-      assert.deepEqual(await readiness.ready(), { status: 200, body: { status: 'ready', role: 'scanner' } });
-    }
-  });
+it('readiness ends while a check fails or hangs, and publishes only public causes', async () => {
+  let check: () => Promise<unknown> = async () => {};
+  const database = () => check();
+  const readiness = new Readiness({ database }, { checkMs: 10, keepMs: 0 });
+  readiness.report(() => ({ role: 'scanner' }));
+  readiness.started();
+  for (const [failing, problem] of [
+    [() => Promise.reject(new Error('db.internal refused')), 'does not answer'],
+    [() => new Promise(() => {}), 'does not answer'],
+    [() => Promise.reject(new NotReady('cannot sign')), 'cannot sign'],
+  ] as const) {
+    check = failing;
+    const body = { status: 'not ready', problems: { database: problem } };
+    assert.deepEqual(await readiness.ready(), { status: 503, body });
+    check = async () => {};
+    assert.deepEqual(await readiness.ready(), { status: 200, body: { status: 'ready', role: 'scanner' } });
+  }
+});
 
-  it('runs its checks once for many requests', async () => {
-    let asked = 0;
-    const database = async () => asked++;
-    const readiness = new Readiness({ database }, { keepMs: 60_000 });
-    readiness.started();
-    await Promise.all(Array.from({ length: 50 }, () => readiness.ready()));
-    await readiness.ready();
-    assert.equal(asked, 1);
-  });
+it('readiness runs its checks once for many requests', async () => {
+  let asked = 0;
+  const database = async () => asked++;
+  const readiness = new Readiness({ database }, { keepMs: 60_000 });
+  readiness.started();
+  await Promise.all(Array.from({ length: 50 }, () => readiness.ready()));
+  await readiness.ready();
+  assert.equal(asked, 1);
 });
 
 type Logger = ReturnType<typeof createLogger>;

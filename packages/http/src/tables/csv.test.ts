@@ -15,7 +15,7 @@ const text = (rows: (string | number | boolean | null)[][]) => csvBytes(['domain
 function parse(csv: string): string[][] {
   const rows: string[][] = [[]];
   let readTo = 0;
-  for (const [cell, quoted, plain = '', end] of csv.matchAll(/(?:"((?:[^"]|"")*)"|([^,\r"]*))(,|\r\n)/gy)) {
+  for (const [cell, quoted, plain = '', end] of csv.matchAll(/(?:"((?:[^"]|"")*)"|([^,\r\n"]*))(,|\r\n)/gy)) {
     rows.at(-1)?.push(quoted?.replaceAll('""', '"') ?? plain);
     if (end === '\r\n') rows.push([]);
     readTo += cell.length;

@@ -10,8 +10,8 @@ export function csvBytes(columns: readonly string[], { rows }: Pick<Table, 'rows
       header: hasHeader,
       columns: [...columns],
       record_delimiter: 'windows',
-      // A lone CR must be quoted too (RFC 4180, 2).
-      quoted_match: /\r/,
+      // A lone CR or LF must be quoted too (RFC 4180, 2).
+      quoted_match: /[\r\n]/,
       // Numbers are not text: -5 stays -5.
       escape_formulas: true,
     },

@@ -4,9 +4,8 @@ import { z } from 'zod';
 /** Maximum length of a text in characters: longer than any context window, and short enough to reject immediately. */
 const MAX_TEXT = 4_000_000;
 const MAX_MESSAGES = 4_096;
-export const MAX_CHOICES = 8;
-/** Maximum number of prompts times choices in one request to `/v1/completions`. */
-export const MAX_COMPLETIONS = 128;
+/** Of all prompts of a request together; those that find no free slot wait for one. */
+export const MAX_CHOICES = 128;
 export const MAX_TOP_LOGPROBS = 20;
 
 /** The outermost check is the cheap one: most fields are absent. */

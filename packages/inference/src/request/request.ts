@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { CompletionError } from '../errors.ts';
 import type { Sampling } from '../sampling.ts';
 import { type ChatMessage, toMessage } from './chat-message.ts';
-import { chatFields, completionFields, embeddingFields, MAX_COMPLETIONS, type tools } from './fields.ts';
+import { chatFields, completionFields, embeddingFields, MAX_CHOICES, type tools } from './fields.ts';
 import { parse } from './parse-fields.ts';
 
 export interface Tool {
@@ -127,8 +127,8 @@ export function readCompletionRequest(body: unknown): CompletionRequest {
       param: 'logprobs',
     });
   const prompts = inputsOf(fields.prompt);
-  if (prompts.length * (fields.n ?? 1) > MAX_COMPLETIONS)
-    throw new CompletionError('invalid_value', `A request can generate at most ${MAX_COMPLETIONS} completions.`, {
+  if (prompts.length * (fields.n ?? 1) > MAX_CHOICES)
+    throw new CompletionError('invalid_value', `A request can generate at most ${MAX_CHOICES} completions.`, {
       param: 'prompt',
     });
   return {

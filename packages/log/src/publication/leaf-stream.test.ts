@@ -35,60 +35,58 @@ async function checkedLeaves(directory: string): Promise<Uint8Array[]> {
   return await collect(new logs.CheckedLeaves(log.note).through(log.leaves()));
 }
 
-describe('a copy of a log', () => {
-  for (const size of [0, 1, 256, 2_300])
-    inDirectory(`of ${size} leaves is the same log and can be appended to`, async (from) => {
-      await using to = await temporaryDirectory();
-      await logOf(from, size);
-      {
-        await using log = await readDirectoryLog(from);
-        await using tables = await logs.createDirectoryLog(to.path);
-        const leaves = decodeLeaves(inPieces(log.leaves(), 1_000));
-        const notes = [log.note ?? assert.fail()];
-        await copyLeaves({ origin: ORIGIN, keys: keysOf(2), table: tables.log, leaves, notes });
-        assert.equal((await tables.log.head())?.note, log.note);
-      }
-      {
-        await using log = await openIn(to.path);
-        assert.equal(log.size, size);
-        if (size > 0) assert.equal((await log.receipt(idOf(leafOf(size - 1))))?.index, size - 1);
-        await appendAll(log, upTo(size + 300).slice(size));
-      }
-      assert.equal(await checked(to.path), size + 300);
-    });
-
-  inDirectory('has every leaf that was acknowledged before it began, while more are written', async (from) => {
-    await using log = await openIn(from);
-    for (let acknowledged = 0; acknowledged < 5_000; acknowledged += 1_000) {
-      const writing = appendAll(log, upTo(acknowledged + 1_000).slice(acknowledged));
-      const leaves = await checkedLeaves(from);
-      assert.ok(leaves.length >= acknowledged, `${leaves.length} of ${acknowledged}`);
-      const last = leaves.at(-1);
-      if (last) assert.equal(idOf(last), idOf(leafOf(leaves.length - 1)));
-      await writing;
+for (const size of [0, 1, 256, 2_300])
+  inDirectory(`of ${size} leaves is the same log and can be appended to`, async (from) => {
+    await using to = await temporaryDirectory();
+    await logOf(from, size);
+    {
+      await using log = await readDirectoryLog(from);
+      await using tables = await logs.createDirectoryLog(to.path);
+      const leaves = decodeLeaves(inPieces(log.leaves(), 1_000));
+      const notes = [log.note ?? assert.fail()];
+      await copyLeaves({ origin: ORIGIN, keys: keysOf(2), table: tables.log, leaves, notes });
+      assert.equal((await tables.log.head())?.note, log.note);
     }
+    {
+      await using log = await openIn(to.path);
+      assert.equal(log.size, size);
+      if (size > 0) assert.equal((await log.receipt(idOf(leafOf(size - 1))))?.index, size - 1);
+      await appendAll(log, upTo(size + 300).slice(size));
+    }
+    assert.equal(await checked(to.path), size + 300);
   });
 
-  it('is refused where the leaves do not lead to the checkpoint', async () => {
-    const leaves = upTo(600).map(leafOf);
-    const { edge } = TreeEdge.empty.grow(leaves.map((leaf) => leafHash(leaf)));
-    const { note } = signedHead(ORIGIN, edge, testSigner());
-    const read = (changed: readonly Uint8Array[]) => collect(new logs.CheckedLeaves(note).through(stream(changed)));
-    assert.equal((await read(leaves)).length, 600);
-    assert.equal((await read([...leaves, leafOf(600)])).length, 601);
-    await assert.rejects(read(leaves.slice(0, -1)), failsWith('lost-leaves'));
-    await assert.rejects(read([leafOf(9), ...leaves.slice(1)]), failsWith('corrupt-checkpoint'));
-    await assert.rejects(collect(decodeLeaves(stream(new Uint8Array([0, 9, 1])))), failsWith('lost-leaves'));
-    assert.deepEqual(logs.receiptIdsOf([leafOf(5)]), [idOf(leafOf(5))]);
-  });
+inDirectory('has every leaf that was acknowledged before it began, while more are written', async (from) => {
+  await using log = await openIn(from);
+  for (let acknowledged = 0; acknowledged < 5_000; acknowledged += 1_000) {
+    const writing = appendAll(log, upTo(acknowledged + 1_000).slice(acknowledged));
+    const leaves = await checkedLeaves(from);
+    assert.ok(leaves.length >= acknowledged, `${leaves.length} of ${acknowledged}`);
+    const last = leaves.at(-1);
+    if (last) assert.equal(idOf(last), idOf(leafOf(leaves.length - 1)));
+    await writing;
+  }
+});
 
-  it('is refused where leaves are missing', async () => {
-    const all = upTo(1_500).map(leafOf);
-    const read = (size: number) =>
-      collect(logs.readLeaves({ leaves: async (from, count) => all.slice(from, from + count) }, { size }));
-    assert.deepEqual(await read(1_500), all);
-    await assert.rejects(read(1_501), failsWith('lost-leaves'));
-  });
+it('a copy of a log is refused where the leaves do not lead to the checkpoint', async () => {
+  const leaves = upTo(600).map(leafOf);
+  const { edge } = TreeEdge.empty.grow(leaves.map((leaf) => leafHash(leaf)));
+  const { note } = signedHead(ORIGIN, edge, testSigner());
+  const read = (changed: readonly Uint8Array[]) => collect(new logs.CheckedLeaves(note).through(stream(changed)));
+  assert.equal((await read(leaves)).length, 600);
+  assert.equal((await read([...leaves, leafOf(600)])).length, 601);
+  await assert.rejects(read(leaves.slice(0, -1)), failsWith('lost-leaves'));
+  await assert.rejects(read([leafOf(9), ...leaves.slice(1)]), failsWith('corrupt-checkpoint'));
+  await assert.rejects(collect(decodeLeaves(stream(new Uint8Array([0, 9, 1])))), failsWith('lost-leaves'));
+  assert.deepEqual(logs.receiptIdsOf([leafOf(5)]), [idOf(leafOf(5))]);
+});
+
+it('a copy of a log is refused where leaves are missing', async () => {
+  const all = upTo(1_500).map(leafOf);
+  const read = (size: number) =>
+    collect(logs.readLeaves({ leaves: async (from, count) => all.slice(from, from + count) }, { size }));
+  assert.deepEqual(await read(1_500), all);
+  await assert.rejects(read(1_501), failsWith('lost-leaves'));
 });
 
 const [START, LATER] = [new Date('2026-01-01T00:00:00.000Z'), new Date('2026-02-01T00:00:00.000Z')] as const;

@@ -25,41 +25,39 @@ const isFulfilled = async (note: string, required: number) => {
   return 'witnesses' in policy && (await checkWitnesses(note, policy)).ok;
 };
 
-describe('cosignatures', () => {
-  it('of a witness of real logs are read', async () => {
-    for (const { note, witness, at } of JSON.parse(readVector('notes/cosignatures.json'))) {
-      const verifier = parseVerifierKey(witness, cosignature) ?? assert.fail(witness);
-      const read = await readCosignatures(note, [verifier]);
-      assert.ok('cosignatures' in read, JSON.stringify(read));
-      assert.deepEqual([formatVerifierKey(verifier), read.cosignatures[0]?.at], [witness, new Date(at)]);
-    }
-  });
+it('cosignatures of a witness of real logs are read', async () => {
+  for (const { note, witness, at } of JSON.parse(readVector('notes/cosignatures.json'))) {
+    const verifier = parseVerifierKey(witness, cosignature) ?? assert.fail(witness);
+    const read = await readCosignatures(note, [verifier]);
+    assert.ok('cosignatures' in read, JSON.stringify(read));
+    assert.deepEqual([formatVerifierKey(verifier), read.cosignatures[0]?.at], [witness, new Date(at)]);
+  }
+});
 
-  it('fulfil a policy of N of the given witnesses, each counted once, and unknown ones not', async () => {
-    const unknown = { ...testKey(9), name: a.name };
-    for (const by of [signers, [a, b], [unknown, a, b]]) assert.ok(await isFulfilled(cosignedBy(...by), 2));
-    for (const by of [[], [a], [a, a], [a, unknown]]) assert.ok(!(await isFulfilled(cosignedBy(...by), 2)));
-  });
+it('cosignatures fulfil a policy of N of the given witnesses, each counted once, and unknown ones not', async () => {
+  const unknown = { ...testKey(9), name: a.name };
+  for (const by of [signers, [a, b], [unknown, a, b]]) assert.ok(await isFulfilled(cosignedBy(...by), 2));
+  for (const by of [[], [a], [a, a], [a, unknown]]) assert.ok(!(await isFulfilled(cosignedBy(...by), 2)));
+});
 
-  it('that are invalid make the note invalid, and only a checkpoint can be cosigned', async () => {
-    const unsigned = { ...b, sign: () => new Uint8Array(64) };
-    const altered = cosignedBy(a).replace('\n7\n', '\n8\n');
-    for (const bad of [altered, cosignedBy(a, unsigned), cosignedBy(a).slice(1), 'no note'])
-      assert.ok(!(await isFulfilled(bad, 1)), bad);
-    assert.throws(() => cosign(textOf(note), a, new Date(0)), RangeError);
-    assert.throws(() => cosign('no checkpoint\n', a, AT), RangeError);
-  });
+it('cosignatures that are invalid make the note invalid, and only a checkpoint can be cosigned', async () => {
+  const unsigned = { ...b, sign: () => new Uint8Array(64) };
+  const altered = cosignedBy(a).replace('\n7\n', '\n8\n');
+  for (const bad of [altered, cosignedBy(a, unsigned), cosignedBy(a).slice(1), 'no note'])
+    assert.ok(!(await isFulfilled(bad, 1)), bad);
+  assert.throws(() => cosign(textOf(note), a, new Date(0)), RangeError);
+  assert.throws(() => cosign('no checkpoint\n', a, AT), RangeError);
+});
 
-  it('are asked for by a policy that can be fulfilled', () => {
-    const ledgerKey = formatVerifierKey(noteVerifier(ORIGIN, LEDGER_KEY.publicKey));
-    for (const [given, problem] of [
-      [{ keys, required: 4 }, /4 of 3/],
-      [{ keys: [ledgerKey] }, /not the verifier key of a witness/],
-      [{ keys: [...keys, keyOf('other.example', a)] }, /listed twice/],
-      [{ keys: Array(64).fill('') }, /more than 63/],
-    ] as const)
-      assert.match(String(Object.entries(readWitnessPolicy(given))), problem);
-  });
+it('cosignatures are asked for by a policy that can be fulfilled', () => {
+  const ledgerKey = formatVerifierKey(noteVerifier(ORIGIN, LEDGER_KEY.publicKey));
+  for (const [given, problem] of [
+    [{ keys, required: 4 }, /4 of 3/],
+    [{ keys: [ledgerKey] }, /not the verifier key of a witness/],
+    [{ keys: [...keys, keyOf('other.example', a)] }, /listed twice/],
+    [{ keys: Array(64).fill('') }, /more than 63/],
+  ] as const)
+    assert.match(String(Object.entries(readWitnessPolicy(given))), problem);
 });
 
 describe('a checkpoint shown to a witness', () => {

@@ -12,23 +12,21 @@ const { checkpointOver, failAt, goodAnswer, LEDGER_KEY, NOW, ORIGIN, RECEIPT_KEY
 const { body, keySet, ledgerReceipt } = fixture.good;
 const { provenance } = body;
 
-describe('a good answer', () => {
-  it('passes every step', async () => {
-    const { ok, steps } = await verifyAnswer(body, { keySet, ledgerReceipt });
-    assert.ok(ok, JSON.stringify(steps));
-    const names = steps.map(({ step }) => step);
-    assert.deepEqual([...names, 'consistency'], VERIFY_STEPS);
-  });
-  it('passes with its members in another order and the ledger key pinned', async () => {
-    const reordered = Object.fromEntries(Object.entries(body).reverse());
-    const against = { keySet: { keys: keySet.keys }, ledgerReceipt, ledgerKey: fixture.keyTextOf(LEDGER_KEY) };
-    assert.ok((await verifyAnswer(reordered, against)).ok);
-  });
-  it('passes with a key that was retired later', async () => {
-    const [not_before, not_after] = ['2026-01-01T00:00:00.000Z', '2026-01-03T00:00:00.000Z'];
-    const retired = publicKeyEntry(RECEIPT_KEY.publicKey, { status: 'retired', not_before, not_after });
-    await failAt(undefined, { keySet: keySetDocument([retired], keySet.ledger) });
-  });
+it('a good answer passes every step', async () => {
+  const { ok, steps } = await verifyAnswer(body, { keySet, ledgerReceipt });
+  assert.ok(ok, JSON.stringify(steps));
+  const names = steps.map(({ step }) => step);
+  assert.deepEqual([...names, 'consistency'], VERIFY_STEPS);
+});
+it('a good answer passes with its members in another order and the ledger key pinned', async () => {
+  const reordered = Object.fromEntries(Object.entries(body).reverse());
+  const against = { keySet: { keys: keySet.keys }, ledgerReceipt, ledgerKey: fixture.keyTextOf(LEDGER_KEY) };
+  assert.ok((await verifyAnswer(reordered, against)).ok);
+});
+it('a good answer passes with a key that was retired later', async () => {
+  const [not_before, not_after] = ['2026-01-01T00:00:00.000Z', '2026-01-03T00:00:00.000Z'];
+  const retired = publicKeyEntry(RECEIPT_KEY.publicKey, { status: 'retired', not_before, not_after });
+  await failAt(undefined, { keySet: keySetDocument([retired], keySet.ledger) });
 });
 
 it('reads where the ledger is served, as a path of the service alone', () => {
@@ -113,16 +111,14 @@ describe('an altered answer fails', () => {
   });
 });
 
-describe('issuing', () => {
-  it('makes a receipt that the ledger can store, once', () => {
-    const random = new Uint8Array(16).fill(7);
-    const options = { signer: RECEIPT_KEY, now: NOW, random, publicKeyUrl: fixture.PUBLIC_KEY_URL };
-    const issued = issueReceipt(fixture.PROFILE, options);
-    assert.match(issued.receiptId, /^rwr_[0-9A-HJKMNP-TV-Z]{26}$/);
-    assert.match(issued.ledgerReceiptId, /^cr_[a-z2-7]{32}$/);
-    const members = Object.keys(JSON.parse(Buffer.from(issued.leaf).toString()) as object);
-    assert.deepEqual(members, ['content_sha256', 'key_id', 'receipt_id', 'signature', 'signed_at']);
-    assert.throws(() => issueReceipt(issued.body, options), /already has a receipt/);
-    assert.throws(() => issueReceipt({ a: undefined }, options), /not JSON/);
-  });
+it('issuing makes a receipt that the ledger can store, once', () => {
+  const random = new Uint8Array(16).fill(7);
+  const options = { signer: RECEIPT_KEY, now: NOW, random, publicKeyUrl: fixture.PUBLIC_KEY_URL };
+  const issued = issueReceipt(fixture.PROFILE, options);
+  assert.match(issued.receiptId, /^rwr_[0-9A-HJKMNP-TV-Z]{26}$/);
+  assert.match(issued.ledgerReceiptId, /^cr_[a-z2-7]{32}$/);
+  const members = Object.keys(JSON.parse(Buffer.from(issued.leaf).toString()) as object);
+  assert.deepEqual(members, ['content_sha256', 'key_id', 'receipt_id', 'signature', 'signed_at']);
+  assert.throws(() => issueReceipt(issued.body, options), /already has a receipt/);
+  assert.throws(() => issueReceipt({ a: undefined }, options), /not JSON/);
 });

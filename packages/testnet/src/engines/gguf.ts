@@ -15,7 +15,28 @@ export interface RandomModelOptions {
   readonly hidden: number;
   readonly context: number;
   readonly weights: 'F16' | 'Q8_0' | 'Q4_0';
+  /** Of a model family; ChatML by default. */
+  readonly family?: ModelFamily;
+  /** How the vectors of its tokens become one; absent: the metadata do not say. */
+  readonly pooling?: keyof typeof POOLING;
 }
+
+/** What a family's model file says of its answers. */
+export interface ModelFamily {
+  /** Jinja. */
+  readonly template: string;
+  /** Tokens without text of their own. */
+  readonly controls: readonly string[];
+  /** Tokens that are text, each one token. */
+  readonly added?: readonly string[];
+  /** The token that ends an answer, of `controls`. */
+  readonly end: string;
+  /** Tokens that are about ten times as likely at every position as the rest. */
+  readonly likely?: readonly string[];
+}
+
+/** llama.h: `llama_pooling_type`. */
+const POOLING = { none: 0, mean: 1, cls: 2, last: 3, rank: 4 } as const;
 
 /** Values of Q8_0 and of Q4_0 that share a scale. */
 const BLOCK = 32;
@@ -24,11 +45,15 @@ const TENSOR_TYPES = { F32: 0, F16: 1, Q4_0: 2, Q8_0: 8 } as const;
 export const CHATML =
   "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
+const CHATML_FAMILY: ModelFamily = {
+  ...{ template: CHATML, controls: ['<|im_start|>', '<|im_end|>'], end: '<|im_end|>' },
+};
+
 /** The bytes of a model: llama architecture, a token for each byte, ChatML. The same seed gives the same bytes. */
 export function randomModel(options: RandomModelOptions): Uint8Array {
-  const { layers, width, heads, hidden, context, weights } = options;
-  const vocabulary = byteVocabulary();
-  const tensors = tensorsOf(options, vocabulary.tokens.length);
+  const { layers, width, heads, hidden, context, weights, pooling, family = CHATML_FAMILY } = options;
+  const vocabulary = byteVocabulary(family);
+  const tensors = tensorsOf(options, vocabulary);
   const head = new Writer();
   head.head(
     [
@@ -45,6 +70,7 @@ export function randomModel(options: RandomModelOptions): Uint8Array {
       ['llama.attention.layer_norm_rms_epsilon', f32(1e-5)],
       ['llama.rope.dimension_count', u32(width / heads)],
       ['llama.rope.freq_base', f32(10_000)],
+      ...(pooling === undefined ? [] : [['llama.pooling_type', u32(POOLING[pooling])] as const]),
       ['llama.vocab_size', u32(vocabulary.tokens.length)],
       ['tokenizer.ggml.model', text('gpt2')],
       ['tokenizer.ggml.pre', text('gpt-2')],
@@ -54,7 +80,7 @@ export function randomModel(options: RandomModelOptions): Uint8Array {
       ['tokenizer.ggml.bos_token_id', u32(vocabulary.end)],
       ['tokenizer.ggml.eos_token_id', u32(vocabulary.end)],
       ['tokenizer.ggml.add_bos_token', bool(false)],
-      ['tokenizer.chat_template', text(CHATML)],
+      ['tokenizer.chat_template', text(family.template)],
     ],
     tensors.length,
   );
@@ -83,15 +109,17 @@ interface Tensor {
   readonly data: Uint8Array;
 }
 
-function tensorsOf(options: RandomModelOptions, vocabularySize: number): Tensor[] {
-  const { seed, layers, width, hidden, weights } = options;
-  const matrix = (name: string, row: number, rows: number): Tensor => {
+function tensorsOf(options: RandomModelOptions, { tokens }: { readonly tokens: readonly string[] }): Tensor[] {
+  const { seed, layers, width, hidden, weights, family } = options;
+  /** `first`: the first value of each row. */
+  const matrix = (name: string, row: number, rows: number, first?: (row: number) => number): Tensor => {
     const random = randomFor(seed, name);
     // Variance chosen so that activations neither grow nor vanish over the layers.
     const values = Float32Array.from(
       { length: row * rows },
       () => ((random.next() + random.next() + random.next() - 1.5) * 2) / Math.sqrt(row),
     );
+    for (let i = 0; first && i < rows; i += 1) values[i * row] = first(i);
     return { name, shape: [row, rows], type: weights, data: WRITERS[weights](values) };
   };
   const ones = (name: string): Tensor => ({
@@ -107,22 +135,25 @@ function tensorsOf(options: RandomModelOptions, vocabularySize: number): Tensor[
     ...['gate', 'up'].map((part) => matrix(`blk.${i}.ffn_${part}.weight`, width, hidden)),
     matrix(`blk.${i}.ffn_down.weight`, hidden, width),
   ];
+  // A value that all tokens share, and that the output weighs for some of them.
+  const likely = family?.likely;
   return [
-    matrix('token_embd.weight', width, vocabularySize),
+    matrix('token_embd.weight', width, tokens.length, likely && (() => 1)),
     ...Array.from({ length: layers }, (_, i) => layer(i)).flat(),
     ones('output_norm.weight'),
-    matrix('output.weight', width, vocabularySize),
+    matrix('output.weight', width, tokens.length, likely && ((row) => (likely.includes(tokens[row] ?? '') ? 0.5 : 0))),
   ];
 }
 
-/** A letter for each byte, as GPT-2 spells them; one merge, which readers expect; two control tokens. */
-export function byteVocabulary() {
+/** A letter for each byte, as GPT-2 spells them; one merge, which readers expect; the tokens of the family. */
+export function byteVocabulary({ controls, added = [], end }: ModelFamily = CHATML_FAMILY) {
   const isPrintable = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad && byte < 0x100);
   let next = 0x100;
   const letters = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(isPrintable(byte) ? byte : next++));
-  const tokens = [...letters, 'Ġa', '<|im_start|>', '<|im_end|>'];
-  const types = tokens.map((token) => (token.startsWith('<|') ? 3 : 1));
-  return { tokens, types, merges: ['Ġ a'], end: tokens.length - 1 };
+  const plain = [...letters, 'Ġa'];
+  const tokens = [...plain, ...controls, ...added];
+  const types = [...plain.map(() => 1), ...controls.map(() => 3), ...added.map(() => 4)];
+  return { tokens, types, merges: ['Ġ a'], end: tokens.indexOf(end) };
 }
 
 function half(values: Float32Array): Uint8Array {

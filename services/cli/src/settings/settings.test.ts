@@ -26,28 +26,26 @@ function assertProblems(problems: readonly string[], patterns: readonly RegExp[]
   assert.equal(problems.length, patterns.length, problems.join('\n'));
 }
 
-describe('the settings file', () => {
-  it('has the same values as the environment', () => {
-    const lines = ['stack_port: 8080', 'scan: off', 'feeds: true', 'resolvers: [192.0.2.1, 192.0.2.2]', 'sectors:'];
-    const { entries, problems } = parseSettingsFile([...lines, 'contact_url: "https://x.test/"', ''].join('\n'));
-    assert.deepEqual(problems, []);
-    const read = entries.map(({ key, value, line }) => `${line} ${key} ${value}`).join('; ');
-    const first = '1 stack_port 8080; 2 scan off; 3 feeds on; 4 resolvers 192.0.2.1,192.0.2.2';
-    assert.equal(read, `${first}; 6 contact_url https://x.test/`);
-    assert.deepEqual(parseSettingsFile('{"host": "::1"}').entries, [{ key: 'host', value: '::1', line: 1 }]);
-    assert.deepEqual(parseSettingsFile(''), { entries: [], problems: [] });
-  });
+it('the settings file has the same values as the environment', () => {
+  const lines = ['stack_port: 8080', 'scan: off', 'feeds: true', 'resolvers: [192.0.2.1, 192.0.2.2]', 'sectors:'];
+  const { entries, problems } = parseSettingsFile([...lines, 'contact_url: "https://x.test/"', ''].join('\n'));
+  assert.deepEqual(problems, []);
+  const read = entries.map(({ key, value, line }) => `${line} ${key} ${value}`).join('; ');
+  const first = '1 stack_port 8080; 2 scan off; 3 feeds on; 4 resolvers 192.0.2.1,192.0.2.2';
+  assert.equal(read, `${first}; 6 contact_url https://x.test/`);
+  assert.deepEqual(parseSettingsFile('{"host": "::1"}').entries, [{ key: 'host', value: '::1', line: 1 }]);
+  assert.deepEqual(parseSettingsFile(''), { entries: [], problems: [] });
+});
 
-  it('that cannot be read is reported by line', () => {
-    for (const [text, problem] of [
-      ['stack_port: 1\nstack_port: 2\n', /^line 2: Map keys must be unique/],
-      ['host: [a\n', /^line \d: /],
-      ['- 1\n', /^it must be a map/],
-      ['host:\n  inner: 1\n', /^line 1: host: must be a value/],
-      ['resolvers: ["a,b"]\n', /^line 1: resolvers: must be a value/],
-    ] as const)
-      assert.match(parseSettingsFile(text).problems[0] ?? '', problem, text);
-  });
+it('a settings file that cannot be read is reported by line', () => {
+  for (const [text, problem] of [
+    ['stack_port: 1\nstack_port: 2\n', /^line 2: Map keys must be unique/],
+    ['host: [a\n', /^line \d: /],
+    ['- 1\n', /^it must be a map/],
+    ['host:\n  inner: 1\n', /^line 1: host: must be a value/],
+    ['resolvers: ["a,b"]\n', /^line 1: resolvers: must be a value/],
+  ] as const)
+    assert.match(parseSettingsFile(text).problems[0] ?? '', problem, text);
 });
 
 describe('settings', () => {

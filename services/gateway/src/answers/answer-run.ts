@@ -12,7 +12,7 @@ import {
   type Usage,
   usageChunk,
 } from '@strata/inference';
-import { type Admission, SHARES } from '../limits/admission.ts';
+import { type Admission, runInSlots } from '../limits/admission.ts';
 import type { Reservation } from '../limits/limits.ts';
 import { AnswerAccumulator } from './answer-accumulator.ts';
 import type { ChoiceUsage, Plan } from './backend.ts';
@@ -125,25 +125,15 @@ export class AnswerRun {
     return { promptTokens: sum('promptTokens'), completionTokens, cachedTokens: sum('cachedTokens'), reasoningTokens };
   }
 
-  /** Generates choices concurrently, as many as there are slots; if one fails, the rest are aborted. */
+  /** Generates choices in order, as many concurrently as there are slots; if one fails, the rest are aborted. */
   async #eachChoice(onDeltas: OnDeltas): Promise<void> {
     const { plan, signal, caller, revoked } = this.#request;
-    const stop = new AbortController();
-    using _following = abortWith(stop, [signal, revoked, this.#deps.stopping]);
-    const numbers = plan.choices.keys();
-    const concurrency = Math.min(plan.choices.length, this.#deps.admission.slots);
-    const runs = Array.from({ length: concurrency }, async () => {
-      // A slot is kept for all remaining choices, so that an answer in progress is never rejected.
-      using _slot = await this.#deps.admission.enter(caller.id, stop.signal, SHARES[caller.priority]);
-      for (const index of numbers) await this.#oneChoice(index, stop.signal, onDeltas);
-    });
-    try {
-      await Promise.all(runs);
-    } catch (error) {
-      stop.abort(error);
-      await Promise.allSettled(runs);
-      throw error;
-    }
+    const { admission, stopping } = this.#deps;
+    const ending = new AbortController();
+    using _following = abortWith(ending, [signal, revoked, stopping]);
+    await runInSlots(plan.choices.length, { admission, caller, signal: ending.signal }, (index, stop) =>
+      this.#oneChoice(index, stop, onDeltas),
+    );
   }
 
   async #oneChoice(index: number, signal: AbortSignal, onDeltas: OnDeltas): Promise<void> {

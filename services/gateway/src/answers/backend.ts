@@ -38,11 +38,17 @@ export interface Plan {
   readonly choices: readonly PlannedChoice[];
 }
 
+/** One vector of length 1 for each of its inputs. Adds their tokens to `usage`. */
+export type EmbeddingPart = (
+  usage: Pick<ChoiceUsage, 'promptTokens'>,
+  signal: AbortSignal,
+) => Promise<readonly Float32Array[]>;
+
 export interface EmbeddingPlan {
   /** An estimate if only the answer has the exact number. */
   readonly promptTokens: number;
-  /** One vector of length 1 for each input. Updates `usage` as inputs are processed. */
-  readonly embed: (usage: Pick<ChoiceUsage, 'promptTokens'>, signal: AbortSignal) => Promise<readonly Float32Array[]>;
+  /** Of consecutive inputs, can be processed concurrently. */
+  readonly parts: readonly EmbeddingPart[];
 }
 
 export interface BackendFacts {
@@ -66,6 +72,8 @@ export interface Backend {
   readonly verified: Verified;
   /** Whether it accepts requests at present. */
   readonly isReady: boolean;
+  /** Whether the model is loaded: otherwise the next request loads it. Null if that is not known. */
+  readonly isLoaded: boolean | null;
   /** Throws CompletionError for a conversation that the model cannot process. */
   planChat(request: ChatRequest): Promise<Plan>;
   /** The choices of all prompts, in order. Throws CompletionError for a prompt that the model cannot process. */

@@ -29,6 +29,7 @@ export interface DataBackendOptions {
 
 export class DataBackend implements Backend {
   readonly isReady = true;
+  readonly isLoaded = true;
   readonly verified = { level: 'pinned', reason: 'a program of this gateway answers, without a model file' } as const;
   readonly facts: BackendFacts = {
     ...{ name: 'Answers from the data, without a language model', engine: DATA_MODEL, slots: SLOTS },

@@ -5,15 +5,12 @@ import {
   CompletionError,
   type CompletionRequest,
   callableTools,
-  callGrammar,
   type Generation,
+  heldAnswer,
   type OutputFormat,
   OutputReader,
   openedBy,
   outputFormat,
-  schemaGrammar,
-  schemaOrCallGrammar,
-  type Tool,
   type Verified,
 } from '@strata/inference';
 import { randomPart } from '../store/random-ids.ts';
@@ -31,7 +28,6 @@ import { type ChoiceOptions, choiceDeltas } from './choice.ts';
 
 /** Tokens at the end of a prompt that show whether it opened the reasoning. */
 const PROMPT_END = 24;
-const BARE: OutputFormat = { reasoning: undefined, calls: [], trimsCalls: false, dropped: [], hasHeaders: false };
 const OWN: Verified = { level: 'pinned', reason: 'this gateway runs the file itself' };
 /** A check of a worker takes about a second. */
 const UNPROVED_RETRY_MS = 5_000;
@@ -67,6 +63,10 @@ export class EngineBackend implements Backend {
     return this.engine.isReady;
   }
 
+  get isLoaded(): boolean {
+    return this.engine.isLoaded ?? true;
+  }
+
   async planChat(request: ChatRequest): Promise<Plan> {
     this.#assertProved();
     this.#assertMayFit(conversationLength(request.messages), 'messages');
@@ -74,18 +74,22 @@ export class EngineBackend implements Backend {
     const { callable, isCallForced } = callableTools(request);
     // Tools that may not be called stay in the prompt, whose prefix is then the same.
     const tools = callable.length === 0 ? [] : request.tools;
-    const grammar = grammarOf(request, callable, isCallForced);
     const { messages, templateVariables: variables } = request;
     const prompt = await this.engine.render({ messages, tools, variables }).catch((error: unknown) => {
       if (error instanceof EngineError && error.code === 'template-failed')
         throw new CompletionError('invalid_value', `${error.message}.`, { param: 'messages', cause: error });
       throw error;
     });
-    const jobs = this.#jobs(request, { prompt, grammar, what: 'messages' });
-    const maxCalls = request.allowsParallelCalls ? Number.POSITIVE_INFINITY : 1;
-    const grammarParam = isCallForced ? 'tools' : 'response_format';
-    const output = await this.#output(prompt, { tools: callable, maxCalls, hasGrammar: grammar !== undefined });
-    const options = { stops: request.stops, ...output, isCallForced, grammarParam };
+    const { controls, format, ...end } = await this.#endOf(prompt);
+    const held = heldAnswer(request, format, end);
+    const jobs = this.#jobs(request, { prompt, grammar: held?.grammar, what: 'messages' });
+    const max = request.allowsParallelCalls ? Number.POSITIVE_INFINITY : 1;
+    const read = held ? held.format : format;
+    const { opening } = held ?? end;
+    const options = {
+      ...{ stops: request.stops, isCallForced, grammarParam: held?.param ?? 'tools' },
+      ...(read ? { controls, reader: () => new OutputReader(read, callable, { max, opening }) } : {}),
+    };
     return {
       promptTokens: prompt.length,
       answerTokens: this.#answerTokens(request, prompt),
@@ -115,26 +119,27 @@ export class EngineBackend implements Backend {
   async planEmbeddings(inputs: readonly (string | readonly number[])[]): Promise<EmbeddingPlan> {
     this.#assertProved();
     const { contextLength } = this.engine.info;
+    const inputAt = (at: number) => (inputs.length === 1 ? 'input' : `input[${at}]`);
     const all: (readonly number[])[] = [];
     for (const [at, input] of inputs.entries()) {
-      const what = inputs.length === 1 ? 'input' : `input[${at}]`;
+      const what = inputAt(at);
       const tokens = await this.#tokens(input, what);
       if (tokens.length >= contextLength) throw tooLong(what, contextLength, String(tokens.length));
       all.push(tokens);
     }
-    const promptTokens = all.reduce((sum, { length }) => sum + length, 0);
     return {
-      promptTokens,
-      embed: async (usage, signal) => {
-        const vectors: Float32Array[] = [];
-        for (const tokens of all) {
-          signal.throwIfAborted();
-          usage.promptTokens += tokens.length;
-          // Runs to completion even if the client has disconnected: the engine is not free before.
-          vectors.push(await this.engine.embed(tokens, NEVER));
-        }
-        return vectors;
-      },
+      promptTokens: all.reduce((sum, { length }) => sum + length, 0),
+      parts: all.map((tokens, at) => async (usage) => {
+        usage.promptTokens += tokens.length;
+        // Runs to completion even if the client has disconnected: the engine is not free before.
+        const vector = await this.engine.embed(tokens, NEVER).catch((error: unknown) => {
+          // With the tokens that the vocabulary adds.
+          if (error instanceof EngineError && error.code === 'job-too-long')
+            throw tooLong(inputAt(at), contextLength, `more than ${tokens.length}`);
+          throw error;
+        });
+        return [vector];
+      }),
     };
   }
 
@@ -145,22 +150,16 @@ export class EngineBackend implements Backend {
     throw new CompletionError('overloaded', message, { param: 'model', retryAfterMs: UNPROVED_RETRY_MS });
   }
 
-  /** How the answer is read. A grammar allows neither reasoning nor the marks of the model's family. */
-  async #output(
-    prompt: readonly number[],
-    { tools, maxCalls, hasGrammar }: { tools: readonly Tool[]; maxCalls: number; hasGrammar: boolean },
-  ): Promise<Pick<ChoiceOptions, 'reader' | 'controls'>> {
-    if (hasGrammar) return tools.length === 0 ? {} : { reader: () => new OutputReader(BARE, tools, { max: maxCalls }) };
+  /** What a prompt leaves open, by the text at its end, control tokens included. */
+  async #endOf(prompt: readonly number[]) {
     this.#marks ??= await this.engine.marks();
     const { template, controls } = this.#marks;
     this.#format ??= outputFormat(template);
-    const format = this.#format;
-    const opening = openedBy(await this.#endOf(prompt, controls), format);
-    return { controls, reader: () => new OutputReader(format, tools, { max: maxCalls, opening }) };
+    const text = await this.#textOfEnd(prompt, controls);
+    return { controls, format: this.#format, text, opening: openedBy(text, this.#format) };
   }
 
-  /** The text at the end of a prompt, with its control tokens. */
-  async #endOf(prompt: readonly number[], controls: ReadonlyMap<number, string>): Promise<string> {
+  async #textOfEnd(prompt: readonly number[], controls: ReadonlyMap<number, string>): Promise<string> {
     const end = prompt.slice(-PROMPT_END);
     const texts: (string | Promise<string>)[] = [];
     for (let from = 0; from < end.length; ) {
@@ -232,16 +231,6 @@ export class EngineBackend implements Backend {
       ...(cacheKey === undefined ? {} : { cacheKey }),
     }));
   }
-}
-
-/** The grammar that the answer must match; undefined without a required format. */
-function grammarOf({ format }: ChatRequest, tools: readonly Tool[], isCallForced: boolean): string | undefined {
-  if (isCallForced) return callGrammar(tools, 'tools');
-  if (format.kind === 'text') return undefined;
-  const { schema, param } =
-    format.kind === 'schema' ? format : { schema: { type: 'object' }, param: 'response_format' };
-  // If tools may be called, a call is a valid answer too.
-  return tools.length > 0 ? schemaOrCallGrammar(schema, param, tools) : schemaGrammar(schema, param);
 }
 
 function tooLong(what: string, contextLength: number, tokens: string): CompletionError {

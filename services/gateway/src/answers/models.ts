@@ -106,6 +106,7 @@ export function modelReport({ id, created, backend }: ServedModel) {
     quantisation,
     context_length: contextLength,
     slots,
+    loaded: backend.isLoaded,
     verified: backend.verified,
   };
 }

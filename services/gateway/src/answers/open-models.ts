@@ -1,5 +1,5 @@
 // Opens the configured models: a local engine, upstream servers, the data of the stack service.
-import { type Engine, openModel, openUpstream } from '@strata/engine';
+import { type Engine, type ModelMemoryStats, openModels as openLocalModels, openUpstream } from '@strata/engine';
 import type { Logger } from 'pino';
 import type { GatewayConfig } from '../config.ts';
 import { openAdmission } from '../limits/admission.ts';
@@ -13,6 +13,8 @@ export interface OpenedModels extends AsyncDisposable {
   readonly models: Models;
   /** Paths of the model files of local engines, by SHA-256. */
   readonly files: ReadonlyMap<string, string>;
+  /** Undefined if the local models share no memory budget. */
+  readonly memory: (() => ModelMemoryStats) | undefined;
 }
 
 /**
@@ -37,9 +39,9 @@ export async function openModels(
     served.push({ id, backend, created, admission });
   };
   for (const [id, engine] of Object.entries(deps.engines)) serve(id, new EngineBackend(engine));
-  if (config.model !== undefined) {
-    const { id, file, engine } = await openModel({ ...config, model: config.model, signal: deps.signal }, deps.logger);
-    serve(id, new EngineBackend(stack.use(engine)));
+  const local = stack.use(await openLocalModels({ ...config, signal: deps.signal }, deps.logger));
+  for (const { id, file, engine } of local.models) {
+    serve(id, new EngineBackend(engine));
     files.set(engine.info.sha256, file);
   }
   if (config.upstream) {
@@ -70,5 +72,6 @@ export async function openModels(
   else if (key !== undefined && baseUrl !== undefined) serve(DATA_MODEL, new DataBackend({ baseUrl, key }));
   const owned = stack.move();
   const models = new Models(served, { pinned: config.network?.pins.keys() ?? [] });
-  return { models, files, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  const { memory } = local;
+  return { models, files, memory, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

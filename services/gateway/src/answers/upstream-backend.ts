@@ -16,6 +16,7 @@ const CHARACTERS_A_TOKEN = 4;
 
 export class UpstreamBackend implements Backend {
   readonly verified = { level: 'claimed', reason: 'an upstream server names its model itself' } as const;
+  readonly isLoaded = null;
   readonly #upstream: Upstream;
 
   constructor(upstream: Upstream) {
@@ -75,11 +76,13 @@ export class UpstreamBackend implements Backend {
       typeof input === 'string' ? Math.ceil(input.length / CHARACTERS_A_TOKEN) : input.length;
     return {
       promptTokens: inputs.reduce((sum, input) => sum + tokensOf(input), 0),
-      embed: async (usage, signal) => {
-        const { vectors, promptTokens } = await this.#upstream.embed(inputs, signal);
-        usage.promptTokens = promptTokens;
-        return vectors;
-      },
+      parts: [
+        async (usage, signal) => {
+          const { vectors, promptTokens } = await this.#upstream.embed(inputs, signal);
+          usage.promptTokens += promptTokens;
+          return vectors;
+        },
+      ],
     };
   }
 }

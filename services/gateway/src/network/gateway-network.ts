@@ -109,7 +109,8 @@ export async function openGatewayNetwork(
         workers: (sha256) => [...sessions.all.values()].filter(({ peer }) => offered(peer, sha256)),
         hasOtherWorkers: (sha256, peer) =>
           models.list().some(({ group }) => group.sha256 === sha256 && group.peers.some((other) => other !== peer)),
-        engine: (sha256) => deps.engines.find(({ info }) => info.sha256 === sha256),
+        // An audit loads no model.
+        engine: (sha256) => deps.engines.find(({ info, isLoaded }) => info.sha256 === sha256 && isLoaded !== false),
         proved: (peer, sha256) => proofs.of(peer, sha256),
         logger,
         now,

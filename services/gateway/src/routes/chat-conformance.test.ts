@@ -20,8 +20,8 @@ const optional = `temperature top_p n stop seed stream stream_options logprobs t
   modalities audio functions function_call prompt_cache_key`.split(/\s+/);
 const lower = { temperature: 0, top_p: 0, presence_penalty: -2, frequency_penalty: -2, n: 1, top_k: 0, min_p: 0 };
 const upper = {
-  ...{ temperature: 2, top_p: 1, presence_penalty: 2, frequency_penalty: 2, n: 8, top_logprobs: 20, min_p: 1 },
-  ...{ logprobs: true, seed: Number.MAX_SAFE_INTEGER, stop: ['a', 'b', 'c', 'd'] },
+  ...{ temperature: 2, top_p: 1, presence_penalty: 2, frequency_penalty: 2, n: 128, top_logprobs: 20, min_p: 1 },
+  ...{ logprobs: true, seed: Number.MAX_SAFE_INTEGER, stop: ['a', 'b', 'c', 'd'], max_tokens: 1 },
   logit_bias: { 5: -100, 6: 100, 999999: 1 },
 };
 const assistant = (more: object) => ({ role: 'assistant', ...more });
@@ -73,7 +73,7 @@ const invalid: readonly (readonly [param: string, ...values: unknown[]])[] = [
   ['messages', [], 'hello'],
   ['temperature', 2.1, -0.1, 'warm'],
   ['top_p', 1.5],
-  ['n', 0, 9, 1.5],
+  ['n', 0, 129, 1.5],
   ['max_tokens', 0, 'many'],
   ['max_completion_tokens', 0],
   ['stop', ['a', 'b', 'c', 'd', 'e'], 5],

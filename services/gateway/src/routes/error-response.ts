@@ -1,6 +1,6 @@
 // Errors as responses: the body and headers that clients of the OpenAI contract expect.
 import { StoreError } from '@strata/db';
-import { EngineError } from '@strata/engine';
+import { EngineError, NotLoadedError } from '@strata/engine';
 import {
   answerSecurity,
   type ErrorFormat,
@@ -72,6 +72,12 @@ function ofServer({ code, message, errors: [first], headers }: Refusal, cause: u
 }
 
 function ofEngine(cause: EngineError): CompletionError {
+  if (cause instanceof NotLoadedError)
+    return new CompletionError(
+      'overloaded',
+      'The model is not loaded, and cannot be loaded at present; try again in a moment.',
+      { retryAfterMs: cause.retryAfterMs, cause },
+    );
   switch (cause.code) {
     case 'upstream-refused':
       return new CompletionError(

@@ -1,6 +1,6 @@
 // The schedule of the sources of advisories.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { pino } from 'pino';
 import { EventBus } from '../events.ts';
@@ -23,99 +23,95 @@ async function keepUntil(ground: Ground, sources: readonly AdvisorySource[], isD
 
 const openAlone = (clock = { at: START }) => openGround(clock, undefined as never);
 
-describe('keeping advisories fresh', () => {
-  it('skips no source, however often another is due', async () => {
-    const clock = { at: START };
-    await using ground = await openAlone(clock);
-    const order: SourceName[] = [];
-    const source = (name: SourceName) =>
-      sourceThat(name, async function* () {
-        order.push(name);
-        clock.at += 10_000;
-        yield new RecordBatch().step(null);
-      });
-    await keepUntil(ground, [source('kev'), source('epss'), source('nvd')], () => order.length === 6);
-    assert.deepEqual(order, ['kev', 'epss', 'nvd', 'kev', 'epss', 'nvd']);
-  });
-
-  it('continues with the remaining sources when one fails, whatever its error', async () => {
-    await using ground = await openAlone();
-    let isRead = false;
-    const failing = (name: SourceName, error: Error) =>
-      sourceThat(name, async function* () {
-        yield new RecordBatch().step(null);
-        throw error;
-      });
-    const broken = [failing('kev', new SourceError('offline')), failing('epss', new TypeError('a secret of ours'))];
-    const healthy = sourceThat('nvd', async function* () {
-      isRead = true;
-      yield new RecordBatch().step({ at: 1 });
+it('keeping advisories fresh skips no source, however often another is due', async () => {
+  const clock = { at: START };
+  await using ground = await openAlone(clock);
+  const order: SourceName[] = [];
+  const source = (name: SourceName) =>
+    sourceThat(name, async function* () {
+      order.push(name);
+      clock.at += 10_000;
+      yield new RecordBatch().step(null);
     });
-    await keepUntil(ground, [...broken, healthy], () => isRead);
-    const { sources } = await enrichmentState({ store: ground.store, sourceNames: ['kev', 'epss', 'nvd', 'osv'] });
-    const states = sources.map(({ name, state, error }) => `${name} ${state} ${error}`).join();
-    assert.equal(
-      states,
-      'kev failed offline,epss failed internal error,nvd interrupted null,osv never null,cve off null',
-    );
-  });
+  await keepUntil(ground, [source('kev'), source('epss'), source('nvd')], () => order.length === 6);
+  assert.deepEqual(order, ['kev', 'epss', 'nvd', 'kev', 'epss', 'nvd']);
 });
 
-describe('a sync whose lease another process has taken', () => {
-  for (const [when, isAtEnd] of [
-    ['in the middle', false],
-    ['at the very end', true],
-  ] as const)
-    it(`ends as busy and writes no more of its position (${when})`, async () => {
-      await using ground = await openAlone();
-      const lease = { owner: 'other', until: new Date(Date.now() + 600_000) };
-      const later = new Date(Date.now() + 300_000);
-      const slow = sourceThat('nvd', async function* () {
-        yield new RecordBatch().step({ at: 1 });
-        assert.ok(await ground.store.sources.begin('nvd', { startedAt: later, now: later, lease }));
-        if (isAtEnd) return { at: 2 };
-        yield new RecordBatch().step({ at: 2 });
-        return assert.fail('it goes on');
-      });
-      assert.deepEqual(await ground.run(slow), { kind: 'busy' });
-      const { state, cursor, error } = await ground.stored('nvd');
-      assert.deepEqual([state, cursor, error], ['syncing', { at: 1 }, null]);
+it('keeping advisories fresh continues with the remaining sources when one fails, whatever its error', async () => {
+  await using ground = await openAlone();
+  let isRead = false;
+  const failing = (name: SourceName, error: Error) =>
+    sourceThat(name, async function* () {
+      yield new RecordBatch().step(null);
+      throw error;
     });
+  const broken = [failing('kev', new SourceError('offline')), failing('epss', new TypeError('a secret of ours'))];
+  const healthy = sourceThat('nvd', async function* () {
+    isRead = true;
+    yield new RecordBatch().step({ at: 1 });
+  });
+  await keepUntil(ground, [...broken, healthy], () => isRead);
+  const { sources } = await enrichmentState({ store: ground.store, sourceNames: ['kev', 'epss', 'nvd', 'osv'] });
+  const states = sources.map(({ name, state, error }) => `${name} ${state} ${error}`).join();
+  assert.equal(
+    states,
+    'kev failed offline,epss failed internal error,nvd interrupted null,osv never null,cve off null',
+  );
+});
 
-  it('of a term that is over is interrupted, not failed, and the next one goes on at once', async () => {
+for (const [when, isAtEnd] of [
+  ['in the middle', false],
+  ['at the very end', true],
+] as const)
+  it(`a sync whose lease another process has taken ends as busy and writes no more of its position (${when})`, async () => {
     await using ground = await openAlone();
-    const { store } = ground;
-    const hold = (await store.schedulerLock.tryTake()) ?? assert.fail();
-    const scored = (cursor: number) => {
-      const scores = [{ cve: `CVE-2026-000${cursor}`, epss: 0.5, percentile: 0.5 }];
-      return { scores, read: 1, skipped: 0, problem: null, cursor };
-    };
-    const source = sourceThat('epss', async function* () {
-      yield scored(1);
-      // Another process has become the scheduler.
-      await store.schedulerLock.tryTake();
-      yield scored(2);
-      return null;
+    const lease = { owner: 'other', until: new Date(Date.now() + 600_000) };
+    const later = new Date(Date.now() + 300_000);
+    const slow = sourceThat('nvd', async function* () {
+      yield new RecordBatch().step({ at: 1 });
+      assert.ok(await ground.store.sources.begin('nvd', { startedAt: later, now: later, lease }));
+      if (isAtEnd) return { at: 2 };
+      yield new RecordBatch().step({ at: 2 });
+      return assert.fail('it goes on');
     });
-    const end = await ground.run(source, { store: { ...store, ...store.inTerm(hold.term) } });
-    assert.deepEqual(end, { kind: 'interrupted', read: 1, skipped: 0 });
-    const { state, cursor, failures, error, nextAt } = await ground.stored('epss');
-    assert.deepEqual([state, cursor, failures, error], ['interrupted', 1, 0, null]);
-    assert.ok(nextAt && nextAt.getTime() <= START);
+    assert.deepEqual(await ground.run(slow), { kind: 'busy' });
+    const { state, cursor, error } = await ground.stored('nvd');
+    assert.deepEqual([state, cursor, error], ['syncing', { at: 1 }, null]);
   });
 
-  it('closes what the source holds open, however it ends', async () => {
-    await using ground = await openAlone();
-    let isClosed = false;
-    const source = sourceThat('osv', async function* () {
-      try {
-        yield new RecordBatch().step({ at: 1 });
-        yield new RecordBatch().step({ at: 2 });
-      } finally {
-        isClosed = true;
-      }
-    });
-    const end = await ground.run(source, stoppedAfter(1));
-    assert.deepEqual([end.kind, isClosed], ['interrupted', true]);
+it('a sync of a term that is over is interrupted, not failed, and the next one goes on at once', async () => {
+  await using ground = await openAlone();
+  const { store } = ground;
+  const hold = (await store.schedulerLock.tryTake()) ?? assert.fail();
+  const scored = (cursor: number) => {
+    const scores = [{ cve: `CVE-2026-000${cursor}`, epss: 0.5, percentile: 0.5 }];
+    return { scores, read: 1, skipped: 0, problem: null, cursor };
+  };
+  const source = sourceThat('epss', async function* () {
+    yield scored(1);
+    // Another process has become the scheduler.
+    await store.schedulerLock.tryTake();
+    yield scored(2);
+    return null;
   });
+  const end = await ground.run(source, { store: { ...store, ...store.inTerm(hold.term) } });
+  assert.deepEqual(end, { kind: 'interrupted', read: 1, skipped: 0 });
+  const { state, cursor, failures, error, nextAt } = await ground.stored('epss');
+  assert.deepEqual([state, cursor, failures, error], ['interrupted', 1, 0, null]);
+  assert.ok(nextAt && nextAt.getTime() <= START);
+});
+
+it('a sync closes what its source holds open, however it ends', async () => {
+  await using ground = await openAlone();
+  let isClosed = false;
+  const source = sourceThat('osv', async function* () {
+    try {
+      yield new RecordBatch().step({ at: 1 });
+      yield new RecordBatch().step({ at: 2 });
+    } finally {
+      isClosed = true;
+    }
+  });
+  const end = await ground.run(source, stoppedAfter(1));
+  assert.deepEqual([end.kind, isClosed], ['interrupted', true]);
 });

@@ -140,55 +140,52 @@ describe('publishers that fail', () => {
   });
 });
 
-describe('requests to publishers', () => {
-  const key = '11111111-2222-3333-4444-555555555555';
+const key = '11111111-2222-3333-4444-555555555555';
 
-  it('sends the API key to NVD alone, and shows none in errors', async () => {
-    const requests: string[] = [];
-    const answers: RequestListener = (request, response) => {
-      requests.push(`${request.url} ${JSON.stringify(request.headers)}`);
-      response.writeHead(410).end();
-    };
-    const withKey = (origin: string) => nvdSource({ url: `${origin}/cves/2.0`, apiKey: key, everyMs: HOUR });
-    const { error } = await endWith(answers, withKey);
-    assert.ok(requests[0]?.includes(`"apikey":"${key}"`) && !requests[0].split(' ')[0]?.includes(key));
-    assert.ok(error && !error.includes(key));
-    await endWith(answers);
-    assert.ok(requests[1] && !requests[1].includes(key));
-  });
+it('a request to a publisher has the API key where that is NVD, and shows none in errors', async () => {
+  const requests: string[] = [];
+  const answers: RequestListener = (request, response) => {
+    requests.push(`${request.url} ${JSON.stringify(request.headers)}`);
+    response.writeHead(410).end();
+  };
+  const withKey = (origin: string) => nvdSource({ url: `${origin}/cves/2.0`, apiKey: key, everyMs: HOUR });
+  const { error } = await endWith(answers, withKey);
+  assert.ok(requests[0]?.includes(`"apikey":"${key}"`) && !requests[0].split(' ')[0]?.includes(key));
+  assert.ok(error && !error.includes(key));
+  await endWith(answers);
+  assert.ok(requests[1] && !requests[1].includes(key));
+});
 
-  it('sends the key to no host that NVD redirects to', async () => {
-    const requests: string[] = [];
-    await using other = await fakeService(({ headers }, response) => {
-      requests.push(JSON.stringify(headers));
-      response.writeHead(410).end();
-    });
-    const redirect: RequestListener = (_, response) =>
-      void response.writeHead(302, { location: `${other.base}/` }).end();
-    const withKey = (origin: string) => nvdSource({ url: `${origin}/`, apiKey: 'secret', everyMs: HOUR });
-    await endWith(redirect, withKey, [other.base]);
-    assert.equal(requests.length, 1);
-    assert.ok(!requests[0]?.includes('secret'));
+it('a request to a publisher sends the key to no host that NVD redirects to', async () => {
+  const requests: string[] = [];
+  await using other = await fakeService(({ headers }, response) => {
+    requests.push(JSON.stringify(headers));
+    response.writeHead(410).end();
   });
+  const redirect: RequestListener = (_, response) => void response.writeHead(302, { location: `${other.base}/` }).end();
+  const withKey = (origin: string) => nvdSource({ url: `${origin}/`, apiKey: 'secret', everyMs: HOUR });
+  await endWith(redirect, withKey, [other.base]);
+  assert.equal(requests.length, 1);
+  assert.ok(!requests[0]?.includes('secret'));
+});
 
-  it('leaves the gap between requests that NVD asks for, tries again included', async () => {
-    const gapMs = 100;
-    const startedAt = performance.now();
-    const times: number[] = [];
-    const answers: RequestListener = (_, response) => {
-      times.push(performance.now() - startedAt);
-      response.writeHead(times.length < 4 ? 503 : 410).end();
-    };
-    await endWith(answers, (origin) => nvdSource({ url: `${origin}/`, apiKey: undefined, everyMs: HOUR, gapMs }));
-    assert.equal(times.length, 4);
-    // From the start on: a request that arrives late does not put off the next one. Timers may fire a millisecond early.
-    for (const [i, time] of times.entries()) assert.ok(time >= i * (gapMs - 1), `${times}`);
-  });
+it('requests to publishers leave the gap between requests that NVD asks for, tries again included', async () => {
+  const gapMs = 100;
+  const startedAt = performance.now();
+  const times: number[] = [];
+  const answers: RequestListener = (_, response) => {
+    times.push(performance.now() - startedAt);
+    response.writeHead(times.length < 4 ? 503 : 410).end();
+  };
+  await endWith(answers, (origin) => nvdSource({ url: `${origin}/`, apiKey: undefined, everyMs: HOUR, gapMs }));
+  assert.equal(times.length, 4);
+  // From the start on: a request that arrives late does not put off the next one. Timers may fire a millisecond early.
+  for (const [i, time] of times.entries()) assert.ok(time >= i * (gapMs - 1), `${times}`);
+});
 
-  it('stays within what NVD allows', { timeout: 20_000 }, async () => {
-    await using world = await openWorld({ rateLimits: true, bulk: 5_000 });
-    await using ground = await world.ground();
-    const end = await ground.run(nvdSource({ url: world.publishers.nvdUrl, apiKey: key, everyMs: HOUR }));
-    assert.deepEqual([end.kind, world.publishers.requests('nvd')], ['complete', 4]);
-  });
+it('requests to publishers stay within what NVD allows', { timeout: 20_000 }, async () => {
+  await using world = await openWorld({ rateLimits: true, bulk: 5_000 });
+  await using ground = await world.ground();
+  const end = await ground.run(nvdSource({ url: world.publishers.nvdUrl, apiKey: key, everyMs: HOUR }));
+  assert.deepEqual([end.kind, world.publishers.requests('nvd')], ['complete', 4]);
 });

@@ -35,108 +35,106 @@ function withPages({ feeds }: Store, wait: () => Promise<void>): Store['feeds'] 
   return Object.create(feeds, { mentions: { value: slow } });
 }
 
-describe('the tally of a running service', () => {
-  it('counts at its start what the store has, then what another process writes, and forgets what that takes away', async () => {
-    await using directory = await temporaryDirectory();
-    const url = `sqlite:${path.join(directory.path, 'x.db')}`;
-    await using mine = await openStore(url);
-    await using theirs = await openStore(url);
-    let now = T0;
-    await name(theirs, ['old.com'], T0 - 70 * DAY_MS);
-    await name(theirs, ['a.com', 'b.com'], T0 - DAY_MS);
-    const published: (readonly string[] | undefined)[] = [];
-    const events = new EventBus(logger);
-    events.subscribe('mentions-counted', (domains) => published.push(domains && [...domains].sort()));
-    await using live = await openLive(mine, { now: () => new Date(now), events });
-    assert.equal(live.tally().size, 2);
-    await live.catchUp();
-    assert.deepEqual(published, []);
+it('the tally of a running service counts at its start what the store has, then what another process writes, and forgets what that takes away', async () => {
+  await using directory = await temporaryDirectory();
+  const url = `sqlite:${path.join(directory.path, 'x.db')}`;
+  await using mine = await openStore(url);
+  await using theirs = await openStore(url);
+  let now = T0;
+  await name(theirs, ['old.com'], T0 - 70 * DAY_MS);
+  await name(theirs, ['a.com', 'b.com'], T0 - DAY_MS);
+  const published: (readonly string[] | undefined)[] = [];
+  const events = new EventBus(logger);
+  events.subscribe('mentions-counted', (domains) => published.push(domains && [...domains].sort()));
+  await using live = await openLive(mine, { now: () => new Date(now), events });
+  assert.equal(live.tally().size, 2);
+  await live.catchUp();
+  assert.deepEqual(published, []);
 
-    await name(theirs, ['b.com', 'c.com']);
-    await live.catchUp();
-    assert.deepEqual(published, [['b.com', 'c.com']]);
-    assert.deepEqual(live.tally().domain('b.com', 2).days, [1, 1]);
-    await live.catchUp();
-    assert.equal(published.length, 1, 'nothing is published twice');
+  await name(theirs, ['b.com', 'c.com']);
+  await live.catchUp();
+  assert.deepEqual(published, [['b.com', 'c.com']]);
+  assert.deepEqual(live.tally().domain('b.com', 2).days, [1, 1]);
+  await live.catchUp();
+  assert.equal(published.length, 1, 'nothing is published twice');
 
-    now += DAY_MS;
-    await live.catchUp();
-    assert.deepEqual(published.at(-1), undefined, 'with a new day anything may differ');
-    assert.deepEqual(live.tally().domain('b.com', 2).days, [1, 0]);
+  now += DAY_MS;
+  await live.catchUp();
+  assert.deepEqual(published.at(-1), undefined, 'with a new day anything may differ');
+  assert.deepEqual(live.tally().domain('b.com', 2).days, [1, 0]);
 
-    await theirs.feeds.remove(A);
+  await theirs.feeds.remove(A);
+  await live.catchUp();
+  assert.deepEqual([published.length, published.at(-1), live.tally().size], [3, undefined, 0]);
+  await name(theirs, ['d.com'], now);
+  await live.catchUp();
+  assert.deepEqual(published.at(-1), ['d.com']);
+});
+
+withStore('follows a clock that was wrong, ahead or behind, and loses nothing', async (store) => {
+  let now = T0;
+  await using live = await openLive(store, { now: () => new Date(now) });
+  const today = async () => {
     await live.catchUp();
-    assert.deepEqual([published.length, published.at(-1), live.tally().size], [3, undefined, 0]);
-    await name(theirs, ['d.com'], now);
-    await live.catchUp();
-    assert.deepEqual(published.at(-1), ['d.com']);
+    return ['a.com', 'b.com', 'c.com'].map((domain) => live.tally().domain(domain, 1).days[0]);
+  };
+  // What lies ahead counts as of today.
+  for (const [at, named, counts] of [
+    [T0, ['a.com'], [1, 0, 0]],
+    [T0 + 80 * DAY_MS, ['b.com'], [0, 1, 0]],
+    [T0, [], [1, 1, 0]],
+    [T0 - 40 * DAY_MS, [], [1, 1, 0]],
+    [T0 + 60_000, ['c.com'], [1, 1, 1]],
+    [T0 + 80 * DAY_MS, [], [0, 1, 0]],
+  ] as const) {
+    now = at;
+    if (named.length > 0) await name(store, named, now);
+    assert.deepEqual(await today(), counts);
+  }
+});
+
+withStore('is recounted in the background of the update that requests it, which waits briefly', async (store) => {
+  await name(store, ['a.com']);
+  let gate = Promise.resolve();
+  const feeds = withPages(store, () => gate);
+  await using live = await openLive({ feeds });
+  const { promise, resolve: open } = Promise.withResolvers<void>();
+  gate = promise;
+  await store.feeds.remove(A);
+  await live.catchUp();
+  assert.equal(live.tally().size, 1, 'the old tally is used during the recount');
+  open();
+  await live.catchUp();
+  assert.equal(live.tally().size, 0);
+});
+
+withStore('is not recounted repeatedly if that takes long', async (store) => {
+  await name(store, ['a.com']);
+  let pages = 0;
+  const feeds = withPages(store, () => {
+    pages += 1;
+    return delay(300);
   });
+  await using live = await openLive({ feeds });
+  assert.equal(pages, 2);
+  await store.feeds.remove(A);
+  await name(store, ['b.com']);
+  await live.catchUp();
+  assert.deepEqual([pages, live.tally().domain('b.com', 1).days[0]], [2, 1], 'the new mention is counted');
+});
 
-  withStore('follows a clock that was wrong, ahead or behind, and loses nothing', async (store) => {
-    let now = T0;
-    await using live = await openLive(store, { now: () => new Date(now) });
-    const today = async () => {
-      await live.catchUp();
-      return ['a.com', 'b.com', 'c.com'].map((domain) => live.tally().domain(domain, 1).days[0]);
-    };
-    // What lies ahead counts as of today.
-    for (const [at, named, counts] of [
-      [T0, ['a.com'], [1, 0, 0]],
-      [T0 + 80 * DAY_MS, ['b.com'], [0, 1, 0]],
-      [T0, [], [1, 1, 0]],
-      [T0 - 40 * DAY_MS, [], [1, 1, 0]],
-      [T0 + 60_000, ['c.com'], [1, 1, 1]],
-      [T0 + 80 * DAY_MS, [], [0, 1, 0]],
-    ] as const) {
-      now = at;
-      if (named.length > 0) await name(store, named, now);
-      assert.deepEqual(await today(), counts);
-    }
+withStore('yields to the event loop while it reads what another process wrote', async (store) => {
+  await using live = await openLive(store);
+  const domains = Array.from({ length: 10_001 }, (_, i) => `d${i}.com`);
+  await name(store, domains);
+  let slices = 0;
+  let timer = setImmediate(function turn() {
+    slices += 1;
+    timer = setImmediate(turn);
   });
-
-  withStore('is recounted in the background of the update that requests it, which waits briefly', async (store) => {
-    await name(store, ['a.com']);
-    let gate = Promise.resolve();
-    const feeds = withPages(store, () => gate);
-    await using live = await openLive({ feeds });
-    const { promise, resolve: open } = Promise.withResolvers<void>();
-    gate = promise;
-    await store.feeds.remove(A);
-    await live.catchUp();
-    assert.equal(live.tally().size, 1, 'the old tally is used during the recount');
-    open();
-    await live.catchUp();
-    assert.equal(live.tally().size, 0);
-  });
-
-  withStore('is not recounted repeatedly if that takes long', async (store) => {
-    await name(store, ['a.com']);
-    let pages = 0;
-    const feeds = withPages(store, () => {
-      pages += 1;
-      return delay(300);
-    });
-    await using live = await openLive({ feeds });
-    assert.equal(pages, 2);
-    await store.feeds.remove(A);
-    await name(store, ['b.com']);
-    await live.catchUp();
-    assert.deepEqual([pages, live.tally().domain('b.com', 1).days[0]], [2, 1], 'the new mention is counted');
-  });
-
-  withStore('yields to the event loop while it reads what another process wrote', async (store) => {
-    await using live = await openLive(store);
-    const domains = Array.from({ length: 10_001 }, (_, i) => `d${i}.com`);
-    await name(store, domains);
-    let slices = 0;
-    let timer = setImmediate(function turn() {
-      slices += 1;
-      timer = setImmediate(turn);
-    });
-    while (live.tally().size < domains.length) await live.catchUp();
-    clearImmediate(timer);
-    assert.ok(slices >= 2, `${slices} slices`);
-  });
+  while (live.tally().size < domains.length) await live.catchUp();
+  clearImmediate(timer);
+  assert.ok(slices >= 2, `${slices} slices`);
 });
 
 describe('what feeds name', () => {

@@ -105,141 +105,135 @@ describe('the poller', () => {
   });
 });
 
-describe('one host', () => {
-  withStore('that is slow and has thousands of feeds keeps no other out', async (store) => {
-    await subscribeTo(store, 12_500, (i) => `https://slow.test/${i}`);
-    await subscribe(store, 'https://other.test/feed');
-    const stopping = new AbortController();
-    let [reads, asked] = [0, 0];
-    const ask: Ask = async (url, { signal }) => {
-      asked += 1;
-      if (url.startsWith('https://other')) stopping.abort();
-      else if (!signal?.aborted) await once(signal ?? assert.fail(), 'abort');
-      return NOTHING;
-    };
-    const { schedule } = store.feeds;
-    const due = schedule.due.bind(schedule);
-    schedule.due = async (...args) => {
-      const rows = await due(...args);
-      reads += rows.length;
-      return rows;
-    };
-    const late = AbortSignal.timeout(30_000);
-    await setUp(store, { ask, idleMs: 10 }).poller.run(AbortSignal.any([stopping.signal, late]));
-    assert.ok(stopping.signal.aborted, 'the other was never asked');
-    assert.ok(reads < 40_000, `${reads} rows were read`);
-    assert.ok(asked <= 3, `${asked} were asked`);
-  });
+withStore('that is slow and has thousands of feeds keeps no other out', async (store) => {
+  await subscribeTo(store, 12_500, (i) => `https://slow.test/${i}`);
+  await subscribe(store, 'https://other.test/feed');
+  const stopping = new AbortController();
+  let [reads, asked] = [0, 0];
+  const ask: Ask = async (url, { signal }) => {
+    asked += 1;
+    if (url.startsWith('https://other')) stopping.abort();
+    else if (!signal?.aborted) await once(signal ?? assert.fail(), 'abort');
+    return NOTHING;
+  };
+  const { schedule } = store.feeds;
+  const due = schedule.due.bind(schedule);
+  schedule.due = async (...args) => {
+    const rows = await due(...args);
+    reads += rows.length;
+    return rows;
+  };
+  const late = AbortSignal.timeout(30_000);
+  await setUp(store, { ask, idleMs: 10 }).poller.run(AbortSignal.any([stopping.signal, late]));
+  assert.ok(stopping.signal.aborted, 'the other was never asked');
+  assert.ok(reads < 40_000, `${reads} rows were read`);
+  assert.ok(asked <= 3, `${asked} were asked`);
+});
 
-  it('that says that it is asked too often is left alone with all its feeds, for as long as it says', async () => {
-    await using store = await openStore('sqlite::memory:');
-    await subscribeTo(store, 50, (i) => `https://busy.test/${i}`);
-    await subscribe(store, 'https://other.test/feed');
-    const asked = { busy: 0, other: 0 };
-    const ask: Ask = async (url) => {
-      const isBusy = url.includes('busy');
-      asked[isBusy ? 'busy' : 'other'] += 1;
-      return isBusy ? answer(url, 429, { 'retry-after': '1800' }) : answer(url, 200);
-    };
-    const { poller, pass } = setUp(store, { ask, poll: pollFeed });
+it('one host that says that it is asked too often is left alone with all its feeds, for as long as it says', async () => {
+  await using store = await openStore('sqlite::memory:');
+  await subscribeTo(store, 50, (i) => `https://busy.test/${i}`);
+  await subscribe(store, 'https://other.test/feed');
+  const asked = { busy: 0, other: 0 };
+  const ask: Ask = async (url) => {
+    const isBusy = url.includes('busy');
+    asked[isBusy ? 'busy' : 'other'] += 1;
+    return isBusy ? answer(url, 429, { 'retry-after': '1800' }) : answer(url, 200);
+  };
+  const { poller, pass } = setUp(store, { ask, poll: pollFeed });
+  await runDue(poller);
+  const { busy, other } = asked;
+  assert.ok(busy <= 2 && other === 1, `${busy} ${other}`);
+  for (const isAskedAgain of [false, true]) {
+    pass(HOUR_MS / 4);
     await runDue(poller);
-    const { busy, other } = asked;
-    assert.ok(busy <= 2 && other === 1, `${busy} ${other}`);
-    for (const isAskedAgain of [false, true]) {
-      pass(HOUR_MS / 4);
+    assert.equal(asked.busy > busy, isAskedAgain);
+  }
+});
+
+it('polls are shared between processes: a feed is asked by one of them', async () => {
+  await using directory = await temporaryDirectory();
+  const url = `sqlite:${path.join(directory.path, 'x.db')}`;
+  await using one = await openStore(url);
+  await using two = await openStore(url);
+  await subscribeTo(one, 100);
+  const asked: string[] = [];
+  const ask: Ask = async (url) => {
+    asked.push(url);
+    return delay(10, NOTHING);
+  };
+  await Promise.all([one, two].map((store) => runDue(setUp(store, { ask }).poller)));
+  assert.deepEqual([asked.length, new Set(asked).size], [100, 100]);
+});
+
+withStore('are recorded though what follows from them fails', async (store) => {
+  await subscribe(store, A);
+  const results: string[] = [];
+  const scan = () => Promise.reject(new Error('busy'));
+  await runDue(setUp(store, { scan }).poller, (_, result) => results.push(result));
+  assert.deepEqual(results, ['read']);
+});
+
+it('polls are not more than one a minute when the clock goes back, and do not wait until it has caught up', async () => {
+  await using store = await openStore('sqlite::memory:');
+  await subscribe(store, A);
+  let asked = 0;
+  const ask: Ask = async (url) => {
+    asked += 1;
+    return answer(url, 200);
+  };
+  const { poller, pass } = setUp(store, { ask, poll: pollFeed });
+  await runDue(poller);
+  for (const backMs of [HOUR_MS, HOUR_MS / 12]) {
+    pass(-backMs);
+    await store.feeds.schedule.markAllDue();
+    const before = asked;
+    for (let second = 0; second < 30; second += 1) {
       await runDue(poller);
-      assert.equal(asked.busy > busy, isAskedAgain);
+      pass(1_000);
     }
-  });
+    assert.equal(asked - before, 1);
+  }
+  pass(-365 * 24 * HOUR_MS);
+  await runDue(poller);
+  assert.equal(asked, 4);
+  const { nextPollAt = 0 } = (await store.feeds.find(A))?.state ?? {};
+  assert.ok(nextPollAt < T0 - 364 * 24 * HOUR_MS);
 });
 
-describe('polls', () => {
-  it('are shared between processes: a feed is asked by one of them', async () => {
-    await using directory = await temporaryDirectory();
-    const url = `sqlite:${path.join(directory.path, 'x.db')}`;
-    await using one = await openStore(url);
-    await using two = await openStore(url);
-    await subscribeTo(one, 100);
-    const asked: string[] = [];
-    const ask: Ask = async (url) => {
-      asked.push(url);
-      return delay(10, NOTHING);
-    };
-    await Promise.all([one, two].map((store) => runDue(setUp(store, { ask }).poller)));
-    assert.deepEqual([asked.length, new Set(asked).size], [100, 100]);
-  });
-
-  withStore('are recorded though what follows from them fails', async (store) => {
-    await subscribe(store, A);
-    const results: string[] = [];
-    const scan = () => Promise.reject(new Error('busy'));
-    await runDue(setUp(store, { scan }).poller, (_, result) => results.push(result));
-    assert.deepEqual(results, ['read']);
-  });
-
-  it('are not more than one a minute when the clock goes back, and do not wait until it has caught up', async () => {
-    await using store = await openStore('sqlite::memory:');
-    await subscribe(store, A);
-    let asked = 0;
-    const ask: Ask = async (url) => {
-      asked += 1;
-      return answer(url, 200);
-    };
-    const { poller, pass } = setUp(store, { ask, poll: pollFeed });
-    await runDue(poller);
-    for (const backMs of [HOUR_MS, HOUR_MS / 12]) {
-      pass(-backMs);
-      await store.feeds.schedule.markAllDue();
-      const before = asked;
-      for (let second = 0; second < 30; second += 1) {
-        await runDue(poller);
-        pass(1_000);
-      }
-      assert.equal(asked - before, 1);
-    }
-    pass(-365 * 24 * HOUR_MS);
-    await runDue(poller);
-    assert.equal(asked, 4);
-    const { nextPollAt = 0 } = (await store.feeds.find(A))?.state ?? {};
-    assert.ok(nextPollAt < T0 - 364 * 24 * HOUR_MS);
-  });
+it('the parts of the poller serve hosts round-robin, and drop queued feeds of a host in backoff', () => {
+  const resting = new Set<string>();
+  const queue = new HostQueue({ perHost: 1, isBackingOff: (host) => resting.has(host) });
+  for (const [id, host] of ['a', 'a', 'a', 'b', 'c'].entries())
+    assert.ok(queue.put({ id, url: `https://${host}.test/` }));
+  assert.deepEqual([queue.take(), queue.take(), queue.take(), queue.take()], [0, 3, 4, undefined]);
+  queue.release(0);
+  assert.deepEqual([queue.take(), queue.waiting], [1, 1]);
+  resting.add('a.test');
+  queue.release(1);
+  assert.deepEqual([queue.take(), queue.waiting, queue.has(2)], [undefined, 0, false]);
+  const put = Array.from({ length: 60 }, (_, i) => queue.put({ id: 10 + i, url: 'not an address' }));
+  assert.equal(put.filter(Boolean).length, 50);
 });
 
-describe('the parts of the poller', () => {
-  it('serves hosts round-robin, and drops queued feeds of a host in backoff', () => {
-    const resting = new Set<string>();
-    const queue = new HostQueue({ perHost: 1, isBackingOff: (host) => resting.has(host) });
-    for (const [id, host] of ['a', 'a', 'a', 'b', 'c'].entries())
-      assert.ok(queue.put({ id, url: `https://${host}.test/` }));
-    assert.deepEqual([queue.take(), queue.take(), queue.take(), queue.take()], [0, 3, 4, undefined]);
-    queue.release(0);
-    assert.deepEqual([queue.take(), queue.waiting], [1, 1]);
-    resting.add('a.test');
-    queue.release(1);
-    assert.deepEqual([queue.take(), queue.waiting, queue.has(2)], [undefined, 0, false]);
-    const put = Array.from({ length: 60 }, (_, i) => queue.put({ id: 10 + i, url: 'not an address' }));
-    assert.equal(put.filter(Boolean).length, 50);
-  });
+it('the parts of the poller hear an end that comes before the wait', async () => {
+  const pause = new Delay();
+  pause.end();
+  await pause.begin(undefined);
+  const waiting = pause.begin(undefined);
+  pause.end();
+  await waiting;
+});
 
-  it('hear an end that comes before the wait', async () => {
-    const pause = new Delay();
-    pause.end();
-    await pause.begin(undefined);
-    const waiting = pause.begin(undefined);
-    pause.end();
-    await waiting;
-  });
-
-  it('rest no longer than they may, whatever the clock does', () => {
-    let now = T0;
-    const backoffs = new Backoffs<string>(() => new Date(now), { maxMs: 1_000 });
-    backoffs.begin('a', 10_000);
-    backoffs.begin('a', 10);
-    assert.equal(backoffs.has('a'), true);
-    now -= HOUR_MS;
-    assert.equal(backoffs.has('a'), false);
-    backoffs.begin('a', 10_000);
-    now += 1_000;
-    assert.equal(backoffs.has('a'), false);
-  });
+it('the parts of the poller rest no longer than they may, whatever the clock does', () => {
+  let now = T0;
+  const backoffs = new Backoffs<string>(() => new Date(now), { maxMs: 1_000 });
+  backoffs.begin('a', 10_000);
+  backoffs.begin('a', 10);
+  assert.equal(backoffs.has('a'), true);
+  now -= HOUR_MS;
+  assert.equal(backoffs.has('a'), false);
+  backoffs.begin('a', 10_000);
+  now += 1_000;
+  assert.equal(backoffs.has('a'), false);
 });

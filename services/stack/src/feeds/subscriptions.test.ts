@@ -35,44 +35,42 @@ describe('the address of a feed', () => {
   });
 });
 
-describe('a list of feeds', () => {
-  it('may be any mixture of lines, each bad one reported with its number', () => {
-    const list = '\uFEFF# c\r\nhttps://a.example/#x\rhttps://b.example/ # b\n\nno\nhttps://a.example/';
-    const { feeds, rejected } = readSubscriptions(list);
-    const found = [feeds.map(({ url }) => url), rejected.map(({ line, text }) => [line, text])];
-    assert.deepEqual(found, [['https://a.example/', 'https://b.example/'], [[5, 'no']]]);
-  });
+it('a list of feeds may be any mixture of lines, each bad one reported with its number', () => {
+  const list = '\uFEFF# c\r\nhttps://a.example/#x\rhttps://b.example/ # b\n\nno\nhttps://a.example/';
+  const { feeds, rejected } = readSubscriptions(list);
+  const found = [feeds.map(({ url }) => url), rejected.map(({ line, text }) => [line, text])];
+  assert.deepEqual(found, [['https://a.example/', 'https://b.example/'], [[5, 'no']]]);
+});
 
-  it('shows of what it leaves out no name or password', () => {
-    for (const [given, shown] of [
-      ['https://me:se@cret@x.example/feed', 'https://***@x.example/feed'],
-      ['feed:https://me:secret@x.example/', 'feed:https://***@x.example/'],
-      ['HTTPS:\\\\me:secret@x.example', 'HTTPS:\\\\***@x.example'],
-      [`https://${'secret'.repeat(100)}@x.example/`, 'https://***@x.example/'],
-      ['https:me:secret@x.example/', 'https:***@x.example/'],
-    ] as const)
-      assert.equal(readSubscriptions(given).rejected[0]?.text, shown);
-  });
+it('a list of feeds shows of what it leaves out no name or password', () => {
+  for (const [given, shown] of [
+    ['https://me:se@cret@x.example/feed', 'https://***@x.example/feed'],
+    ['feed:https://me:secret@x.example/', 'feed:https://***@x.example/'],
+    ['HTTPS:\\\\me:secret@x.example', 'HTTPS:\\\\***@x.example'],
+    [`https://${'secret'.repeat(100)}@x.example/`, 'https://***@x.example/'],
+    ['https:me:secret@x.example/', 'https:***@x.example/'],
+  ] as const)
+    assert.equal(readSubscriptions(given).rejected[0]?.text, shown);
+});
 
-  it('may be OPML, nested, with titles; other documents are reported as invalid', () => {
-    const good = 'title="A &amp; B" xmlUrl="https://a.example/feed" htmlUrl="https://a.example/"';
-    const outlines = `<outline type="rss" text="A" ${good}/><outline type="rss" text="bad" xmlUrl="ftp://b.example/"/>`;
-    const body = `<body><outline text="News">${outlines}</outline></body>`;
-    const { feeds, rejected } = readSubscriptions(`\n<?xml version="1.0"?><opml version="2.0">${body}</opml>`);
-    assert.deepEqual(feeds, [{ url: 'https://a.example/feed', title: 'A & B', siteUrl: 'https://a.example/' }]);
-    assert.equal(rejected.length, 1);
-    for (const text of ['<html><body>x</body></html>', '<', '<opml', `<${'a'.repeat(100_000)}`])
-      assert.ok(readSubscriptions(text).problem !== undefined, text.slice(0, 20));
-  });
+it('a list of feeds may be OPML, nested, with titles; other documents are reported as invalid', () => {
+  const good = 'title="A &amp; B" xmlUrl="https://a.example/feed" htmlUrl="https://a.example/"';
+  const outlines = `<outline type="rss" text="A" ${good}/><outline type="rss" text="bad" xmlUrl="ftp://b.example/"/>`;
+  const body = `<body><outline text="News">${outlines}</outline></body>`;
+  const { feeds, rejected } = readSubscriptions(`\n<?xml version="1.0"?><opml version="2.0">${body}</opml>`);
+  assert.deepEqual(feeds, [{ url: 'https://a.example/feed', title: 'A & B', siteUrl: 'https://a.example/' }]);
+  assert.equal(rejected.length, 1);
+  for (const text of ['<html><body>x</body></html>', '<', '<opml', `<${'a'.repeat(100_000)}`])
+    assert.ok(readSubscriptions(text).problem !== undefined, text.slice(0, 20));
+});
 
-  it('is read within a moment however long and strange', () => {
-    const startedAt = performance.now();
-    readSubscriptions('x\n'.repeat(500_000));
-    readSubscriptions(' '.repeat(2_000_000));
-    readSubscriptions(`${'#'.repeat(1_000_000)} ${' #'.repeat(100_000)}`);
-    readSubscriptions(`${' '.repeat(200_000)}https://a.example/${' '.repeat(200_000)}x`);
-    assert.ok(performance.now() - startedAt < 30_000);
-  });
+it('a list of feeds is read within a moment however long and strange', () => {
+  const startedAt = performance.now();
+  readSubscriptions('x\n'.repeat(500_000));
+  readSubscriptions(' '.repeat(2_000_000));
+  readSubscriptions(`${'#'.repeat(1_000_000)} ${' #'.repeat(100_000)}`);
+  readSubscriptions(`${' '.repeat(200_000)}https://a.example/${' '.repeat(200_000)}x`);
+  assert.ok(performance.now() - startedAt < 30_000);
 });
 
 it('the configured list adds what is new at each start, and does not bring back what was given up', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { type DomainIndex, STATES, searchDomains } from '@strata/analytics';
 import { createLogger } from '@strata/http';
 import fc from 'fast-check';
@@ -94,121 +94,118 @@ function contentsOf(index: DomainIndex) {
 const openIndex = (store: Store, file: string, more: { logger?: typeof logger; events?: EventBus } = {}) =>
   LiveIndex.open({ store, file, logger, events: new EventBus(logger), ...more });
 
-describe('the live index', () => {
-  it('updated from the log through restarts equals a rebuilt one, for any scans', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(stepOf, { minLength: 5, maxLength: 40 }), async (steps) => {
-        await using directory = await temporaryDirectory();
-        await using store = await openStore(`sqlite:${directory.path}/strata.db`);
-        const file = path.join(directory.path, 'index.snapshot');
-        let live = await openIndex(store, file);
-        let now = START;
-        for (const step of steps) {
-          if (step === 'follow') await live.catchUp();
-          else if (step === 'prune') await pruneAll(store, now);
-          else if (step === 'forget')
-            await store.retention.forgetDomains({ before: new Date(now), limit: 2, now: new Date(now) });
-          else if (step === 'restart') {
-            await live[Symbol.asyncDispose]();
-            live = await openIndex(store, file);
-          } else {
-            now += step.hours * HOUR_MS;
-            await record(store, step, now);
-          }
+it('the live index updated from the log through restarts equals a rebuilt one, for any scans', () =>
+  fc.assert(
+    fc.asyncProperty(fc.array(stepOf, { minLength: 5, maxLength: 40 }), async (steps) => {
+      await using directory = await temporaryDirectory();
+      await using store = await openStore(`sqlite:${directory.path}/strata.db`);
+      const file = path.join(directory.path, 'index.snapshot');
+      let live = await openIndex(store, file);
+      let now = START;
+      for (const step of steps) {
+        if (step === 'follow') await live.catchUp();
+        else if (step === 'prune') await pruneAll(store, now);
+        else if (step === 'forget')
+          await store.retention.forgetDomains({ before: new Date(now), limit: 2, now: new Date(now) });
+        else if (step === 'restart') {
+          await live[Symbol.asyncDispose]();
+          live = await openIndex(store, file);
+        } else {
+          now += step.hours * HOUR_MS;
+          await record(store, step, now);
         }
-        await live.catchUp();
-        await using built = await openIndex(store, path.join(directory.path, 'none'));
-        assert.deepEqual(contentsOf(live.index), contentsOf(built.index));
-      }),
-      { numRuns: 25 },
-    );
-  });
-
-  it('starts from its snapshot, and is rebuilt if that is truncated, damaged, foreign or ahead of the store', async () => {
-    await using directory = await temporaryDirectory();
-    const file = path.join(directory.path, 'index.snapshot');
-    const lines: string[] = [];
-    const logging = createLogger({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-    const start = async (store: Store) => {
-      await (await openIndex(store, file, { logger: logging }))[Symbol.asyncDispose]();
-      return JSON.parse(lines.at(-1) ?? '{}') as { from: string; snapshot?: string; domains: number };
-    };
-
-    await using store = await openStore(`sqlite:${directory.path}/strata.db`);
-    await record(store, FIRST, START);
-    assert.equal((await start(store)).from, 'store');
-    await record(store, { ...FIRST, domain: 2 }, START + HOUR_MS);
-    const { from, domains, snapshot } = await start(store);
-    assert.deepEqual([from, domains, snapshot], ['snapshot', 2, undefined]);
-
-    const good = await readFile(file);
-    const damaged = Buffer.from(good);
-    damaged.writeUInt8(damaged.readUInt8(good.length - 9) ^ 1, good.length - 9);
-    for (const [bytes, problem] of [
-      [good.subarray(0, -1), /truncated/],
-      [damaged, /damaged/],
-      ['something else altogether', /not a snapshot/],
-    ] as const) {
-      await writeFile(file, bytes);
-      assert.match((await start(store)).snapshot ?? '', problem);
-    }
-
-    await writeFile(file, good);
-    await using foreign = await openStore(`sqlite:${directory.path}/other.db`);
-    assert.partialDeepStrictEqual(await start(foreign), { from: 'store', domains: 0 });
-  });
-
-  it('is rebuilt if unread events or scans were deleted, at run time and at a start', async () => {
-    await using directory = await temporaryDirectory();
-    await using store = await openStore(`sqlite:${directory.path}/strata.db`);
-    const file = path.join(directory.path, 'index.snapshot');
-    // What a kill left, of this version and an earlier one.
-    for (const name of ['4711', 'a-uuid']) {
-      await writeFile(`${file}.${name}.new`, 'half');
-      await utimes(`${file}.${name}.new`, 0, 0);
-    }
-    const rebuilds: number[] = [];
-    const events = new EventBus(logger);
-    events.subscribe('index-rebuilt', () => rebuilds.push(1));
-    await using live = await openIndex(store, file, { events });
-    const { index } = live;
-    const left = (await readdir(directory.path)).filter((name) => name.endsWith('.new'));
-    assert.deepEqual(left, []);
-    for (const [domain, deleted] of [true, false, true].entries()) {
-      for (const hours of [0, 10, 20]) await record(store, { ...FIRST, domain }, START + hours * HOUR_MS);
-      if (deleted) await pruneAll(store, START + 30 * HOUR_MS);
+      }
       await live.catchUp();
-      const expected = [domain + 1, 3 * domain + 3, domain === 2 ? 2 : 1];
-      assert.deepEqual([index.size, index.history.scans.total, rebuilds.length], expected);
-    }
-    await live.save();
-    await record(store, { ...FIRST, domain: 3 }, START + 40 * HOUR_MS);
-    await record(store, { ...FIRST, domain: 3 }, START + 41 * HOUR_MS);
-    assert.equal(await store.feed.reaches(index.position), true);
-    await pruneAll(store, START + 50 * HOUR_MS);
-    assert.equal(await store.feed.reaches(index.position), false, 'a scan is deleted, though no event is');
-    await using later = await openIndex(store, file);
-    assert.deepEqual([later.index.size, later.index.history.scans.total], [4, 11]);
-  });
+      await using built = await openIndex(store, path.join(directory.path, 'none'));
+      assert.deepEqual(contentsOf(live.index), contentsOf(built.index));
+    }),
+    { numRuns: 25 },
+  ));
 
-  it('names what an event touches', async () => {
-    await using directory = await temporaryDirectory();
-    await using store = await openStore(`sqlite:${directory.path}/strata.db`);
-    const touched: string[][] = [];
-    const events = new EventBus(logger);
-    events.subscribe('event-indexed', ({ effects }) => touched.push([...effects.tags].sort()));
-    await using live = await openIndex(store, path.join(directory.path, 'index.snapshot'), { events });
-    const scanCase: ScanCase = { ...FIRST, exchange: 3 };
-    await record(store, scanCase, START);
+it('the live index starts from its snapshot, and is rebuilt if that is truncated, damaged, foreign or ahead of the store', async () => {
+  await using directory = await temporaryDirectory();
+  const file = path.join(directory.path, 'index.snapshot');
+  const lines: string[] = [];
+  const logging = createLogger({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  const start = async (store: Store) => {
+    await (await openIndex(store, file, { logger: logging }))[Symbol.asyncDispose]();
+    return JSON.parse(lines.at(-1) ?? '{}') as { from: string; snapshot?: string; domains: number };
+  };
+
+  await using store = await openStore(`sqlite:${directory.path}/strata.db`);
+  await record(store, FIRST, START);
+  assert.equal((await start(store)).from, 'store');
+  await record(store, { ...FIRST, domain: 2 }, START + HOUR_MS);
+  const { from, domains, snapshot } = await start(store);
+  assert.deepEqual([from, domains, snapshot], ['snapshot', 2, undefined]);
+
+  const good = await readFile(file);
+  const damaged = Buffer.from(good);
+  damaged.writeUInt8(damaged.readUInt8(good.length - 9) ^ 1, good.length - 9);
+  for (const [bytes, problem] of [
+    [good.subarray(0, -1), /truncated/],
+    [damaged, /damaged/],
+    ['something else altogether', /not a snapshot/],
+  ] as const) {
+    await writeFile(file, bytes);
+    assert.match((await start(store)).snapshot ?? '', problem);
+  }
+
+  await writeFile(file, good);
+  await using foreign = await openStore(`sqlite:${directory.path}/other.db`);
+  assert.partialDeepStrictEqual(await start(foreign), { from: 'store', domains: 0 });
+});
+
+it('the live index is rebuilt if unread events or scans were deleted, at run time and at a start', async () => {
+  await using directory = await temporaryDirectory();
+  await using store = await openStore(`sqlite:${directory.path}/strata.db`);
+  const file = path.join(directory.path, 'index.snapshot');
+  // What a kill left, of this version and an earlier one.
+  for (const name of ['4711', 'a-uuid']) {
+    await writeFile(`${file}.${name}.new`, 'half');
+    await utimes(`${file}.${name}.new`, 0, 0);
+  }
+  const rebuilds: number[] = [];
+  const events = new EventBus(logger);
+  events.subscribe('index-rebuilt', () => rebuilds.push(1));
+  await using live = await openIndex(store, file, { events });
+  const { index } = live;
+  const left = (await readdir(directory.path)).filter((name) => name.endsWith('.new'));
+  assert.deepEqual(left, []);
+  for (const [domain, deleted] of [true, false, true].entries()) {
+    for (const hours of [0, 10, 20]) await record(store, { ...FIRST, domain }, START + hours * HOUR_MS);
+    if (deleted) await pruneAll(store, START + 30 * HOUR_MS);
     await live.catchUp();
-    assert.deepEqual(touched, [['category:dns', 'domains', 'provider:cloudflare']]);
-    touched.length = 0;
-    await record(store, { ...scanCase, server: 1 }, START + 10 * HOUR_MS);
-    await record(store, { ...scanCase, server: 1 }, START + 20 * HOUR_MS);
-    await live.catchUp();
-    const tags = [...new Set(touched.flat())].sort();
-    assert.equal(tags.join(' '), 'category:dns changes domains provider:cloudflare provider:ns1');
-    const change = touched.find((each) => each.includes('changes'));
-    assert.deepEqual(change, ['changes', 'provider:cloudflare', 'provider:ns1']);
-  });
+    const expected = [domain + 1, 3 * domain + 3, domain === 2 ? 2 : 1];
+    assert.deepEqual([index.size, index.history.scans.total, rebuilds.length], expected);
+  }
+  await live.save();
+  await record(store, { ...FIRST, domain: 3 }, START + 40 * HOUR_MS);
+  await record(store, { ...FIRST, domain: 3 }, START + 41 * HOUR_MS);
+  assert.equal(await store.feed.reaches(index.position), true);
+  await pruneAll(store, START + 50 * HOUR_MS);
+  assert.equal(await store.feed.reaches(index.position), false, 'a scan is deleted, though no event is');
+  await using later = await openIndex(store, file);
+  assert.deepEqual([later.index.size, later.index.history.scans.total], [4, 11]);
+});
+
+it('the live index names what an event touches', async () => {
+  await using directory = await temporaryDirectory();
+  await using store = await openStore(`sqlite:${directory.path}/strata.db`);
+  const touched: string[][] = [];
+  const events = new EventBus(logger);
+  events.subscribe('event-indexed', ({ effects }) => touched.push([...effects.tags].sort()));
+  await using live = await openIndex(store, path.join(directory.path, 'index.snapshot'), { events });
+  const scanCase: ScanCase = { ...FIRST, exchange: 3 };
+  await record(store, scanCase, START);
+  await live.catchUp();
+  assert.deepEqual(touched, [['category:dns', 'domains', 'provider:cloudflare']]);
+  touched.length = 0;
+  await record(store, { ...scanCase, server: 1 }, START + 10 * HOUR_MS);
+  await record(store, { ...scanCase, server: 1 }, START + 20 * HOUR_MS);
+  await live.catchUp();
+  const tags = [...new Set(touched.flat())].sort();
+  assert.equal(tags.join(' '), 'category:dns changes domains provider:cloudflare provider:ns1');
+  const change = touched.find((each) => each.includes('changes'));
+  assert.deepEqual(change, ['changes', 'provider:cloudflare', 'provider:ns1']);
 });

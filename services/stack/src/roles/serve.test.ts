@@ -119,44 +119,42 @@ describe('a running service', () => {
   });
 });
 
-describe('a service that stops', () => {
-  it('finishes a request that waits for a scan, and then takes no more', async () => {
-    await using internet = await smallInternet();
-    const service = await startHarness({ internet, world: { dnsTryTimeoutMs: 100 } });
-    const domain = company(internet, 20);
-    internet.fail(domain, { type: 'CAA', status: 'timeout' });
-    const waiting = service.get(profilePath(domain));
-    await until(() => service.running.app.scanner.isScanning(domain));
-    const { base } = service;
-    await service[Symbol.asyncDispose]();
-    const { status, body } = await waiting;
-    assert.deepEqual([status, body.domain], [200, domain]);
-    await assert.rejects(fetch(`${base}/health`));
-  });
+it('a service that stops finishes a request that waits for a scan, and then takes no more', async () => {
+  await using internet = await smallInternet();
+  const service = await startHarness({ internet, world: { dnsTryTimeoutMs: 100 } });
+  const domain = company(internet, 20);
+  internet.fail(domain, { type: 'CAA', status: 'timeout' });
+  const waiting = service.get(profilePath(domain));
+  await until(() => service.running.app.scanner.isScanning(domain));
+  const { base } = service;
+  await service[Symbol.asyncDispose]();
+  const { status, body } = await waiting;
+  assert.deepEqual([status, body.domain], [200, domain]);
+  await assert.rejects(fetch(`${base}/health`));
+});
 
-  it('stops in the middle of its schedule without a warning', async () => {
-    const log: string[] = [];
-    const internet = await sharedInternet();
-    const settings = { STRATA_SCAN: 'on', STRATA_SCAN_CONCURRENCY: '8' };
-    const service = await startHarness({ internet, settings, log });
-    const { store } = service.running.app;
-    await store.domains.add(internet.domains(), { source: 'test' });
-    await until(async () => (await store.inspection.counts()).scannedDomains > 0);
-    await service[Symbol.asyncDispose]();
-    const warnings = log.filter((line) => JSON.parse(line).level >= 40);
-    assert.deepEqual(warnings, []);
-  });
+it('a service stops in the middle of its schedule without a warning', async () => {
+  const log: string[] = [];
+  const internet = await sharedInternet();
+  const settings = { STRATA_SCAN: 'on', STRATA_SCAN_CONCURRENCY: '8' };
+  const service = await startHarness({ internet, settings, log });
+  const { store } = service.running.app;
+  await store.domains.add(internet.domains(), { source: 'test' });
+  await until(async () => (await store.inspection.counts()).scannedDomains > 0);
+  await service[Symbol.asyncDispose]();
+  const warnings = log.filter((line) => JSON.parse(line).level >= 40);
+  assert.deepEqual(warnings, []);
+});
 
-  it('leaves nothing open when it cannot start, so that the next start works', async () => {
-    const internet = await sharedInternet();
-    await using service = await startHarness({ internet });
-    const taken = String(service.running.port);
-    const settings = { ...settingsFor(internet, `${service.directory}/second`), STRATA_STACK_PORT: taken };
-    await assert.rejects(startStack(readConfig(settings), silent), {
-      name: 'StartError',
-      message: `cannot serve the API at 127.0.0.1, port ${taken}: the port is in use; choose another one with STRATA_STACK_PORT or STRATA_HOST`,
-    });
-    await using second = await startStack(readConfig({ ...settings, STRATA_STACK_PORT: '0' }), silent);
-    assert.ok(second.port > 0);
+it('a service that stops leaves nothing open when it cannot start, so that the next start works', async () => {
+  const internet = await sharedInternet();
+  await using service = await startHarness({ internet });
+  const taken = String(service.running.port);
+  const settings = { ...settingsFor(internet, `${service.directory}/second`), STRATA_STACK_PORT: taken };
+  await assert.rejects(startStack(readConfig(settings), silent), {
+    name: 'StartError',
+    message: `cannot serve the API at 127.0.0.1, port ${taken}: the port is in use; choose another one with STRATA_STACK_PORT or STRATA_HOST`,
   });
+  await using second = await startStack(readConfig({ ...settings, STRATA_STACK_PORT: '0' }), silent);
+  assert.ok(second.port > 0);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createLogger, FailureLog, followKeys, Metrics } from '@strata/http';
 import { EventBus } from '../events.ts';
@@ -45,47 +45,45 @@ it('each rotation of the signing keys is logged once, by another node and here',
   assert.deepEqual(logged, ['rotated on another node', 'new signing keys', 'rotated on another node']);
 });
 
-describe('the log of repeated failures', () => {
-  it('is logged in full at first, then once a minute, and when it is over', () => {
-    const { lines, logger } = logging();
-    const clock = { ms: 5 };
-    const log = new FailureLog(logger, { what: 'reading', monotonicNow: () => clock.ms });
-    log.recovered();
-    for (let second = 0; second <= 130; second += 1) {
-      log.failed(new Error('the database is unreachable'));
-      clock.ms += 1_000;
-    }
-    log.recovered();
-    log.recovered();
-    log.failed(new Error('unreachable again'));
-    const logged = lines.map(({ level, msg, failures, seconds, reason, err }) =>
-      [level, msg, failures, seconds ?? reason, err ? 'with its error' : ''].join('|'),
-    );
-    assert.deepEqual(logged, [
-      '50|reading failed: will retry|||with its error',
-      '50|reading still fails|61|the database is unreachable|',
-      '50|reading still fails|121|the database is unreachable|',
-      '30|reading recovered|131|131|',
-      '50|reading failed: will retry|||with its error',
-    ]);
-  });
+it('a repeated failure is logged in full at first, then once a minute, and when it is over', () => {
+  const { lines, logger } = logging();
+  const clock = { ms: 5 };
+  const log = new FailureLog(logger, { what: 'reading', monotonicNow: () => clock.ms });
+  log.recovered();
+  for (let second = 0; second <= 130; second += 1) {
+    log.failed(new Error('the database is unreachable'));
+    clock.ms += 1_000;
+  }
+  log.recovered();
+  log.recovered();
+  log.failed(new Error('unreachable again'));
+  const logged = lines.map(({ level, msg, failures, seconds, reason, err }) =>
+    [level, msg, failures, seconds ?? reason, err ? 'with its error' : ''].join('|'),
+  );
+  assert.deepEqual(logged, [
+    '50|reading failed: will retry|||with its error',
+    '50|reading still fails|61|the database is unreachable|',
+    '50|reading still fails|121|the database is unreachable|',
+    '30|reading recovered|131|131|',
+    '50|reading failed: will retry|||with its error',
+  ]);
+});
 
-  it('has two lines for the poll of the store, regardless of the number of retries', async () => {
-    const { lines, logger } = logging();
-    const stop = new AbortController();
-    let reads = 0;
-    const heads = async () => {
-      reads += 1;
-      if (reads <= 3) throw new Error('the database is unreachable');
-      return { events: 1 } as never;
-    };
-    const [store, update] = [{ inspection: { heads } }, async () => stop.abort()];
-    const deps = { store, logger, events: new EventBus(logger), steps: [update], sleep: async () => {} };
-    await new UpdateLoop(deps).follow(stop.signal);
-    const what = 'reading the positions of the logs';
-    const logged = lines.map(({ msg, failures }) => `${msg} ${failures}`);
-    assert.deepEqual(logged, [`${what} failed: will retry undefined`, `${what} recovered 3`]);
-  });
+it('the log of repeated failures has two lines for the poll of the store, regardless of the number of retries', async () => {
+  const { lines, logger } = logging();
+  const stop = new AbortController();
+  let reads = 0;
+  const heads = async () => {
+    reads += 1;
+    if (reads <= 3) throw new Error('the database is unreachable');
+    return { events: 1 } as never;
+  };
+  const [store, update] = [{ inspection: { heads } }, async () => stop.abort()];
+  const deps = { store, logger, events: new EventBus(logger), steps: [update], sleep: async () => {} };
+  await new UpdateLoop(deps).follow(stop.signal);
+  const what = 'reading the positions of the logs';
+  const logged = lines.map(({ msg, failures }) => `${msg} ${failures}`);
+  assert.deepEqual(logged, [`${what} failed: will retry undefined`, `${what} recovered 3`]);
 });
 
 it('polling the store reports changes during a slow update, and waits for it at the end', async () => {

@@ -32,79 +32,72 @@ const NO_WORD = `|%20|nonsense|hasOwnProperty|__proto__|1|ｄｎｓ|${LONG}`.spl
 const NO_NAME = ['', '%20', '%00', 'a%00', 'a%0Ab', 'x'.repeat(257)];
 const NO_DOMAIN = ['-', 'a%00b', '127.0.0.1', 'com', 'a..b', 'x'.repeat(300), '%20', '__proto__'];
 
-describe('a number in a query is a decimal integer within its limits, or refused', () => {
-  for (const [name, min, max, routes] of [
-    ['limit', 1, 1_000, `${PAGED} providers/cloudflare/customers feeds/leaderboard alerts anomalies stream/json`],
-    ['offset', 0, 10_000_000, PAGED],
-    ['days', 1, 60, 'stats/migrations'],
-    ['days', 1, 365, 'providers/cloudflare/customers'],
-    ['hours', 1, 1_440, 'stats/migrations'],
-    ['score_gte', 0, 100, 'search'],
-    ['score_lte', 0, 100, 'search security/export.csv'],
-  ] as const)
-    for (const route of routes.split(' '))
-      it(`${route}: ${name} from ${min} to ${max}`, async () => {
-        for (const good of [min, max]) {
-          const { status, body } = await ask(`${route}?${name}=${good}`);
-          assert.equal(status, 200);
-          const page = route === 'providers/cloudflare' ? (body.domains as unknown as Record<string, number>) : body;
-          if (['limit', 'offset'].includes(name) && name in page) assert.equal(page[name], good, 'never cut silently');
-        }
-        for (const value of [min - 1, max + 1, ...NO_NUMBER]) await assertRefused(`${route}?${name}=${value}`, name);
-        await assertRefused(`${route}?${name}=5&${name}=6`, name);
-      });
+for (const [name, min, max, routes] of [
+  ['limit', 1, 1_000, `${PAGED} providers/cloudflare/customers feeds/leaderboard alerts anomalies stream/json`],
+  ['offset', 0, 10_000_000, PAGED],
+  ['days', 1, 60, 'stats/migrations'],
+  ['days', 1, 365, 'providers/cloudflare/customers'],
+  ['hours', 1, 1_440, 'stats/migrations'],
+  ['score_gte', 0, 100, 'search'],
+  ['score_lte', 0, 100, 'search security/export.csv'],
+] as const)
+  for (const route of routes.split(' '))
+    it(`a number in a query is a decimal integer within its limits, or refused: ${route}, ${name} from ${min} to ${max}`, async () => {
+      for (const good of [min, max]) {
+        const { status, body } = await ask(`${route}?${name}=${good}`);
+        assert.equal(status, 200);
+        const page = route === 'providers/cloudflare' ? (body.domains as unknown as Record<string, number>) : body;
+        if (['limit', 'offset'].includes(name) && name in page) assert.equal(page[name], good, 'never cut silently');
+      }
+      for (const value of [min - 1, max + 1, ...NO_NUMBER]) await assertRefused(`${route}?${name}=${value}`, name);
+      await assertRefused(`${route}?${name}=5&${name}=6`, name);
+    });
+
+for (const [route, words] of [
+  ['search', 'category=dns confidence=high min_confidence=medium sector=unknown state=active state=live'],
+  ['search', 'flag=dmarc_reject flag=spf_valid,dmarc_valid without=dnssec grade=b'],
+  ['providers/cloudflare/customers', 'direction=in'],
+  ['stats/migrations', 'direction=out category=email'],
+  ['intelligence/market-share', 'category=cdn include_parked=true'],
+  ['security/export.csv', 'sector=media'],
+  ['migrations/export.csv', 'direction=in'],
+  ['stream/json', 'category=dns types=migration'],
+  ['enrichment/advisories', 'severity=low'],
+  ['enrichment/affected', 'severity=high match=version'],
+  ['feeds/leaderboard', 'window=7d'],
+] as const)
+  for (const given of words.split(' '))
+    it(`a word in a query is one of its words, whatever the case, or refused: ${route}: ${given}`, async () => {
+      const [name = '', word = ''] = given.split('=');
+      for (const good of [word, word.toUpperCase()]) assert.equal((await ask(`${route}?${name}=${good}`)).status, 200);
+      for (const value of [...NO_WORD, `${word}%00`, `${word}%2F`, `${word}s`])
+        await assertRefused(`${route}?${name}=${value}`, name);
+      await assertRefused(`${route}?${given}&${given}`, name);
+    });
+
+it('text in a query is parts of a name, trimmed and lower-cased; what no name can hold is refused, and more than eight', async () => {
+  const total = async (q: string) => (await ask(`search?q=${q}`)).body.total;
+  const found = await total('a');
+  assert.ok(Number(found) > 0);
+  const totals = await Promise.all(['A', '%20a%20', 'a+A', 'zzzzqqq', 'a+zzzzqqq', 'm%C3%BCller'].map(total));
+  assert.deepEqual(totals, [found, found, found, 0, 0, 0]);
+  assert.equal(await total('pine-clinic'), await total('Clinic%20%20Pine'));
+  for (const q of `|%20|%00|a%00b|a%20b%2F|${'a+'.repeat(9)}|%27%20OR%201=1|a%2Fb|*|%25|%F0%9F%98%80%00|${LONG}`.split(
+    '|',
+  ))
+    await assertRefused(`search?q=${q}`, 'q');
+  await assertRefused('search?q=a&q=b', 'q');
 });
 
-describe('a word in a query is one of its words, whatever the case, or refused', () => {
-  for (const [route, words] of [
-    ['search', 'category=dns confidence=high min_confidence=medium sector=unknown state=active state=live'],
-    ['search', 'flag=dmarc_reject flag=spf_valid,dmarc_valid without=dnssec grade=b'],
-    ['providers/cloudflare/customers', 'direction=in'],
-    ['stats/migrations', 'direction=out category=email'],
-    ['intelligence/market-share', 'category=cdn include_parked=true'],
-    ['security/export.csv', 'sector=media'],
-    ['migrations/export.csv', 'direction=in'],
-    ['stream/json', 'category=dns types=migration'],
-    ['enrichment/advisories', 'severity=low'],
-    ['enrichment/affected', 'severity=high match=version'],
-    ['feeds/leaderboard', 'window=7d'],
-  ] as const)
-    for (const given of words.split(' '))
-      it(`${route}: ${given}`, async () => {
-        const [name = '', word = ''] = given.split('=');
-        for (const good of [word, word.toUpperCase()])
-          assert.equal((await ask(`${route}?${name}=${good}`)).status, 200);
-        for (const value of [...NO_WORD, `${word}%00`, `${word}%2F`, `${word}s`])
-          await assertRefused(`${route}?${name}=${value}`, name);
-        await assertRefused(`${route}?${given}&${given}`, name);
-      });
+it('text in a query is the id of an advisory', async () => {
+  for (const value of NO_NAME) await assertRefused(`enrichment/affected?advisory=${value}`, 'advisory');
 });
 
-describe('text in a query', () => {
-  it('is parts of a name, trimmed and lower-cased; what no name can hold is refused, and more than eight', async () => {
-    const total = async (q: string) => (await ask(`search?q=${q}`)).body.total;
-    const found = await total('a');
-    assert.ok(Number(found) > 0);
-    const totals = await Promise.all(['A', '%20a%20', 'a+A', 'zzzzqqq', 'a+zzzzqqq', 'm%C3%BCller'].map(total));
-    assert.deepEqual(totals, [found, found, found, 0, 0, 0]);
-    assert.equal(await total('pine-clinic'), await total('Clinic%20%20Pine'));
-    for (const q of `|%20|%00|a%00b|a%20b%2F|${'a+'.repeat(9)}|%27%20OR%201=1|a%2Fb|*|%25|%F0%9F%98%80%00|${LONG}`.split(
-      '|',
-    ))
-      await assertRefused(`search?q=${q}`, 'q');
-    await assertRefused('search?q=a&q=b', 'q');
-  });
-
-  it('is the id of an advisory', async () => {
-    for (const value of NO_NAME) await assertRefused(`enrichment/affected?advisory=${value}`, 'advisory');
-  });
-
-  it('is the other end of a migration, which needs the provider', async () => {
-    for (const route of ['stats/migrations', 'migrations/export.csv']) {
-      await assertRefused(`${route}?other=cloudflare`, 'other');
-      assert.equal((await ask(`${route}?other=cloudflare&provider=godaddy`)).status, 200);
-    }
-  });
+it('text in a query is the other end of a migration, which needs the provider', async () => {
+  for (const route of ['stats/migrations', 'migrations/export.csv']) {
+    await assertRefused(`${route}?other=cloudflare`, 'other');
+    assert.equal((await ask(`${route}?other=cloudflare&provider=godaddy`)).status, 200);
+  }
 });
 
 describe('the name of a provider', () => {
@@ -193,47 +186,45 @@ async function keyedPaths() {
   return Object.keys(paths).filter((path) => /^\/stack\/v1\/(?!.*\.atom$)/.test(path) && 'get' in (paths[path] ?? {}));
 }
 
-describe('a URL', () => {
-  it('with an unknown parameter is refused with its name and the nearest known one, on every route', async () => {
-    for (const path of await keyedPaths()) {
-      const known = path.replace('{id}', `wl_${'0'.repeat(24)}`).replace('{kind}', 'ns');
-      const named = known.replaceAll(/\{\w+\}/g, 'cloudflare');
-      const needed = path.endsWith('/comparison') ? 'a=a&b=b&' : '';
-      await assertRefused(`${named.slice('/stack/v1/'.length)}?${needed}tld=com`, 'tld');
-    }
-    for (const path of ['/health', '/openapi.json', '/ledger/checkpoint', '/.well-known/stack-keys.json', '/suggest'])
-      assert.equal((await service.ask(`${path}?tld=com`)).status, 400, path);
-    const messageOf = async (path: string) => (await ask(path)).body.errors?.[0]?.message;
-    assert.equal(await messageOf('search?lmit=5'), 'unknown parameter; did you mean limit?');
-    assert.equal(
-      await messageOf('alerts?from=x'),
-      'unknown parameter; known are days, hours, since, until, limit, cursor',
-    );
-    assert.equal(await messageOf('feeds/stats?from=x'), 'unknown parameter; there are no known names here');
-    assert.match((await messageOf('search?sector=goverment')) ?? '', /^did you mean government\? It must be one of/);
-    const { body } = await ask(`stats?constructor=2&__proto__=3&a%00=1&${LONG}=1&a=1&a=2`);
-    const fields = body.errors?.map(({ field }) => field);
-    assert.deepEqual(fields, ['constructor', '__proto__', 'a\0', LONG.slice(0, 64), 'a']);
-    const many = Array.from({ length: 500 }, (_, i) => `p${i}=1`).join('&');
-    assert.equal((await ask(`stats?${many}`)).body.errors?.length, 10);
-  });
+it('a URL with an unknown parameter is refused with its name and the nearest known one, on every route', async () => {
+  for (const path of await keyedPaths()) {
+    const known = path.replace('{id}', `wl_${'0'.repeat(24)}`).replace('{kind}', 'ns');
+    const named = known.replaceAll(/\{\w+\}/g, 'cloudflare');
+    const needed = path.endsWith('/comparison') ? 'a=a&b=b&' : '';
+    await assertRefused(`${named.slice('/stack/v1/'.length)}?${needed}tld=com`, 'tld');
+  }
+  for (const path of ['/health', '/openapi.json', '/ledger/checkpoint', '/.well-known/stack-keys.json', '/suggest'])
+    assert.equal((await service.ask(`${path}?tld=com`)).status, 400, path);
+  const messageOf = async (path: string) => (await ask(path)).body.errors?.[0]?.message;
+  assert.equal(await messageOf('search?lmit=5'), 'unknown parameter; did you mean limit?');
+  assert.equal(
+    await messageOf('alerts?from=x'),
+    'unknown parameter; known are days, hours, since, until, limit, cursor',
+  );
+  assert.equal(await messageOf('feeds/stats?from=x'), 'unknown parameter; there are no known names here');
+  assert.match((await messageOf('search?sector=goverment')) ?? '', /^did you mean government\? It must be one of/);
+  const { body } = await ask(`stats?constructor=2&__proto__=3&a%00=1&${LONG}=1&a=1&a=2`);
+  const fields = body.errors?.map(({ field }) => field);
+  assert.deepEqual(fields, ['constructor', '__proto__', 'a\0', LONG.slice(0, 64), 'a']);
+  const many = Array.from({ length: 500 }, (_, i) => `p${i}=1`).join('&');
+  assert.equal((await ask(`stats?${many}`)).body.errors?.length, 10);
+});
 
-  it('that is too long, invalid or unknown is refused with this reason', async () => {
-    assert.equal((await ask(`search?q=${LONG}${LONG}`)).status, 414);
-    for (const path of [`providers/${LONG}${LONG}`, 'providers/%E0%A4%A', 'domains/%E0%A4%A'])
-      assert.equal((await ask(path)).status, 400);
-    for (const path of ['', 'Stats', '../v2/stats', 'providers', 'stats/x', 'domains/../domains'])
-      assert.equal((await ask(path)).status, 404, path);
-  });
+it('a URL that is too long, invalid or unknown is refused with this reason', async () => {
+  assert.equal((await ask(`search?q=${LONG}${LONG}`)).status, 414);
+  for (const path of [`providers/${LONG}${LONG}`, 'providers/%E0%A4%A', 'domains/%E0%A4%A'])
+    assert.equal((await ask(path)).status, 400);
+  for (const path of ['', 'Stats', '../v2/stats', 'providers', 'stats/x', 'domains/../domains'])
+    assert.equal((await ask(path)).status, 404, path);
+});
 
-  it('under /stack/v1 needs a key on every route', async () => {
-    const keyed = await keyedPaths();
-    assert.ok(keyed.length > 20);
-    for (const path of keyed) {
-      const { status, body, headers } = await service.ask(path.replaceAll(/\{\w+\}/g, 'example.com'));
-      assert.deepEqual([status, body.code], [401, 'missing_key'], path);
-      assert.match(headers.get('www-authenticate') ?? '', /X-Stack-Key/);
-      assert.match(body.detail ?? '', /POST \/keys/);
-    }
-  });
+it('a URL under /stack/v1 needs a key on every route', async () => {
+  const keyed = await keyedPaths();
+  assert.ok(keyed.length > 20);
+  for (const path of keyed) {
+    const { status, body, headers } = await service.ask(path.replaceAll(/\{\w+\}/g, 'example.com'));
+    assert.deepEqual([status, body.code], [401, 'missing_key'], path);
+    assert.match(headers.get('www-authenticate') ?? '', /X-Stack-Key/);
+    assert.match(body.detail ?? '', /POST \/keys/);
+  }
 });

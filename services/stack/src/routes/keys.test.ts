@@ -1,6 +1,6 @@
 // Which callers may ask, and how often: the day's quota, free keys by address. The check of keys itself: packages/http.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { sharedService } from '../test/shared.ts';
 
 const service = await sharedService();
@@ -8,26 +8,24 @@ const withKey = (key: string) => service.get('/stack/v1/domains/com', { headers:
 const newKeyFrom = (address: string) =>
   service.ask('/keys', { method: 'POST', headers: { 'x-forwarded-for': address } });
 
-describe('a caller', () => {
-  it('gets free keys at once, a few a day for each address, and they work', async () => {
-    const post = () => newKeyFrom('192.0.2.77');
-    for (const { status, body } of [await post(), await post()]) {
-      assert.match(String(body.key), /^ssk_/);
-      assert.deepEqual([status, body.tier, body.daily_limit], [201, 'free', 50]);
-      assert.equal((await withKey(String(body.key))).body.code, 'invalid_domain');
-    }
-    const { status, body, headers } = await post();
-    assert.deepEqual([status, body.code], [429, 'quota_exceeded']);
-    const wait = Number(headers.get('retry-after'));
-    assert.ok(wait >= 1 && wait <= 86_400, `retry-after ${wait}`);
-  });
+it('a caller gets free keys at once, a few a day for each address, and they work', async () => {
+  const post = () => newKeyFrom('192.0.2.77');
+  for (const { status, body } of [await post(), await post()]) {
+    assert.match(String(body.key), /^ssk_/);
+    assert.deepEqual([status, body.tier, body.daily_limit], [201, 'free', 50]);
+    assert.equal((await withKey(String(body.key))).body.code, 'invalid_domain');
+  }
+  const { status, body, headers } = await post();
+  assert.deepEqual([status, body.code], [429, 'quota_exceeded']);
+  const wait = Number(headers.get('retry-after'));
+  assert.ok(wait >= 1 && wait <= 86_400, `retry-after ${wait}`);
+});
 
-  it('is all the addresses of one IPv6 network', async () => {
-    const statuses = [];
-    for (const address of ['2001:db8:9::1', '2001:db8:9::2', '2001:db8:9::ffff:3', '2001:db8:9:1::1'])
-      statuses.push((await newKeyFrom(address)).status);
-    assert.deepEqual(statuses, [201, 201, 429, 201]);
-  });
+it('a caller is all the addresses of one IPv6 network', async () => {
+  const statuses = [];
+  for (const address of ['2001:db8:9::1', '2001:db8:9::2', '2001:db8:9::ffff:3', '2001:db8:9:1::1'])
+    statuses.push((await newKeyFrom(address)).status);
+  assert.deepEqual(statuses, [201, 201, 429, 201]);
 });
 
 it('a free key is good for 50 requests a day, counted across a restart of the service', async () => {

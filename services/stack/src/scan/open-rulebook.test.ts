@@ -27,76 +27,72 @@ async function write(name: string, content: unknown): Promise<string> {
   return at(name);
 }
 
-describe('STRATA_SECTORS', () => {
-  const listed = async (content: unknown) =>
-    (await openRulebook({ sectorsFile: await write('sectors.csv', content) })).sectors;
+const listed = async (content: unknown) =>
+  (await openRulebook({ sectorsFile: await write('sectors.csv', content) })).sectors;
 
-  it('is a CSV with a heading, comments, quotes and blank lines, or none of them', async () => {
-    const text = '\ufeffdomain,sector\r\n# ours\r\n\r\n"example.com","health"\r\nexample.org , media\r\n';
-    assert.deepEqual(Object.fromEntries(await listed(text)), { 'example.com': 'health', 'example.org': 'media' });
-    assert.equal((await listed('example.com,health')).size, 1);
-    assert.equal((await openRulebook({ sectorsFile: undefined })).sectors.size, 0);
-  });
-
-  it('that cannot be used stops the start and says which row, or why', async () => {
-    for (const [content, message] of [
-      [
-        'example.com,health\nexample.org,wealth\n',
-        /row 2: 'wealth' is not a sector; the sectors are unknown, computer_it/,
-      ],
-      ['example.com;health\n', /row 1: 'example.com;health' is not a domain/],
-      ['"example.com,health\n', /Quote Not Closed/],
-      [65 * MIB, /has 68157440 bytes, more than 67108864/],
-    ] as const)
-      await assert.rejects(listed(content), { name: 'StartError', message });
-    await assert.rejects(openRulebook({ sectorsFile: at('missing') }), /it does not exist; see STRATA_SECTORS/);
-  });
+it('STRATA_SECTORS is a CSV with a heading, comments, quotes and blank lines, or none of them', async () => {
+  const text = '\ufeffdomain,sector\r\n# ours\r\n\r\n"example.com","health"\r\nexample.org , media\r\n';
+  assert.deepEqual(Object.fromEntries(await listed(text)), { 'example.com': 'health', 'example.org': 'media' });
+  assert.equal((await listed('example.com,health')).size, 1);
+  assert.equal((await openRulebook({ sectorsFile: undefined })).sectors.size, 0);
 });
 
-describe('STRATA_ADDRESS_RANGES', () => {
-  const read = (...names: string[]) => readAddressRanges(names.map(at), loadCatalog(entries));
+it('STRATA_SECTORS that cannot be used stops the start and says which row, or why', async () => {
+  for (const [content, message] of [
+    [
+      'example.com,health\nexample.org,wealth\n',
+      /row 2: 'wealth' is not a sector; the sectors are unknown, computer_it/,
+    ],
+    ['example.com;health\n', /row 1: 'example.com;health' is not a domain/],
+    ['"example.com,health\n', /Quote Not Closed/],
+    [65 * MIB, /has 68157440 bytes, more than 67108864/],
+  ] as const)
+    await assert.rejects(listed(content), { name: 'StartError', message });
+  await assert.rejects(openRulebook({ sectorsFile: at('missing') }), /it does not exist; see STRATA_SECTORS/);
+});
 
-  it('is empty by default, and a list of files and folders', async () => {
-    assert.deepEqual(readConfig({ STRATA_ADDRESS_RANGES: '/a/ips-v4, /b' }).addressRanges, ['/a/ips-v4', '/b']);
-    assert.equal(await read(), undefined);
-  });
+const read = (...names: string[]) => readAddressRanges(names.map(at), loadCatalog(entries));
 
-  it('reads files, and all of a folder but hidden files and folders', async () => {
-    await write('some/ips-v4', '192.0.2.0/24');
-    await write('some/.ranges.swp', 'x');
-    await write('some/linode.csv', '198.51.100.0/24,DE,,,');
-    await write('some/older/x', 'x');
-    await write('own.csv', 'hetzner,203.0.113.0/24');
-    const ranges = (await read('some', 'own.csv')) ?? assert.fail();
-    const found = ['192.0.2.1', '198.51.100.1', '203.0.113.1'].map((address) => ranges.find(address)?.provider);
-    assert.deepEqual(found, ['cloudflare', 'linode', 'hetzner']);
-    const file = (name: string, format = 'list') => ({ name, format, ranges: 1, ignored: 0 });
-    const files = [file('ips-v4'), file('linode.csv'), file('own.csv', 'own')];
-    const providers = ['cloudflare', 'hetzner', 'linode'];
-    assert.deepEqual(describeRanges(ranges), { files, ranges: 3, providers, sizeBytes: ranges.sizeBytes });
-  });
+it('STRATA_ADDRESS_RANGES is empty by default, and a list of files and folders', async () => {
+  assert.deepEqual(readConfig({ STRATA_ADDRESS_RANGES: '/a/ips-v4, /b' }).addressRanges, ['/a/ips-v4', '/b']);
+  assert.equal(await read(), undefined);
+});
 
-  it('makes another rulebook, for the service and for every scan without it', async () => {
-    const ranged = await openRulebook({ addressRanges: [await write('ranges/ips-v4', '192.0.2.0/24')] });
-    assert.equal(ranged.ranges?.find('192.0.2.1')?.provider, 'cloudflare');
-    assert.notEqual(ranged.version, (await openRulebook({ addressRanges: [] })).version);
-  });
+it('STRATA_ADDRESS_RANGES reads files, and all of a folder but hidden files and folders', async () => {
+  await write('some/ips-v4', '192.0.2.0/24');
+  await write('some/.ranges.swp', 'x');
+  await write('some/linode.csv', '198.51.100.0/24,DE,,,');
+  await write('some/older/x', 'x');
+  await write('own.csv', 'hetzner,203.0.113.0/24');
+  const ranges = (await read('some', 'own.csv')) ?? assert.fail();
+  const found = ['192.0.2.1', '198.51.100.1', '203.0.113.1'].map((address) => ranges.find(address)?.provider);
+  assert.deepEqual(found, ['cloudflare', 'linode', 'hetzner']);
+  const file = (name: string, format = 'list') => ({ name, format, ranges: 1, ignored: 0 });
+  const files = [file('ips-v4'), file('linode.csv'), file('own.csv', 'own')];
+  const providers = ['cloudflare', 'hetzner', 'linode'];
+  assert.deepEqual(describeRanges(ranges), { files, ranges: 3, providers, sizeBytes: ranges.sizeBytes });
+});
 
-  it('stops the start with every problem of the files: missing, too large, or too many ones too', async () => {
-    await write('bad/a.csv', 'hetzner,203.0.113.1/24');
-    await write('bad/b.json', '{}');
-    await write('giant', 32 * MIB + 1);
-    for (const [names, message] of [
-      [
-        ['bad'],
-        /2 problem\(s\):\n {2}a\.csv line 1: '203\.0\.113\.1\/24' has bits.*\n {2}b\.json has an unknown format.*_RANGES$/s,
-      ],
-      [['missing'], /cannot read the address ranges .*missing: it does not exist; see STRATA_ADDRESS_RANGES$/],
-      [['giant'], /has 33554433 bytes, more than 33554432/],
-      [new Array<string>(257).fill('giant'), /more than 256 files/],
-    ] as const)
-      await assert.rejects(read(...names), { name: 'StartError', message });
-  });
+it('STRATA_ADDRESS_RANGES makes another rulebook, for the service and for every scan without it', async () => {
+  const ranged = await openRulebook({ addressRanges: [await write('ranges/ips-v4', '192.0.2.0/24')] });
+  assert.equal(ranged.ranges?.find('192.0.2.1')?.provider, 'cloudflare');
+  assert.notEqual(ranged.version, (await openRulebook({ addressRanges: [] })).version);
+});
+
+it('STRATA_ADDRESS_RANGES stops the start with every problem of the files: missing, too large, or too many ones too', async () => {
+  await write('bad/a.csv', 'hetzner,203.0.113.1/24');
+  await write('bad/b.json', '{}');
+  await write('giant', 32 * MIB + 1);
+  for (const [names, message] of [
+    [
+      ['bad'],
+      /2 problem\(s\):\n {2}a\.csv line 1: '203\.0\.113\.1\/24' has bits.*\n {2}b\.json has an unknown format.*_RANGES$/s,
+    ],
+    [['missing'], /cannot read the address ranges .*missing: it does not exist; see STRATA_ADDRESS_RANGES$/],
+    [['giant'], /has 33554433 bytes, more than 33554432/],
+    [new Array<string>(257).fill('giant'), /more than 256 files/],
+  ] as const)
+    await assert.rejects(read(...names), { name: 'StartError', message });
 });
 
 const technologies = (name: string) => ({

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { compileRulebook, detect, evidenceFromRecord } from '@strata/detect';
 import pino from 'pino';
 import { until } from '../../../../tests/support/until.ts';
@@ -25,64 +25,62 @@ async function open() {
 
 const leasedAt = async (store: Store, at: number) => (await store.work.progress(new Date(at))).leased;
 
-describe('the share of the schedule that a process has', () => {
-  it('stays its own for as long as it works on it', async () => {
-    await using opened = await open();
-    const { store, clock, claims, running } = opened;
-    assert.equal(await claims.take(running.signal), 'a.com');
-    assert.equal(await leasedAt(store, T0 + LEASE_MS), 0);
-    clock.at = T0 + LEASE_MS - 1;
-    await until(async () => (await leasedAt(store, T0 + LEASE_MS)) === 3);
-    // What has ended is held no longer.
-    claims.end('a.com');
-    clock.at = T0 + 2 * LEASE_MS;
-    await until(async () => (await leasedAt(store, T0 + 2 * LEASE_MS)) === 2);
-    await claims[Symbol.asyncDispose]();
-  });
+it('the share of the schedule that a process has stays its own for as long as it works on it', async () => {
+  await using opened = await open();
+  const { store, clock, claims, running } = opened;
+  assert.equal(await claims.take(running.signal), 'a.com');
+  assert.equal(await leasedAt(store, T0 + LEASE_MS), 0);
+  clock.at = T0 + LEASE_MS - 1;
+  await until(async () => (await leasedAt(store, T0 + LEASE_MS)) === 3);
+  // What has ended is held no longer.
+  claims.end('a.com');
+  clock.at = T0 + 2 * LEASE_MS;
+  await until(async () => (await leasedAt(store, T0 + 2 * LEASE_MS)) === 2);
+  await claims[Symbol.asyncDispose]();
+});
 
-  it('is given back when it stops: what was not begun at once, and the rest with its end', async () => {
-    await using opened = await open();
-    const { store, claims, running } = opened;
-    await claims.take(running.signal);
-    assert.equal(await leasedAt(store, T0), 3);
-    running.abort();
-    await claims.stop();
-    assert.equal(await leasedAt(store, T0), 1);
-    assert.equal(await claims.take(running.signal), undefined);
-    await claims[Symbol.asyncDispose]();
-    assert.equal(await leasedAt(store, T0), 0);
-  });
+it('the share of the schedule that a process has is given back when it stops: what was not begun at once, and the rest with its end', async () => {
+  await using opened = await open();
+  const { store, claims, running } = opened;
+  await claims.take(running.signal);
+  assert.equal(await leasedAt(store, T0), 3);
+  running.abort();
+  await claims.stop();
+  assert.equal(await leasedAt(store, T0), 1);
+  assert.equal(await claims.take(running.signal), undefined);
+  await claims[Symbol.asyncDispose]();
+  assert.equal(await leasedAt(store, T0), 0);
+});
 
-  it('is not begun if another process has it, which is logged', async () => {
-    await using opened = await open();
-    const { store, log, claims, running } = opened;
-    await claims.take(running.signal);
-    const other = { holder: 'other', limit: 8, leaseMs: 60_000 };
-    assert.equal((await store.work.claimDue(other, new Date(T0 + LEASE_MS))).length, 4);
-    await until(() => log.length > 0);
-    assert.deepEqual(JSON.parse(log[0] ?? '').overrun, ['a.com']);
-    await store.work.release('other', ['d.com']);
-    assert.equal(await claims.take(running.signal), 'd.com', 'and not what stood in the queue');
-    await claims[Symbol.asyncDispose]();
-    assert.equal(await leasedAt(store, T0 + LEASE_MS), 3, 'other leases are kept');
-  });
+it('the share of the schedule that a process has is not begun if another process has it, which is logged', async () => {
+  await using opened = await open();
+  const { store, log, claims, running } = opened;
+  await claims.take(running.signal);
+  const other = { holder: 'other', limit: 8, leaseMs: 60_000 };
+  assert.equal((await store.work.claimDue(other, new Date(T0 + LEASE_MS))).length, 4);
+  await until(() => log.length > 0);
+  assert.deepEqual(JSON.parse(log[0] ?? '').overrun, ['a.com']);
+  await store.work.release('other', ['d.com']);
+  assert.equal(await claims.take(running.signal), 'd.com', 'and not what stood in the queue');
+  await claims[Symbol.asyncDispose]();
+  assert.equal(await leasedAt(store, T0 + LEASE_MS), 3, 'other leases are kept');
+});
 
-  it('does not come back at once with what is not to be scanned', async () => {
-    await using opened = await open();
-    const { store, claims, running } = opened;
-    claims.reschedule((await claims.take(running.signal)) ?? '');
-    await claims[Symbol.asyncDispose]();
-    assert.deepEqual(await store.domains.due(new Date(T0), 5), ['b.com', 'c.com', 'd.com']);
-  });
+it('the share of the schedule that a process has does not come back at once with what is not to be scanned', async () => {
+  await using opened = await open();
+  const { store, claims, running } = opened;
+  claims.reschedule((await claims.take(running.signal)) ?? '');
+  await claims[Symbol.asyncDispose]();
+  assert.deepEqual(await store.domains.due(new Date(T0), 5), ['b.com', 'c.com', 'd.com']);
+});
 
-  it('logs that a domain could not be rescheduled', async () => {
-    await using opened = await open();
-    const { store, claims, running, log } = opened;
-    store.work.postpone = () => Promise.reject(new Error('the database does not answer'));
-    claims.reschedule((await claims.take(running.signal)) ?? '');
-    await claims[Symbol.asyncDispose]();
-    assert.match(log.join(), /could not be rescheduled/);
-  });
+it('a process logs that a domain could not be rescheduled', async () => {
+  await using opened = await open();
+  const { store, claims, running, log } = opened;
+  store.work.postpone = () => Promise.reject(new Error('the database does not answer'));
+  claims.reschedule((await claims.take(running.signal)) ?? '');
+  await claims[Symbol.asyncDispose]();
+  assert.match(log.join(), /could not be rescheduled/);
 });
 
 const rulebook = compileRulebook([]);
@@ -94,51 +92,49 @@ function scanOf(domain: string): ScanRecord {
   return { profile: detect(evidence, rulebook), evidence, startedAt: at, finishedAt: at };
 }
 
-describe('recording scans in batches', () => {
-  withStore('are written together, in order, and each resolves after its commit', async (store) => {
-    const sizes: number[] = [];
-    const counting = {
-      recordScans: (...[scans, how]: Parameters<typeof store.recordScans>) => {
-        sizes.push(scans.length);
-        return store.recordScans(scans, how);
-      },
-    };
-    const recorder = new ScanRecorder(counting, options);
-    const names = Array.from({ length: 100 }, (_, n) => `d${n}.com`);
-    const recorded = names.map(async (name) => {
-      await recorder.record(scanOf(name), { isAwaited: false });
-      return (await store.domains.profile(name))?.domain;
-    });
-    assert.deepEqual(await Promise.all(recorded), names);
-    assert.deepEqual(sizes, [64, 36]);
-    await recorder.record(scanOf('alone.com'), { isAwaited: false });
-    assert.ok(await store.domains.profile('alone.com'));
+withStore('are written together, in order, and each resolves after its commit', async (store) => {
+  const sizes: number[] = [];
+  const counting = {
+    recordScans: (...[scans, how]: Parameters<typeof store.recordScans>) => {
+      sizes.push(scans.length);
+      return store.recordScans(scans, how);
+    },
+  };
+  const recorder = new ScanRecorder(counting, options);
+  const names = Array.from({ length: 100 }, (_, n) => `d${n}.com`);
+  const recorded = names.map(async (name) => {
+    await recorder.record(scanOf(name), { isAwaited: false });
+    return (await store.domains.profile(name))?.domain;
   });
+  assert.deepEqual(await Promise.all(recorded), names);
+  assert.deepEqual(sizes, [64, 36]);
+  await recorder.record(scanOf('alone.com'), { isAwaited: false });
+  assert.ok(await store.domains.profile('alone.com'));
+});
 
-  withStore('are overtaken by one that a request waits for', async (store) => {
-    const recorder = new ScanRecorder(store, options);
-    const order: string[] = [];
-    const record = async (domain: string, isAwaited: boolean) => {
-      await recorder.record(scanOf(domain), { isAwaited });
-      order.push(domain);
-    };
-    const background = Array.from({ length: 500 }, (_, n) => record(`d${n}.com`, false));
-    await record('wanted.com', true);
-    // One batch was being written; the next begins with it.
-    assert.ok(order.indexOf('wanted.com') <= 64, `${order.indexOf('wanted.com')} came before`);
-    await Promise.all(background);
-    assert.equal((await store.inspection.counts()).scans, 501);
-  });
+withStore('are overtaken by one that a request waits for', async (store) => {
+  const recorder = new ScanRecorder(store, options);
+  const order: string[] = [];
+  const record = async (domain: string, isAwaited: boolean) => {
+    await recorder.record(scanOf(domain), { isAwaited });
+    order.push(domain);
+  };
+  const background = Array.from({ length: 500 }, (_, n) => record(`d${n}.com`, false));
+  await record('wanted.com', true);
+  // One batch was being written; the next begins with it.
+  assert.ok(order.indexOf('wanted.com') <= 64, `${order.indexOf('wanted.com')} came before`);
+  await Promise.all(background);
+  assert.equal((await store.inspection.counts()).scans, 501);
+});
 
-  it('are refused alone, and the complete batch if the database is unreachable', async () => {
-    const store = await openStore('sqlite::memory:');
-    const recorder = new ScanRecorder(store, options);
-    const bad = { ...scanOf('b.com'), startedAt: new Date(Number.NaN) };
-    const asked = [scanOf('a.com'), bad, scanOf('c.com')].map((scan) => recorder.record(scan, { isAwaited: false }));
-    const settled = (await Promise.allSettled(asked)).map(({ status }) => status);
-    assert.deepEqual(settled, ['fulfilled', 'rejected', 'fulfilled']);
-    await store[Symbol.asyncDispose]();
-    for (let times = 0; times < 2; times += 1)
-      await assert.rejects(recorder.record(scanOf('d.com'), { isAwaited: true }));
-  });
+it('scans recorded in batches are refused alone, and the complete batch if the database is unreachable', async () => {
+  const store = await openStore('sqlite::memory:');
+  const recorder = new ScanRecorder(store, options);
+  const bad = { ...scanOf('b.com'), startedAt: new Date(Number.NaN) };
+  const asked = [scanOf('a.com'), bad, scanOf('c.com')].map((scan) => recorder.record(scan, { isAwaited: false }));
+  const settled = (await Promise.allSettled(asked)).map(({ status }) => status);
+  assert.deepEqual(settled, ['fulfilled', 'rejected', 'fulfilled']);
+  await store[Symbol.asyncDispose]();
+  for (let times = 0; times < 2; times += 1)
+    await assert.rejects(recorder.record(scanOf('d.com'), { isAwaited: true }));
 });

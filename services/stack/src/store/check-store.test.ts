@@ -26,32 +26,30 @@ async function addDomains(url: string, count: number): Promise<void> {
   await store.domains.add(names, { source: 'test' });
 }
 
-describe('an inspected SQLite file', () => {
-  it('is reported as empty, current, older, newer, damaged, and of another program', async () => {
-    const file = freshPath();
-    const url = `sqlite:${file}`;
-    assert.equal((await inspectStore(stackSchema, url)).schema, 'empty');
-    assert.ok(!existsSync(file), 'an inspection makes no file');
-    await addDomains(url, 500);
-    assert.partialDeepStrictEqual(await inspectStore(stackSchema, url), {
-      kind: 'sqlite',
-      schema: 'current',
-      counted: 500,
-    });
-    await exec(url, "insert into kysely_migration (name, timestamp) values ('999-later', '')");
-    assert.equal((await inspectStore(stackSchema, url)).schema, 'newer');
-    await exec(url, "update kysely_migration set name = '019-another', timestamp = '2030-01-01' where name > '999'");
-    await assert.rejects(inspectStore(stackSchema, url), { code: 'names-taken' });
-    await assert.rejects(addDomains(url, 1), failsWith('names-taken'));
-    await exec(url, "delete from kysely_migration where name > '005'");
-    assert.equal((await inspectStore(stackSchema, url)).schema, 'older');
-    await exec(url, 'pragma wal_checkpoint(truncate)');
-    damage(file, [3, 4]);
-    await assert.rejects(inspectStore(stackSchema, url), failsWith('corrupt'));
-    const other = `sqlite:${freshPath()}`;
-    await exec(other, 'create table notes (text)');
-    await assert.rejects(inspectStore(stackSchema, other), { name: 'StoreError', code: 'not-a-database' });
+it('an inspected SQLite file is reported as empty, current, older, newer, damaged, and of another program', async () => {
+  const file = freshPath();
+  const url = `sqlite:${file}`;
+  assert.equal((await inspectStore(stackSchema, url)).schema, 'empty');
+  assert.ok(!existsSync(file), 'an inspection makes no file');
+  await addDomains(url, 500);
+  assert.partialDeepStrictEqual(await inspectStore(stackSchema, url), {
+    kind: 'sqlite',
+    schema: 'current',
+    counted: 500,
   });
+  await exec(url, "insert into kysely_migration (name, timestamp) values ('999-later', '')");
+  assert.equal((await inspectStore(stackSchema, url)).schema, 'newer');
+  await exec(url, "update kysely_migration set name = '019-another', timestamp = '2030-01-01' where name > '999'");
+  await assert.rejects(inspectStore(stackSchema, url), { code: 'names-taken' });
+  await assert.rejects(addDomains(url, 1), failsWith('names-taken'));
+  await exec(url, "delete from kysely_migration where name > '005'");
+  assert.equal((await inspectStore(stackSchema, url)).schema, 'older');
+  await exec(url, 'pragma wal_checkpoint(truncate)');
+  damage(file, [3, 4]);
+  await assert.rejects(inspectStore(stackSchema, url), failsWith('corrupt'));
+  const other = `sqlite:${freshPath()}`;
+  await exec(other, 'create table notes (text)');
+  await assert.rejects(inspectStore(stackSchema, other), { name: 'StoreError', code: 'not-a-database' });
 });
 
 onEach([postgres], 'an inspected server', (_backend, _test, _onFresh, onEmpty) => {
@@ -134,20 +132,17 @@ onEach(kept, 'a checked store', ({ fresh }) => {
   });
 });
 
-describe('a checked SQLite file', () => {
-  it('has references to missing rows, and a next number that is taken', async () => {
-    const url = await filled(await file.fresh());
-    const taken = "UPDATE sqlite_sequence SET seq = 1 WHERE name = 'events'";
-    await exec(url, `PRAGMA foreign_keys = OFF; DELETE FROM scans; ${taken}`);
-    const both =
-      /refer to rows that do not exist.*\n[\s\S]*events has the number \d+, but its sequence continues with 2/;
-    assert.match(await findingsOf(url), both);
-  });
+it('a checked SQLite file has references to missing rows, and a next number that is taken', async () => {
+  const url = await filled(await file.fresh());
+  const taken = "UPDATE sqlite_sequence SET seq = 1 WHERE name = 'events'";
+  await exec(url, `PRAGMA foreign_keys = OFF; DELETE FROM scans; ${taken}`);
+  const both = /refer to rows that do not exist.*\n[\s\S]*events has the number \d+, but its sequence continues with 2/;
+  assert.match(await findingsOf(url), both);
+});
 
-  it('is reported as missing, and is not made', async () => {
-    const path = freshPath();
-    for (let times = 0; times < 2; times += 1) assert.match(await findingsOf(`sqlite:${path}`), /cannot be opened/);
-  });
+it('a checked SQLite file is reported as missing, and is not made', async () => {
+  const path = freshPath();
+  for (let times = 0; times < 2; times += 1) assert.match(await findingsOf(`sqlite:${path}`), /cannot be opened/);
 });
 
 describe('a checked PostgreSQL store', { skip: postgres.skip }, () => {

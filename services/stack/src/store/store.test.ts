@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { KeyTable, openFile, sqliteDialect } from '@strata/db';
 import { Kysely } from 'kysely';
 import { openStore } from './index.ts';
@@ -116,50 +116,48 @@ onEach(kept, 'a store', (backend, test, _onFresh, onEmpty) => {
   });
 });
 
-describe('a SQLite file', () => {
-  it('is refused where it is not a database, or damaged', async () => {
-    const text = freshPath();
-    writeFileSync(text, 'this is a letter to my aunt, and it is long enough to be read '.repeat(50));
-    await assert.rejects(openStore(`sqlite:${text}`), failsWith('not-a-database'));
-    const open = '/proc/self/fd';
-    // The one of the directory itself is closed by now.
-    const fileOf = (fd: string) => existsSync(`${open}/${fd}`) && readlinkSync(`${open}/${fd}`);
-    if (existsSync(open)) assert.ok(!readdirSync(open).map(fileOf).includes(text));
-    const damaged = await file.fresh();
-    const names = Array.from({ length: 100 }, (_, i) => `d${i}.com`);
-    {
-      await using store = await openStore(damaged);
-      for (const name of names) await recordScan(store, scanOf(name, day(0), GOOGLE), confirm);
-    }
-    damage(pathOf(damaged) ?? '', [1, 60]);
-    const reading = async () => {
-      await using store = await openStore(damaged);
-      for (const name of names) await store.domains.profile(name);
-      await recordScan(store, scanOf('new.com', day(0), GOOGLE), confirm);
-    };
-    await assert.rejects(reading, failsWith('corrupt'));
-  });
+it('a SQLite file is refused where it is not a database, or damaged', async () => {
+  const text = freshPath();
+  writeFileSync(text, 'this is a letter to my aunt, and it is long enough to be read '.repeat(50));
+  await assert.rejects(openStore(`sqlite:${text}`), failsWith('not-a-database'));
+  const open = '/proc/self/fd';
+  // The one of the directory itself is closed by now.
+  const fileOf = (fd: string) => existsSync(`${open}/${fd}`) && readlinkSync(`${open}/${fd}`);
+  if (existsSync(open)) assert.ok(!readdirSync(open).map(fileOf).includes(text));
+  const damaged = await file.fresh();
+  const names = Array.from({ length: 100 }, (_, i) => `d${i}.com`);
+  {
+    await using store = await openStore(damaged);
+    for (const name of names) await recordScan(store, scanOf(name, day(0), GOOGLE), confirm);
+  }
+  damage(pathOf(damaged) ?? '', [1, 60]);
+  const reading = async () => {
+    await using store = await openStore(damaged);
+    for (const name of names) await store.domains.profile(name);
+    await recordScan(store, scanOf('new.com', day(0), GOOGLE), confirm);
+  };
+  await assert.rejects(reading, failsWith('corrupt'));
+});
 
-  it('is refused where it belongs to another program, is missing or read-only', async () => {
-    const [url, directory] = [await file.fresh(), path.dirname(freshPath())];
-    const other = `sqlite:${freshPath()}`;
-    await exec(other, 'CREATE TABLE recipes (name TEXT)');
-    await assert.rejects(openStore(other), failsWith('not-a-database'));
-    for (const missing of [directory, `${directory}/no/such/folder/x.db`])
-      await assert.rejects(openStore(`sqlite:${missing}`), failsWith('cannot-open'));
-    for (const wrong of ['mysql://x', 'postgres:x', 'x.db', ''])
-      await assert.rejects(openStore(wrong), /must begin with sqlite: .* or with postgres:/);
-    // SQLite's own way to open a file that cannot be written, which binds root too.
-    await assert.rejects(openStore(`sqlite:file:${pathOf(url)}?mode=ro`), failsWith('read-only'));
-  });
+it('a SQLite file is refused where it belongs to another program, is missing or read-only', async () => {
+  const [url, directory] = [await file.fresh(), path.dirname(freshPath())];
+  const other = `sqlite:${freshPath()}`;
+  await exec(other, 'CREATE TABLE recipes (name TEXT)');
+  await assert.rejects(openStore(other), failsWith('not-a-database'));
+  for (const missing of [directory, `${directory}/no/such/folder/x.db`])
+    await assert.rejects(openStore(`sqlite:${missing}`), failsWith('cannot-open'));
+  for (const wrong of ['mysql://x', 'postgres:x', 'x.db', ''])
+    await assert.rejects(openStore(wrong), /must begin with sqlite: .* or with postgres:/);
+  // SQLite's own way to open a file that cannot be written, which binds root too.
+  await assert.rejects(openStore(`sqlite:file:${pathOf(url)}?mode=ro`), failsWith('read-only'));
+});
 
-  it('reports a disk that is full, and is still read', async () => {
-    const database = openFile(pathOf(await file.fresh()) ?? '');
-    // A file that has no page left is full, as a disk is.
-    database.exec('PRAGMA max_page_count = 1');
-    await using db = new Kysely<Database>({ dialect: sqliteDialect(database) });
-    const value = 'x'.repeat(100_000);
-    await assert.rejects(db.insertInto('settings').values({ name: 'x', value }).execute(), failsWith('disk-full'));
-    assert.ok((await db.selectFrom('settings').select('name').execute()).length > 0);
-  });
+it('a SQLite file reports a disk that is full, and is still read', async () => {
+  const database = openFile(pathOf(await file.fresh()) ?? '');
+  // A file that has no page left is full, as a disk is.
+  database.exec('PRAGMA max_page_count = 1');
+  await using db = new Kysely<Database>({ dialect: sqliteDialect(database) });
+  const value = 'x'.repeat(100_000);
+  await assert.rejects(db.insertInto('settings').values({ name: 'x', value }).execute(), failsWith('disk-full'));
+  assert.ok((await db.selectFrom('settings').select('name').execute()).length > 0);
 });

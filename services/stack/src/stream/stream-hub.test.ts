@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createLogger } from '@strata/http';
 import { EventBus } from '../events.ts';
@@ -52,67 +52,65 @@ async function publish(table: StreamTable, hub: StreamHub, count: number): Promi
   await hub.catchUp();
 }
 
-describe('the hub of the stream', () => {
-  it('replays thousands from the log and from memory to a slow client, in order, without a flood, then goes live', async () => {
-    await using store = await openBegun();
-    const { stream } = store;
-    const hub = await openHub(stream, { recent: 300 });
-    await publish(stream, hub, 3_000);
-    for (let i = 0; i < 5; i += 1) await publish(stream, hub, 100);
-    const client = slowClient('1');
-    const served = hub.serve(client, {});
-    // More comes while it is being served.
-    for (let i = 0; i < 10; i += 1) {
-      await publish(stream, hub, 20);
-      await setImmediate();
-    }
-    await served;
-    await publish(stream, hub, 1);
-    const expected = Array.from({ length: hub.latestSeq - 1 }, (_, i) => i + 2);
-    assert.deepEqual(client.received, expected);
-    assert.ok(client.maxWaiting < 32_768, `${client.maxWaiting} bytes were waiting at once`);
-    assert.equal(hub.subscribers, 1);
-  });
-
-  it('takes a client on from an id that another process gave moments ago, and hands out each event once', async () => {
-    await using store = await openBegun();
-    const [other, hub] = [await openHub(store.stream), await openHub(store.stream)];
-    const before = slowClient();
-    await hub.serve(before, {});
-    await publish(store.stream, other, 5);
-    assert.deepEqual([other.latestSeq, hub.latestSeq], [5, 0], 'it has not read yet');
-    const client = slowClient('4');
-    await hub.serve(client, {});
-    await Promise.all([hub.catchUp(), hub.catchUp(), hub.catchUp()]);
-    await publish(store.stream, other, 1);
-    await Promise.all([hub.catchUp(), hub.catchUp()]);
-    assert.deepEqual(client.received, [5, 6]);
-    assert.deepEqual(before.received, [0, 1, 2, 3, 4, 5, 6], 'its position first, then all');
-  });
-
-  it('lets a client that leaves during the replay go', async () => {
-    await using store = await openBegun();
-    const hub = await openHub(store.stream, { recent: 10 });
-    await publish(store.stream, hub, 2_000);
-    const client = slowClient('0');
-    const served = hub.serve(client, {});
+it('the hub of the stream replays thousands from the log and from memory to a slow client, in order, without a flood, then goes live', async () => {
+  await using store = await openBegun();
+  const { stream } = store;
+  const hub = await openHub(stream, { recent: 300 });
+  await publish(stream, hub, 3_000);
+  for (let i = 0; i < 5; i += 1) await publish(stream, hub, 100);
+  const client = slowClient('1');
+  const served = hub.serve(client, {});
+  // More comes while it is being served.
+  for (let i = 0; i < 10; i += 1) {
+    await publish(stream, hub, 20);
     await setImmediate();
-    client.close();
-    await served;
-    assert.ok(client.received.length < 2_000);
-    assert.equal(hub.subscribers, 0);
-  });
+  }
+  await served;
+  await publish(stream, hub, 1);
+  const expected = Array.from({ length: hub.latestSeq - 1 }, (_, i) => i + 2);
+  assert.deepEqual(client.received, expected);
+  assert.ok(client.maxWaiting < 32_768, `${client.maxWaiting} bytes were waiting at once`);
+  assert.equal(hub.subscribers, 1);
+});
 
-  it('sends an event once to a client that comes while another process is ahead of this one', async () => {
-    await using store = await openBegun();
-    const { stream } = store;
-    const other = await openHub(stream);
-    await publish(stream, other, 2);
-    const hub = await openHub(stream);
-    await publish(stream, other, 1);
-    const client = slowClient('1');
-    await hub.serve(client, {});
-    await hub.catchUp();
-    assert.deepEqual(client.received, [2, 3]);
-  });
+it('the hub of the stream takes a client on from an id that another process gave moments ago, and hands out each event once', async () => {
+  await using store = await openBegun();
+  const [other, hub] = [await openHub(store.stream), await openHub(store.stream)];
+  const before = slowClient();
+  await hub.serve(before, {});
+  await publish(store.stream, other, 5);
+  assert.deepEqual([other.latestSeq, hub.latestSeq], [5, 0], 'it has not read yet');
+  const client = slowClient('4');
+  await hub.serve(client, {});
+  await Promise.all([hub.catchUp(), hub.catchUp(), hub.catchUp()]);
+  await publish(store.stream, other, 1);
+  await Promise.all([hub.catchUp(), hub.catchUp()]);
+  assert.deepEqual(client.received, [5, 6]);
+  assert.deepEqual(before.received, [0, 1, 2, 3, 4, 5, 6], 'its position first, then all');
+});
+
+it('the hub of the stream lets a client that leaves during the replay go', async () => {
+  await using store = await openBegun();
+  const hub = await openHub(store.stream, { recent: 10 });
+  await publish(store.stream, hub, 2_000);
+  const client = slowClient('0');
+  const served = hub.serve(client, {});
+  await setImmediate();
+  client.close();
+  await served;
+  assert.ok(client.received.length < 2_000);
+  assert.equal(hub.subscribers, 0);
+});
+
+it('the hub of the stream sends an event once to a client that comes while another process is ahead of this one', async () => {
+  await using store = await openBegun();
+  const { stream } = store;
+  const other = await openHub(stream);
+  await publish(stream, other, 2);
+  const hub = await openHub(stream);
+  await publish(stream, other, 1);
+  const client = slowClient('1');
+  await hub.serve(client, {});
+  await hub.catchUp();
+  assert.deepEqual(client.received, [2, 3]);
 });

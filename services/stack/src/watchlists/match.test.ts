@@ -15,13 +15,7 @@ const change = (facts: Facts): Signal => {
 const moved = change({ type: 'migrated', from: 'old', to: 'new' });
 const added = change({ type: 'added', from: null, to: 'new' });
 const fell: Signal = { kind: 'score', key: 'ev_2', at, domain, before: 86, after: 84 };
-const exploited: Signal = {
-  kind: 'exploited',
-  key: 'ev_3',
-  at,
-  advisory: 'CVE-1',
-  title: null,
-};
+const exploited: Signal = { kind: 'exploited', key: 'ev_3', at, advisory: 'CVE-1', title: null };
 const ends = (day: string): Signal => ({ kind: 'certificate', key: day, at, domain, expiresAt: new Date(day) });
 const named: Signal = { kind: 'mention', key: 'mention_1', at, domain, feed: 'News', title: 'T', url: null };
 
@@ -51,11 +45,8 @@ it('a rule reports only the events that it is about', () => {
     const watched = signal.kind === 'exploited' ? [domain, 'b.com'] : [domain];
     const found = match(signal, { id: 'wl', rules: [rule, rule] }, watched, { nameOf });
     const expected = title === undefined ? [] : [title];
-    assert.deepEqual(
-      found.map(({ notification }) => notification.title),
-      expected,
-      JSON.stringify([signal.key, rule]),
-    );
+    const titles = found.map(({ notification }) => notification.title);
+    assert.deepEqual(titles, expected, JSON.stringify([signal.key, rule]));
     assert.deepEqual(match(signal, { id: 'wl', rules: [rule] }, [], { nameOf }), []);
   }
 });

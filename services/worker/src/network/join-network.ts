@@ -1,4 +1,4 @@
-// Joins the network: connects to the configured targets, and publishes the model in the DHT.
+// Joins the network: connects to the configured targets, and publishes the models in the DHT.
 import type { PeerNode } from '@strata/p2p';
 import type { Logger } from 'pino';
 import type { ContributedModel } from '../contributed-model.ts';
@@ -7,7 +7,7 @@ import type { WorkerEvent } from '../worker-event.ts';
 export interface JoinOptions {
   /** Multiaddrs or join tokens. */
   readonly targets: readonly string[];
-  readonly model: ContributedModel;
+  readonly models: readonly ContributedModel[];
   readonly logger: Logger;
   readonly onEvent: (event: WorkerEvent) => void;
   readonly signal: AbortSignal;
@@ -17,7 +17,7 @@ const JOIN_MS = 15_000;
 
 /** Reports the outcome of each target; the node itself retries those that do not answer. Never rejects. */
 export async function joinNetwork(node: Pick<PeerNode, 'peers'>, options: JoinOptions): Promise<void> {
-  const { targets, model, logger, onEvent, signal } = options;
+  const { targets, models, logger, onEvent, signal } = options;
   await Promise.all([
     ...targets.map(async (target) => {
       try {
@@ -29,8 +29,10 @@ export async function joinNetwork(node: Pick<PeerNode, 'peers'>, options: JoinOp
         onEvent({ kind: 'not-joined', target, reason: (error as Error).message });
       }
     }),
-    node.peers.provide(Buffer.from(model.engine.info.sha256, 'hex')).catch((error: unknown) => {
-      if (!signal.aborted) logger.warn({ err: error }, 'publishing the model in the network failed');
-    }),
+    ...models.map(({ name, engine }) =>
+      node.peers.provide(Buffer.from(engine.info.sha256, 'hex')).catch((error: unknown) => {
+        if (!signal.aborted) logger.warn({ err: error, model: name }, 'publishing a model in the network failed');
+      }),
+    ),
   ]);
 }

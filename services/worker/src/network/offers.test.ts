@@ -16,7 +16,7 @@ describe('offers', () => {
 
   async function started() {
     const gossiped: Uint8Array[] = [];
-    const slots = { running: 0, waiting: 0 };
+    const slots = { running: 0, waiting: 0, slots: 2 };
     const state = { isFit: true };
     const subscribe = async () => {};
     const publish = async (topic: string, message: Uint8Array) => {
@@ -25,7 +25,7 @@ describe('offers', () => {
     };
     const offers = await Offers.start({
       node: { id: 'worker', sign: async (bytes) => sign(null, bytes, privateKey), gossip: { subscribe, publish } },
-      ...{ slots, model: simulatedModel({ slots: 2 }), logger: pino({ level: 'silent' }), nowMs: () => Date.now() },
+      ...{ slots, models: [simulatedModel({ slots: 2 })], logger: pino({ level: 'silent' }), nowMs: () => Date.now() },
       isFit: () => state.isFit,
     });
     const announced = () => gossiped.map((message) => decodeOffer((decodeFrame(message) as FrameOf<'offer'>).offer));

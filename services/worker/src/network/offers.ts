@@ -1,4 +1,5 @@
-// Publishes the worker's offer: signed, valid for two minutes, and renewed periodically and when the load changes.
+// Publishes the worker's offer: signed, valid for two minutes, and renewed periodically and when the load changes, or which
+// models are loaded.
 import { encodeFrame, encodeOffer, OFFERS_TOPIC, type Offer, offerSignedBytes } from '@strata/inference';
 import type { FairSlots } from '@strata/limits';
 import type { PeerNode } from '@strata/p2p';
@@ -14,8 +15,8 @@ export interface SignedOffer {
 
 export interface OfferDeps {
   readonly node: Pick<PeerNode, 'id' | 'sign' | 'gossip'>;
-  readonly model: ContributedModel;
-  readonly slots: Pick<FairSlots, 'running' | 'waiting'>;
+  readonly models: readonly ContributedModel[];
+  readonly slots: Pick<FairSlots, 'running' | 'waiting' | 'slots'>;
   /** Whether the worker can serve requests at present. */
   readonly isFit: () => boolean;
   readonly logger: Logger;
@@ -105,7 +106,7 @@ export class Offers implements AsyncDisposable {
       .catch((error: unknown) => this.#deps.logger.error({ err: error }, 'renewing the offer failed'));
   }
 
-  async #issue(models = this.#deps.isFit() ? [offeredModel(this.#deps.model)] : []): Promise<void> {
+  async #issue(models = this.#deps.isFit() ? this.#usable().map(offeredModel) : []): Promise<void> {
     const { node, slots, nowMs, logger } = this.#deps;
     const issuedAtMs = nowMs();
     // Derived from the clock, so that it increases across restarts.
@@ -130,14 +131,21 @@ export class Offers implements AsyncDisposable {
       .catch((error: unknown) => logger.debug({ err: error }, 'publishing the offer by gossip failed'));
   }
 
-  /** The load in coarse steps, sufficient for remote placement. */
-  #load(): string {
-    const { slots, model } = this.#deps;
-    const { running, waiting } = slots;
-    if (!this.#deps.isFit()) return 'unfit';
-    const total = model.engine.info.slots;
-    if (waiting > 0) return waiting > total ? 'long queue' : 'queue';
-    if (running >= total) return 'full';
-    return running === 0 ? 'idle' : 'some';
+  /** Without models that cannot be loaded at present. */
+  #usable(): readonly ContributedModel[] {
+    return this.#deps.models.filter(({ engine }) => engine.isReady || engine.isLoaded !== false);
   }
+
+  /** The load in coarse steps, sufficient for remote placement, and the loaded models. */
+  #load(): string {
+    if (!this.#deps.isFit()) return 'unfit';
+    const loaded = this.#usable().map(({ name, engine }) => `${name} ${engine.isLoaded ?? true}`);
+    return [stepOf(this.#deps.slots), ...loaded].join();
+  }
+}
+
+function stepOf({ running, waiting, slots }: OfferDeps['slots']): string {
+  if (waiting > 0) return waiting > slots ? 'long queue' : 'queue';
+  if (running >= slots) return 'full';
+  return running === 0 ? 'idle' : 'some';
 }

@@ -3,11 +3,11 @@
 import { CHUNK_BYTES } from '@strata/engine';
 import type { Frame, FrameOf } from '@strata/inference';
 import { failureOf, RequestFailure } from './failure.ts';
-import { checkTokens, type RequestDeps, samplingOf } from './serve-request.ts';
+import { checkTokens, modelWith, type RequestDeps, samplingOf } from './serve-request.ts';
 
 export type WorkerCall = FrameOf<'score' | 'embed' | 'vocabularyAsk' | 'chunkAsk'>;
 
-export type CallDeps = Pick<RequestDeps, 'model' | 'slots' | 'logger' | 'grammars' | 'fitness' | 'chunkLimit'>;
+export type CallDeps = Pick<RequestDeps, 'models' | 'slots' | 'logger' | 'grammars' | 'fitness' | 'chunkLimit'>;
 
 /** Maximum part of a vocabulary in one frame; far below the limit of a message. */
 const PART_BYTES = 512 * 1024;
@@ -32,11 +32,11 @@ export async function answerCall(
 
 async function computed(
   call: FrameOf<'score' | 'embed'>,
-  { model: { engine }, slots, grammars, fitness }: CallDeps,
+  { models, slots, grammars, fitness }: CallDeps,
   { gateway, signal }: { readonly gateway: string; readonly signal: AbortSignal },
 ): Promise<Frame> {
-  const { sha256, vocabularySize, contextLength } = engine.info;
-  if (call.modelSha256 !== sha256) throw new RequestFailure('unknown-model', 'this worker does not have this model');
+  const { engine } = modelWith(models, call.modelSha256);
+  const { vocabularySize, contextLength } = engine.info;
   const lists = call.kind === 'score' ? [call.prompt, call.answer] : [call.tokens];
   checkTokens(lists, vocabularySize);
   if (lists[0]?.length === 0) throw new RequestFailure('unusable', 'the prompt is empty');
@@ -57,10 +57,10 @@ async function computed(
   return { kind: 'scored', id: call.id, margins };
 }
 
-function partOf({ id, vocabularySha256, from }: FrameOf<'vocabularyAsk'>, { model }: CallDeps): Frame {
-  const { bytes, sha256 } = model.vocabulary;
-  if (vocabularySha256 !== sha256)
-    throw new RequestFailure('unknown-model', 'this worker does not have this vocabulary');
+function partOf({ id, vocabularySha256, from }: FrameOf<'vocabularyAsk'>, { models }: CallDeps): Frame {
+  const vocabulary = models.map((model) => model.vocabulary).find(({ sha256 }) => sha256 === vocabularySha256);
+  if (!vocabulary) throw new RequestFailure('unknown-model', 'this worker does not have this vocabulary');
+  const { bytes } = vocabulary;
   if (from > bytes.byteLength) throw new RequestFailure('unusable', 'the vocabulary is shorter');
   const part = bytes.subarray(from, from + PART_BYTES);
   return { kind: 'vocabularyPart', id, from, sizeBytes: bytes.byteLength, part };
@@ -69,11 +69,11 @@ function partOf({ id, vocabularySha256, from }: FrameOf<'vocabularyAsk'>, { mode
 /** Reads one chunk of the model file; few of them, so that gateways cannot use workers to download models. */
 async function chunkOf(
   { id, modelSha256, index }: FrameOf<'chunkAsk'>,
-  { model: { engine, tree }, chunkLimit }: CallDeps,
+  { models, chunkLimit }: CallDeps,
   gateway: string,
 ): Promise<Frame> {
-  if (!tree || modelSha256 !== engine.info.sha256)
-    throw new RequestFailure('unknown-model', 'this worker cannot prove chunks of this model');
+  const { tree } = modelWith(models, modelSha256);
+  if (!tree) throw new RequestFailure('unknown-model', 'this worker cannot prove chunks of this model');
   if (index * CHUNK_BYTES >= tree.sizeBytes) throw new RequestFailure('unusable', `the file has no chunk ${index}`);
   if (chunkLimit.take(gateway) > 0) throw new RequestFailure('busy', 'too many chunks were requested');
   const { bytes: part, path } = await tree.chunk(index);

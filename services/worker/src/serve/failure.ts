@@ -22,6 +22,8 @@ export function failureOf(error: unknown): RequestFailure {
       case 'prompt-empty':
       case 'job-too-long':
         return new RequestFailure('unusable', 'the prompt is empty or longer than the context');
+      case 'not-loaded':
+        return new RequestFailure('busy', 'the model cannot be loaded at present');
       default:
     }
   return new RequestFailure('engine-failed', 'the engine failed');

@@ -1,6 +1,6 @@
 // Serves one request of a gateway: waits for a slot, streams tokens, and ends with a signed receipt.
 import { propagation, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
-import type { Job, JobEvent } from '@strata/engine';
+import type { Engine, Job, JobEvent, ModelInfo } from '@strata/engine';
 import {
   bytesSha256,
   type Frame,
@@ -23,7 +23,7 @@ import { TokenSender } from './token-sender.ts';
 export interface RequestDeps {
   /** Peer id of this worker. */
   readonly worker: string;
-  readonly model: ContributedModel;
+  readonly models: readonly ContributedModel[];
   readonly slots: FairSlots;
   readonly receipts: Receipts;
   readonly grammars: Grammars;
@@ -62,6 +62,8 @@ export class RequestRun {
   #stopCause: StopCause | undefined;
   #firstTokenAtMs = 0;
   #cachedTokens = 0;
+  /** Empty if it was cancelled before it had a slot. */
+  #engine = '';
 
   constructor(given: GivenRequest, deps: RequestDeps) {
     const { request, send } = given;
@@ -112,8 +114,9 @@ export class RequestRun {
 
   async #answer(): Promise<'stop' | 'length'> {
     const { request, gateway } = this.#given;
-    const { model, slots, receipts, grammars, fitness } = this.#deps;
-    checkRequest(request, model);
+    const { models, slots, receipts, grammars, fitness } = this.#deps;
+    const { engine } = modelWith(models, request.modelSha256);
+    checkRequest(request, engine.info);
     const failure = fitness.failure();
     if (failure) throw failure;
     if (receipts.isRefused(gateway))
@@ -121,16 +124,15 @@ export class RequestRun {
     if (!receipts.claim(request.nonce))
       throw new RequestFailure('protocol', 'a request with this nonce already exists');
     using _slot = await slots.enter(gateway, this.#stopping.signal);
-    this.phase = 'reading';
+    this.#engine = engine.info.engine;
     // Awaited here, because the slot is released at the end of this function.
-    return await grammars.guard(gateway, request.grammar, () => this.#generate());
+    return await grammars.guard(gateway, request.grammar, () => this.#generate(engine));
   }
 
-  async #generate(): Promise<'stop' | 'length'> {
+  async #generate(engine: Engine): Promise<'stop' | 'length'> {
     const { request, gateway } = this.#given;
-    const { model } = this.#deps;
     const { signal } = this.#stopping;
-    for await (const event of model.engine.generate(jobOf(request, gateway), signal)) {
+    for await (const event of engine.generate(jobOf(request, gateway), signal)) {
       if (event.kind === 'end') return event.reason;
       await this.#take(event);
     }
@@ -142,6 +144,8 @@ export class RequestRun {
   async #take(event: Exclude<JobEvent, { readonly kind: 'end' }>): Promise<void> {
     const { request, send } = this.#given;
     if (event.kind === 'begin') {
+      // Until then it may wait for its model to be loaded.
+      this.phase = 'reading';
       // The cache may contain given tokens too, from the same answer; only prompt tokens are reported.
       this.#cachedTokens = Math.min(event.cachedTokens, request.prompt.length);
       return send({ kind: 'begin', id: request.id, cachedTokens: this.#cachedTokens });
@@ -159,7 +163,7 @@ export class RequestRun {
 
   async #finish(reason: SegmentReceipt['reason']): Promise<void> {
     const { request, gateway, bytes, send } = this.#given;
-    const { model, receipts, fitness, worker, nowMs } = this.#deps;
+    const { receipts, fitness, worker, nowMs } = this.#deps;
     await this.#sender.flush();
     const receipt: SegmentReceipt = {
       version: 1,
@@ -174,7 +178,7 @@ export class RequestRun {
       promptTokens: request.prompt.length,
       cachedTokens: this.#cachedTokens,
       reason,
-      engine: model.engine.info.engine.slice(0, 100),
+      engine: this.#engine.slice(0, 100),
       startedAtMs: this.#startedAtMs,
       firstTokenAtMs: this.#firstTokenAtMs,
       // If the clock is set back, the answer must not end before it started.
@@ -197,14 +201,19 @@ export class RequestRun {
   }
 }
 
+/** Throws RequestFailure if this worker does not have the model. */
+export function modelWith(models: readonly ContributedModel[], sha256: string): ContributedModel {
+  const model = models.find(({ engine }) => engine.info.sha256 === sha256);
+  if (!model) throw new RequestFailure('unknown-model', 'this worker does not have this model');
+  return model;
+}
+
 /** Throws RequestFailure for a request that this model cannot serve. */
-function checkRequest({ modelSha256, prompt, given }: FrameOf<'request'>, { engine }: ContributedModel): void {
-  const { sha256, contextLength } = engine.info;
-  if (modelSha256 !== sha256) throw new RequestFailure('unknown-model', 'this worker does not have this model');
+function checkRequest({ prompt, given }: FrameOf<'request'>, { contextLength, vocabularySize }: ModelInfo): void {
   if (prompt.length === 0) throw new RequestFailure('unusable', 'the prompt is empty');
   if (prompt.length + given.length >= contextLength)
     throw new RequestFailure('unusable', `prompt and answer exceed the context of ${contextLength} tokens`);
-  checkTokens([prompt, given], engine.info.vocabularySize);
+  checkTokens([prompt, given], vocabularySize);
 }
 
 /** Throws RequestFailure for tokens outside the vocabulary. */

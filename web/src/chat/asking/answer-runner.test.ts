@@ -219,25 +219,23 @@ describe('an answer', () => {
 
 const completeAnswer = answer('a', 'q', 1);
 
-describe('the figures of an answer', () => {
-  it('are tokens, speed, time to first token and workers', () => {
-    const workers = ['12D3KooWaaaaaaAAAAAA', '12D3KooWbbbbbbBBBBBB'];
-    const segments = workers.map((worker, i) => ({ worker, from: i, to: i + 1 }));
-    assert.deepEqual(figuresOf({ ...completeAnswer, segments }), [
-      ...['m', '11 tokens', '100 tokens/s', 'first token after 10 ms', 'by workers …AAAAAA, then …BBBBBB'],
-    ]);
-  });
+it('the figures of an answer are tokens, speed, time to first token and workers', () => {
+  const workers = ['12D3KooWaaaaaaAAAAAA', '12D3KooWbbbbbbBBBBBB'];
+  const segments = workers.map((worker, i) => ({ worker, from: i, to: i + 1 }));
+  assert.deepEqual(figuresOf({ ...completeAnswer, segments }), [
+    ...['m', '11 tokens', '100 tokens/s', 'first token after 10 ms', 'by workers …AAAAAA, then …BBBBBB'],
+  ]);
+});
 
-  it('count reasoning separately and exclude it from the speed', () => {
-    const figures = figuresOf({ ...completeAnswer, tokens: 111, reasoningTokens: 100 });
-    assert.deepEqual(figures.slice(1, 4), ['111 tokens', '100 reasoning', '100 tokens/s']);
-  });
+it('the figures of an answer count reasoning separately and exclude it from the speed', () => {
+  const figures = figuresOf({ ...completeAnswer, tokens: 111, reasoningTokens: 100 });
+  assert.deepEqual(figures.slice(1, 4), ['111 tokens', '100 reasoning', '100 tokens/s']);
+});
 
-  it('are shown as unknown, never as zero', () => {
-    const unknown = { ...completeAnswer, tokens: null, firstTokenMs: null, writingMs: null, segments: [] };
-    assert.deepEqual(figuresOf(unknown), ['m', 'token count unknown', 'speed unknown']);
-    assert.deepEqual(figuresOf({ ...completeAnswer, tokens: 1 }).slice(1, 3), ['1 token', 'speed unknown']);
-    assert.equal(figuresOf({ ...completeAnswer, state: 'stopped' })[2], 'speed unknown');
-    assert.equal(figuresOf({ ...completeAnswer, writingMs: 0 })[2], 'speed unknown');
-  });
+it('the figures of an answer are shown as unknown, never as zero', () => {
+  const unknown = { ...completeAnswer, tokens: null, firstTokenMs: null, writingMs: null, segments: [] };
+  assert.deepEqual(figuresOf(unknown), ['m', 'token count unknown', 'speed unknown']);
+  assert.deepEqual(figuresOf({ ...completeAnswer, tokens: 1 }).slice(1, 3), ['1 token', 'speed unknown']);
+  assert.equal(figuresOf({ ...completeAnswer, state: 'stopped' })[2], 'speed unknown');
+  assert.equal(figuresOf({ ...completeAnswer, writingMs: 0 })[2], 'speed unknown');
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { newConversation, withTurn } from '../conversation/conversation.ts';
 import { answer, question } from '../conversation/test/conversations.ts';
 import { NUMBER_PARAMETERS, parseParameter } from './parameters.ts';
@@ -10,29 +10,27 @@ const first = withTurn(newConversation({}, 'Hi', 1), question('q1', null, 1, 'Hi
 const answered = withTurn(first, { ...answer('a1', 'q1', 2), text: 'Hello' }, 2);
 const second = withTurn(answered, question('q2', 'a1', 3, 'And?'), 3);
 
-describe('a request', () => {
-  it('has the path, the system prompt and only the parameters that were set', () => {
-    const fixed = { model: 'm', stream_options: { include_usage: true } };
-    const message = (role: string, content: string) => ({ role, content });
-    const path = [message('user', 'Hi'), message('assistant', 'Hello'), message('user', 'And?')];
-    assert.deepEqual(requestOf(second, 'm'), { ...fixed, messages: path });
-    const settings = { system: 'Be short.', temperature: 0, maxTokens: 5, stop: '', seed: 1 };
-    const messages = [message('system', 'Be short.'), message('user', 'And?')];
-    const expected = { ...fixed, messages, temperature: 0, max_tokens: 5, seed: 1 };
-    assert.deepEqual(requestOf({ ...second, settings, sentFrom: 'q2' }, 'm'), expected);
-  });
+it('a request has the path, the system prompt and only the parameters that were set', () => {
+  const fixed = { model: 'm', stream_options: { include_usage: true } };
+  const message = (role: string, content: string) => ({ role, content });
+  const path = [message('user', 'Hi'), message('assistant', 'Hello'), message('user', 'And?')];
+  assert.deepEqual(requestOf(second, 'm'), { ...fixed, messages: path });
+  const settings = { system: 'Be short.', temperature: 0, maxTokens: 5, stop: '', seed: 1 };
+  const messages = [message('system', 'Be short.'), message('user', 'And?')];
+  const expected = { ...fixed, messages, temperature: 0, max_tokens: 5, seed: 1 };
+  assert.deepEqual(requestOf({ ...second, settings, sentFrom: 'q2' }, 'm'), expected);
+});
 
-  it('leaves out other versions and empty answers', () => {
-    const other = withTurn({ ...second, head: 'q1' }, { ...answer('a1b', 'q1', 5), text: '' }, 5);
-    const third = withTurn(other, question('q3', 'a1b', 6, 'Well?'), 6);
-    const texts = requestOf(third, 'm').messages.map(({ content }) => content);
-    assert.deepEqual(texts, ['Hi', 'Well?']);
-  });
+it('a request leaves out other versions and empty answers', () => {
+  const other = withTurn({ ...second, head: 'q1' }, { ...answer('a1b', 'q1', 5), text: '' }, 5);
+  const third = withTurn(other, question('q3', 'a1b', 6, 'Well?'), 6);
+  const texts = requestOf(third, 'm').messages.map(({ content }) => content);
+  assert.deepEqual(texts, ['Hi', 'Well?']);
+});
 
-  it('is about as long as the last counted answer plus an estimate for the rest', () => {
-    assert.deepEqual([tokensOf([], ''), tokensOf([question('q', null, 1, 'x'.repeat(40))], 'y'.repeat(8))], [0, 12]);
-    assert.equal(tokensOf([question('q', null, 1), answer('a', 'q', 2), question('r', 'a', 3, 'x'.repeat(4))], ''), 15);
-  });
+it('a request is about as long as the last counted answer plus an estimate for the rest', () => {
+  assert.deepEqual([tokensOf([], ''), tokensOf([question('q', null, 1, 'x'.repeat(40))], 'y'.repeat(8))], [0, 12]);
+  assert.equal(tokensOf([question('q', null, 1), answer('a', 'q', 2), question('r', 'a', 3, 'x'.repeat(4))], ''), 15);
 });
 
 const parse = (name: string, text: string) => {
@@ -41,35 +39,31 @@ const parse = (name: string, text: string) => {
   return parsed.kind === 'value' ? parsed.value : parsed.kind;
 };
 
-describe('a parameter', () => {
-  for (const [name, outcomes] of [
-    ['temperature', { '': 'none', ' 0.7 ': 0.7, '0,7': 0.7, '.5': 0.5, 2: 2 }],
-    ['presencePenalty', { '-2': -2 }],
-    ['maxTokens', { 1: 1, 0: 'problem', 1.5: 'problem', '1,000': 'problem' }],
-    ['seed', { 2147483647: 2_147_483_647, 2147483648: 'problem' }],
-    ['temperature', { 2.1: 'problem', '-0.1': 'problem', '1e0': 'problem', NaN: 'problem', warm: 'problem' }],
-  ] as const)
-    for (const [text, outcome] of Object.entries(outcomes))
-      it(`${name} of '${text}' is ${outcome}`, () => assert.equal(parse(name, text), outcome));
-});
+for (const [name, outcomes] of [
+  ['temperature', { '': 'none', ' 0.7 ': 0.7, '0,7': 0.7, '.5': 0.5, 2: 2 }],
+  ['presencePenalty', { '-2': -2 }],
+  ['maxTokens', { 1: 1, 0: 'problem', 1.5: 'problem', '1,000': 'problem' }],
+  ['seed', { 2147483647: 2_147_483_647, 2147483648: 'problem' }],
+  ['temperature', { 2.1: 'problem', '-0.1': 'problem', '1e0': 'problem', NaN: 'problem', warm: 'problem' }],
+] as const)
+  for (const [text, outcome] of Object.entries(outcomes))
+    it(`the parameter ${name} of '${text}' is ${outcome}`, () => assert.equal(parse(name, text), outcome));
 
 const ready: SendConditions = { text: 'Hi', isOnline: true, hasKey: true, models: 'known', isAnswering: false };
 
-describe('Enter', () => {
-  for (const [what, state, outcome] of [
-    ['sends when everything is ready', {}, 'send'],
-    ['does nothing without text', { text: ' \n' }, 'nothing'],
-    ['waits for the models', { models: 'loading' }, 'models'],
-    ['waits for a model to become available', { models: 'none' }, 'service'],
-    ['waits for the service to recover', { models: 'failed' }, 'service'],
-    ['waits for a key', { hasKey: false, models: 'loading' }, 'key'],
-    ['waits for another key', { models: 'refused' }, 'key'],
-    ['waits for a connection', { isOnline: false, isAnswering: true }, 'offline'],
-    ['waits for the answer to end', { isAnswering: true }, 'answer'],
-  ] as const)
-    it(what, () => {
-      const action = sendActionOf({ ...ready, ...state });
-      assert.equal(action, outcome);
-      if (action !== 'send' && action !== 'nothing') assert.match(WAITING_MESSAGES[action], /^Queued: sent/);
-    });
-});
+for (const [what, state, outcome] of [
+  ['sends when everything is ready', {}, 'send'],
+  ['does nothing without text', { text: ' \n' }, 'nothing'],
+  ['waits for the models', { models: 'loading' }, 'models'],
+  ['waits for a model to become available', { models: 'none' }, 'service'],
+  ['waits for the service to recover', { models: 'failed' }, 'service'],
+  ['waits for a key', { hasKey: false, models: 'loading' }, 'key'],
+  ['waits for another key', { models: 'refused' }, 'key'],
+  ['waits for a connection', { isOnline: false, isAnswering: true }, 'offline'],
+  ['waits for the answer to end', { isAnswering: true }, 'answer'],
+] as const)
+  it(`Enter ${what}`, () => {
+    const action = sendActionOf({ ...ready, ...state });
+    assert.equal(action, outcome);
+    if (action !== 'send' && action !== 'nothing') assert.match(WAITING_MESSAGES[action], /^Queued: sent/);
+  });

@@ -39,12 +39,10 @@ describe('the fleet', () => {
   });
 });
 
-describe('the site description of a gateway', () => {
-  it('is used as far as it is valid', () => {
-    const explorerUrl = 'https://stack.example';
-    assert.deepEqual(siteOf({ explorer_url: explorerUrl, free_keys_per_day: 3 }), { explorerUrl, freeKeysPerDay: 3 });
-    const nothing = { explorerUrl: undefined, freeKeysPerDay: 0 };
-    for (const body of [null, 7, [], {}, { explorer_url: 'javascript:alert(1)', free_keys_per_day: 'many' }])
-      assert.deepEqual(siteOf(body), nothing);
-  });
+it('the site description of a gateway is used as far as it is valid', () => {
+  const explorerUrl = 'https://stack.example';
+  assert.deepEqual(siteOf({ explorer_url: explorerUrl, free_keys_per_day: 3 }), { explorerUrl, freeKeysPerDay: 3 });
+  const nothing = { explorerUrl: undefined, freeKeysPerDay: 0 };
+  for (const body of [null, 7, [], {}, { explorer_url: 'javascript:alert(1)', free_keys_per_day: 'many' }])
+    assert.deepEqual(siteOf(body), nothing);
 });

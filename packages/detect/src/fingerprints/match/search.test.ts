@@ -173,55 +173,51 @@ it('EngineMemory resets every engine after a total number of steps, and counts f
   assert.deepEqual(forgotten, ['a', 'b', 'c', 'a']);
 });
 
-describe('visibleText', () => {
-  it('is what a reader sees, with single blanks', () => {
-    const page =
-      '<title>T</title><p>One&nbsp;&amp;\n <b>two</b>three</p><!-- no --><style>p{}</style><SCRIPT>x("<p>no</p>")</SCRIPT>four';
-    assert.equal(visibleText(page), 'T One & two three four');
-    assert.equal(visibleText('<img alt="no"><template><i>no</i>no</template><noscript>no</noscript>yes'), 'yes');
-  });
-  it('takes pages of any quality', () => {
-    const pages = ['', '<', '<a', '<script>', '<p>a<script>b', '</p></p>a', '&#0;&bogus;', '<![CDATA[x]]>', '\ud800'];
-    for (const page of pages) assert.equal(typeof visibleText(page), 'string');
-  });
-  it('takes time in proportion to the page', () => {
-    const startedAt = performance.now();
-    for (const piece of ['<p>', '<script>', '</', '&', '<a b="', '<!--', ' ', '<style><'])
-      visibleText(piece.repeat(200_000));
-    // About a second; time that grows with the square would take hours.
-    assert.ok(performance.now() - startedAt < 20_000);
-  });
+it('visibleText is what a reader sees, with single blanks', () => {
+  const page =
+    '<title>T</title><p>One&nbsp;&amp;\n <b>two</b>three</p><!-- no --><style>p{}</style><SCRIPT>x("<p>no</p>")</SCRIPT>four';
+  assert.equal(visibleText(page), 'T One & two three four');
+  assert.equal(visibleText('<img alt="no"><template><i>no</i>no</template><noscript>no</noscript>yes'), 'yes');
+});
+it('visibleText takes pages of any quality', () => {
+  const pages = ['', '<', '<a', '<script>', '<p>a<script>b', '</p></p>a', '&#0;&bogus;', '<![CDATA[x]]>', '\ud800'];
+  for (const page of pages) assert.equal(typeof visibleText(page), 'string');
+});
+it('visibleText takes time in proportion to the page', () => {
+  const startedAt = performance.now();
+  for (const piece of ['<p>', '<script>', '</', '&', '<a b="', '<!--', ' ', '<style><'])
+    visibleText(piece.repeat(200_000));
+  // About a second; time that grows with the square would take hours.
+  assert.ok(performance.now() - startedAt < 20_000);
 });
 
-describe('a search of hostile pages with hostile sets', () => {
-  const evil = ['(a+)+$', '(a|aa)+!', '<[^>]{0,500}evil', '(?:e.*v.*i.*l.*){5}!', '\\s+evil\\s+$', '(?:evil[^<]*)+<'];
-  const searchOf = (count: number, fields: object) => {
-    const technology = { cats: [1], website: 'https://x.example', ...fields };
-    const content = Object.fromEntries(Array.from({ length: count }, (_, i) => [`E${i}`, technology]));
-    return new Search(compileSets(readFingerprints([{ name: 't.json', content }]), []));
-  };
+const evil = ['(a+)+$', '(a|aa)+!', '<[^>]{0,500}evil', '(?:e.*v.*i.*l.*){5}!', '\\s+evil\\s+$', '(?:evil[^<]*)+<'];
+const searchOf = (count: number, fields: object) => {
+  const technology = { cats: [1], website: 'https://x.example', ...fields };
+  const content = Object.fromEntries(Array.from({ length: count }, (_, i) => [`E${i}`, technology]));
+  return new Search(compileSets(readFingerprints([{ name: 't.json', content }]), []));
+};
 
-  it('stops at its bound, whatever the set and the page', () => {
-    const at = { url: 'https://x.example/', isTruncated: false, keepSource: true };
-    const { source = '' } = extractPage('<evil aaaa'.repeat(50_000), at);
-    const search = searchOf(600, { html: evil, text: evil, scriptSrc: evil });
-    search.matches('html', '', source);
-    const scripts = Array.from({ length: 200 }, (_, i) => `https://x.example/${i}/${'evil/'.repeat(90)}`);
-    search.firstMatches('scriptSrc', scripts);
-    assert.ok(search.steps <= 64_000_000, `${search.steps} steps`);
-  });
-  it('returns the complete value, however long, for a pattern that any value matches', () => {
-    const value = 'a'.repeat(10_000);
-    const found = searchOf(1, { headers: { x: '' } }).matches('headers', 'x', value);
-    assert.equal(found.map((match) => match.value).join(), value);
-  });
-  it('does work in proportion to the page below it', () => {
-    const stepsOf = (length: number) => {
-      const search = searchOf(1, { html: evil });
-      search.matches('html', '', ' evil'.repeat(length / 5));
-      return search.steps;
-    };
-    assert.ok(stepsOf(500) > 0);
-    assert.ok(Math.abs(stepsOf(4_000) / stepsOf(500) - 8) < 0.5);
-  });
+it('a search of hostile pages with hostile sets stops at its bound, whatever the set and the page', () => {
+  const at = { url: 'https://x.example/', isTruncated: false, keepSource: true };
+  const { source = '' } = extractPage('<evil aaaa'.repeat(50_000), at);
+  const search = searchOf(600, { html: evil, text: evil, scriptSrc: evil });
+  search.matches('html', '', source);
+  const scripts = Array.from({ length: 200 }, (_, i) => `https://x.example/${i}/${'evil/'.repeat(90)}`);
+  search.firstMatches('scriptSrc', scripts);
+  assert.ok(search.steps <= 64_000_000, `${search.steps} steps`);
+});
+it('a search of hostile pages with hostile sets returns the complete value, however long, for a pattern that any value matches', () => {
+  const value = 'a'.repeat(10_000);
+  const found = searchOf(1, { headers: { x: '' } }).matches('headers', 'x', value);
+  assert.equal(found.map((match) => match.value).join(), value);
+});
+it('a search of hostile pages with hostile sets does work in proportion to the page below it', () => {
+  const stepsOf = (length: number) => {
+    const search = searchOf(1, { html: evil });
+    search.matches('html', '', ' evil'.repeat(length / 5));
+    return search.steps;
+  };
+  assert.ok(stepsOf(500) > 0);
+  assert.ok(Math.abs(stepsOf(4_000) / stepsOf(500) - 8) < 0.5);
 });

@@ -204,22 +204,20 @@ const beside = rulebookWith({
 const found = (parts: EvidenceParts, book = beside) =>
   detect(evidenceOf(parts), book).services.map(({ category, provider }) => `${category} ${provider}`);
 
-describe('an implication', () => {
-  const addresses = [{ asn: 64499 }];
-  it('of what a header mentions leaves the host where it is', () => {
-    const headers = { 'content-security-policy': 'script-src js.monitor.example' };
-    const names = ['hosting cloudy', 'web_platform monitor', 'web_platform cloud-nine'];
-    assert.deepEqual(found({ addresses, http: { headers } }), names);
-  });
-  it("of an edge makes its owner's cloud no host, nor the catalog's provider an edge", () => {
-    const parts: EvidenceParts = { addresses, http: { headers: { 'x-fastline': '1' } } };
-    assert.deepEqual(found(parts), ['cdn fastline', 'web_platform cloud-nine', 'web_platform edgy']);
-    assert.equal(detect(evidenceOf(parts), beside).roles.origin, 'blocked');
-  });
-  it('of a sender shows nothing of the site', () => {
-    const txt = ['v=spf1 include:spf.other-sender.example -all', 'other-sender=1'];
-    assert.deepEqual(found({ txt }), ['email_sending other-sender', 'verified_service other-sender']);
-  });
+const addresses = [{ asn: 64499 }];
+it('an implication of what a header mentions leaves the host where it is', () => {
+  const headers = { 'content-security-policy': 'script-src js.monitor.example' };
+  const names = ['hosting cloudy', 'web_platform monitor', 'web_platform cloud-nine'];
+  assert.deepEqual(found({ addresses, http: { headers } }), names);
+});
+it("an implication of an edge makes its owner's cloud no host, nor the catalog's provider an edge", () => {
+  const parts: EvidenceParts = { addresses, http: { headers: { 'x-fastline': '1' } } };
+  assert.deepEqual(found(parts), ['cdn fastline', 'web_platform cloud-nine', 'web_platform edgy']);
+  assert.equal(detect(evidenceOf(parts), beside).roles.origin, 'blocked');
+});
+it('an implication of a sender shows nothing of the site', () => {
+  const txt = ['v=spf1 include:spf.other-sender.example -all', 'other-sender=1'];
+  assert.deepEqual(found({ txt }), ['email_sending other-sender', 'verified_service other-sender']);
 });
 
 describe('a record that the catalog knows', () => {

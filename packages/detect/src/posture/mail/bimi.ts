@@ -2,7 +2,7 @@
 
 import type { Lookup } from '../../evidence/evidence.ts';
 import type { Posture } from '../../profile.ts';
-import { asClaim, onlyRecordOf, statusOf } from '../published.ts';
+import { asClaim, onlyRecordOf, statusOf, tagsOf } from '../published.ts';
 import { type Dmarc, isSettled } from './dmarc-policy.ts';
 
 /**
@@ -14,19 +14,24 @@ export function bimiPart(lookup: Lookup<string>, dmarcLookup: Lookup<string>, dm
   const status = statusOf(lookup, record !== null);
   const base = { status, hasRecord: asClaim(status) };
   if (record === null) return { ...base, hasLogo: null, hasCertificate: null, isEligible: null };
+  const { logo, certificate, isDeclined } = readRecord(record);
   const isEnforced = (policy: Dmarc['policy']) => policy === 'quarantine' || policy === 'reject';
   return {
     ...base,
-    hasLogo: isDeclined(record) ? null : /;\s*l\s*=\s*https:\/\/[^\s?#]+\.svgz?(?:[?#]\S*)?\s*(?:;|$)/i.test(record),
-    hasCertificate: /;\s*a\s*=\s*https:\/\/\S+\s*(?:;|$)/i.test(record),
+    hasLogo: isDeclined ? null : /^https:\/\/[^\s?#]+\.svgz?(?:[?#]\S*)?$/i.test(logo),
+    hasCertificate: /^https:\/\/\S+$/i.test(certificate),
     isEligible: isSettled(dmarcLookup, dmarc)
       ? isEnforced(dmarc.effectivePolicy) && isEnforced(dmarc.effectiveSubdomainPolicy)
       : null,
   };
 }
 
-/** The domain declines a logo: both values are present and empty. */
-function isDeclined(record: string): boolean {
-  const read = (tag: string) => new RegExp(`;\\s*${tag}\\s*=([^;]*)`, 'i').exec(record)?.[1]?.trim();
-  return read('l') === '' && (read('a') ?? '') === '';
+/** A record with a repeated tag, or another avatar preference (`avp`), is void. */
+function readRecord(record: string) {
+  const tags = tagsOf(record);
+  const isVoid = !tags || !/^(?:brand|personal)?$/i.test(tags.get('avp') ?? '');
+  if (isVoid) return { logo: '', certificate: '', isDeclined: false };
+  const logo = tags.get('l');
+  const certificate = tags.get('a') ?? '';
+  return { logo: logo ?? '', certificate, isDeclined: logo === '' && certificate === '' };
 }

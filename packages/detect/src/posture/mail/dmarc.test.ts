@@ -115,27 +115,25 @@ describe('the DMARC policy in force', () => {
   });
 });
 
-describe('reports of DMARC', () => {
-  function reports(rua: string, consent: string[] | LookupStatus | null, expected: string, refusing = ''): void {
-    const policies = consent ? { reportConsents: { 'rua.test': consent } } : undefined;
-    const { reporting, refusingHosts } = read('example.com', [`v=DMARC1; p=none; rua=${rua}`], policies);
-    assert.deepEqual([reporting, refusingHosts.join()], [expected, refusing]);
-  }
-  rows(reports, [
-    ['go to the domain itself', 'mailto:d@example.com', null, 'authorized'],
-    ['go to another name of its owner', 'mailto:d@mail.example.com', null, 'authorized'],
-    ['go to a host that agrees', 'mailto:d@rua.test', ['v=DMARC1;'], 'authorized'],
-    ['do not go to a host that says nothing', 'mailto:d@rua.test', 'nxdomain', 'unauthorized', 'rua.test'],
-    ['nor to one that says something else', 'mailto:d@rua.test', ['v=spf1 -all'], 'unauthorized', 'rua.test'],
-    ['may go to a host that did not answer', 'mailto:d@rua.test', 'timeout', 'unknown'],
-    ['may go to a host that was not asked', 'mailto:d@rua.test', null, 'unknown'],
-    ['go if one of two agrees', 'mailto:a@rua.test,mailto:d@example.com', 'empty', 'authorized', 'rua.test'],
-  ]);
-  it('are not requested without an address', () =>
-    assert.equal(read('example.com', ['v=DMARC1; p=none']).reporting, 'none'));
-  it('go to the hosts of one record, each once', () => {
-    const record = 'v=DMARC1; p=none; rua=mailto:a@Rua.test,mailto:b@rua.test; ruf=mailto:c@ruf.test';
-    const hosts = [['other', record], [record, record], []].map(dmarcReportHosts);
-    assert.deepEqual(hosts, [['rua.test', 'ruf.test'], [], []]);
-  });
+function reports(rua: string, consent: string[] | LookupStatus | null, expected: string, refusing = ''): void {
+  const policies = consent ? { reportConsents: { 'rua.test': consent } } : undefined;
+  const { reporting, refusingHosts } = read('example.com', [`v=DMARC1; p=none; rua=${rua}`], policies);
+  assert.deepEqual([reporting, refusingHosts.join()], [expected, refusing]);
+}
+rows(reports, [
+  ['go to the domain itself', 'mailto:d@example.com', null, 'authorized'],
+  ['go to another name of its owner', 'mailto:d@mail.example.com', null, 'authorized'],
+  ['go to a host that agrees', 'mailto:d@rua.test', ['v=DMARC1;'], 'authorized'],
+  ['do not go to a host that says nothing', 'mailto:d@rua.test', 'nxdomain', 'unauthorized', 'rua.test'],
+  ['nor to one that says something else', 'mailto:d@rua.test', ['v=spf1 -all'], 'unauthorized', 'rua.test'],
+  ['may go to a host that did not answer', 'mailto:d@rua.test', 'timeout', 'unknown'],
+  ['may go to a host that was not asked', 'mailto:d@rua.test', null, 'unknown'],
+  ['go if one of two agrees', 'mailto:a@rua.test,mailto:d@example.com', 'empty', 'authorized', 'rua.test'],
+]);
+it('reports of DMARC are not requested without an address', () =>
+  assert.equal(read('example.com', ['v=DMARC1; p=none']).reporting, 'none'));
+it('reports of DMARC go to the hosts of one record, each once', () => {
+  const record = 'v=DMARC1; p=none; rua=mailto:a@Rua.test,mailto:b@rua.test; ruf=mailto:c@ruf.test';
+  const hosts = [['other', record], [record, record], []].map(dmarcReportHosts);
+  assert.deepEqual(hosts, [['rua.test', 'ruf.test'], [], []]);
 });

@@ -2,7 +2,7 @@
 import type { FileEvidence, Lookup } from '../../evidence/evidence.ts';
 import { isPassingError, type Reading } from '../../evidence/reading.ts';
 import type { MtaStsProblem, Posture } from '../../profile.ts';
-import { asClaim, onlyRecordOf, recordProblemOf, statusOf } from '../published.ts';
+import { asClaim, onlyRecordOf, recordProblemOf, statusOf, tagsOf } from '../published.ts';
 
 /** RFC 8461 §3.2: about a year; weeks or more are recommended. */
 const MAX_AGE_LIMIT = 31_557_600;
@@ -24,7 +24,7 @@ export function mtaStsPart(reading: Reading): Posture['mtaSts'] {
   const base = { status, hasRecord: asClaim(status), mode: null, maxAge: null };
   if (record === null) return { ...base, problem: recordProblemOf(mtaSts, 'v=STSv1') };
   // §3.1: 1 to 32 letters and digits; it changes with the policy.
-  if (!/;\s*id\s*=\s*[a-z0-9]{1,32}\s*(?:;|$)/i.test(record)) return { ...base, problem: 'bad-id' };
+  if (!/^[a-z0-9]{1,32}$/i.test(tagsOf(record)?.get('id') ?? '')) return { ...base, problem: 'bad-id' };
   const file = reading.evidence.files?.mtaSts;
   if (!file || !isSettled(file)) return { ...base, problem: null };
   if (file.status === 'failed') return { ...base, problem: file.statusCode === 200 ? 'bad-policy' : 'no-policy' };
@@ -87,8 +87,8 @@ export function tlsRptPart(lookup: Lookup<string>): Posture['tlsRpt'] {
     const hasAddress = status === 'unmeasured' ? null : false;
     return { status, hasRecord: asClaim(status), hasAddress, problem: recordProblemOf(lookup, 'v=TLSRPTv1') };
   }
-  const [, rua = ''] = /;\s*rua\s*=([^;]*)/i.exec(record) ?? [];
-  const hasAddress = rua
+  const addresses = tagsOf(record)?.get('rua') ?? '';
+  const hasAddress = addresses
     .split(',', MAX_PATTERNS)
     .some((uri) => /^\s*(?:mailto:[^@\s]+@[^@\s]+|https:\/\/[^\s/]+\S*)\s*$/i.test(uri));
   return {

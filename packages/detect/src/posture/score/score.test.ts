@@ -88,9 +88,8 @@ describe('the score', () => {
     assert.doesNotMatch(namesIn(postureOf({ ...best, http: redirect })), /headers|security_txt/);
     assert.equal(factorOf({ ...best, http: redirect }, 'hsts')?.finding, 'fail');
   });
-  it('is null for a domain that does not exist', () => {
-    hasMembers(postureOf(everyRecord('nxdomain')), { score: null, factors: [] });
-  });
+  it('is null for a domain that does not exist', () =>
+    hasMembers(postureOf(everyRecord('nxdomain')), { score: null, factors: [] }));
 });
 
 /** Each look-up that can fail, and the points of 122 that rest on it; 0: the score may only become null or stay. */
@@ -125,44 +124,40 @@ const DOMAINS: readonly [why: string, parts: EvidenceParts][] = [
   ['without MX and addresses', { ...nullMx, mx: [], a: 'empty', tls: { status: 'failed' } }],
 ];
 
-describe('the score while one look-up fails, of a domain', () => {
-  for (const [why, parts] of DOMAINS) {
-    it(`${why} is null, or moves by what failed`, () => {
-      const { score, factors } = postureOf(parts);
-      assert.ok(score !== null);
-      const total = factors.reduce((sum, { weight }) => sum + weight, 0);
-      for (const [points, ...failures] of FAILURES) {
-        const limit = points === 0 ? 0 : Math.ceil((100 * points) / total) + 1;
-        const scores = failures.map((failed) => postureOf({ ...parts, ...failed }).score);
-        for (const now of scores) assert.ok(now === null || Math.abs(now - score) <= limit, `${points}: ${scores}`);
-      }
-    });
-  }
-  it('is null while SPF or DMARC is not known, whatever else is', () => {
-    for (const failed of [{ txt: 'timeout' }, { dmarc: 'timeout' }] as const) {
-      const { score, grade, coverage } = postureOf({ ...best, ...failed });
-      assert.deepEqual([score, grade, coverage >= 0.6], [null, null, true]);
+for (const [why, parts] of DOMAINS) {
+  it(`while one look-up fails the score of a domain ${why} is null, or moves by what failed`, () => {
+    const { score, factors } = postureOf(parts);
+    assert.ok(score !== null);
+    const total = factors.reduce((sum, { weight }) => sum + weight, 0);
+    for (const [points, ...failures] of FAILURES) {
+      const limit = points === 0 ? 0 : Math.ceil((100 * points) / total) + 1;
+      const scores = failures.map((failed) => postureOf({ ...parts, ...failed }).score);
+      for (const now of scores) assert.ok(now === null || Math.abs(now - score) <= limit, `${points}: ${scores}`);
     }
   });
+}
+it('while one look-up fails the score of a domain is null while SPF or DMARC is not known, whatever else is', () => {
+  for (const failed of [{ txt: 'timeout' }, { dmarc: 'timeout' }] as const) {
+    const { score, grade, coverage } = postureOf({ ...best, ...failed });
+    assert.deepEqual([score, grade, coverage >= 0.6], [null, null, true]);
+  }
 });
 
-describe('a domain with unknown use of mail', () => {
-  it('gets no advice to protect incoming mail', () => {
-    for (const mx of ['timeout', 'servfail'] as const) {
-      const posture = postureOf({ ...nullMx, mx });
-      const missing = ['mta_sts', 'tls_rpt'].filter((factor) => !unmeasuredIn(posture).includes(factor as FactorName));
-      assert.deepEqual([missing, posture.factors.flatMap(({ issues }) => issues)], [[], []]);
-    }
-  });
-  it('has no score where its policies are judged differently with mail and without', () => {
-    assert.equal(postureOf({ ...nullMx, mx: 'timeout', txt: ['v=spf1 ~all'] }).score, null);
-    assert.notEqual(postureOf({ ...nullMx, mx: 'timeout' }).score, null);
-  });
-  it('takes none where neither an MX nor an address is there', () => {
-    const { factors } = postureOf({ ...nullMx, mx: [], a: 'empty', tls: { status: 'failed' } });
-    const findings = factors.map(({ factor, finding }) => `${factor} ${finding}`);
-    assert.deepEqual(findings, ['spf pass', 'dmarc pass', 'dnssec pass', 'caa pass']);
-  });
+it('a domain with unknown use of mail gets no advice to protect incoming mail', () => {
+  for (const mx of ['timeout', 'servfail'] as const) {
+    const posture = postureOf({ ...nullMx, mx });
+    const missing = ['mta_sts', 'tls_rpt'].filter((factor) => !unmeasuredIn(posture).includes(factor as FactorName));
+    assert.deepEqual([missing, posture.factors.flatMap(({ issues }) => issues)], [[], []]);
+  }
+});
+it('a domain with unknown use of mail has no score where its policies are judged differently with mail and without', () => {
+  assert.equal(postureOf({ ...nullMx, mx: 'timeout', txt: ['v=spf1 ~all'] }).score, null);
+  assert.notEqual(postureOf({ ...nullMx, mx: 'timeout' }).score, null);
+});
+it('a domain with unknown use of mail takes none where neither an MX nor an address is there', () => {
+  const { factors } = postureOf({ ...nullMx, mx: [], a: 'empty', tls: { status: 'failed' } });
+  const findings = factors.map(({ factor, finding }) => `${factor} ${finding}`);
+  assert.deepEqual(findings, ['spf pass', 'dmarc pass', 'dnssec pass', 'caa pass']);
 });
 
 const stsPolicy = (mode: string, mx = 'mx.example.com') => ({

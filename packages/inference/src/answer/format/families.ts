@@ -21,7 +21,7 @@ const argumentPairs = (until: string): TagsBody => ({
 });
 const json = { kind: 'json' } as const;
 const python = { kind: 'python' } as const;
-const named = (header: RegExp) => ({ kind: 'named', header }) as const;
+const named = (header: RegExp, ...written: string[]) => ({ kind: 'named', header, written }) as const;
 const SECTIONS = ['<|tool_calls_section_begin|>', '<|tool_call_section_begin|>'];
 const MINIMAX = ']<]minimax[>[';
 const tag = (name: string, kind: 'open' | 'close' = 'open') => [
@@ -37,7 +37,7 @@ export const CALLS: readonly CallSyntax[] = [
     ...{ closes: ['</tool_call>'], body: functionTags },
   },
   // Functionary 3.1
-  { hints: ['<function='], opens: ['<function='], closes: ['</function>'], body: named(/^([^>]+)>$/) },
+  { hints: ['<function='], opens: ['<function='], closes: ['</function>'], body: named(/^([^>]+)>$/, 'NAME>') },
   { hints: ['<arg_key>'], opens: ['<tool_call>'], closes: [], body: argumentPairs('\n') },
   {
     ...{ hints: ['<tool_calls>'], opens: ['<tool_calls>', '<tool_call>'], closes: ['</tool_calls>'] },
@@ -89,23 +89,29 @@ export const CALLS: readonly CallSyntax[] = [
   {
     ...{ opens: ['<｜tool▁calls▁begin｜>', '<｜tool▁call▁begin｜>'] },
     closes: ['```', '<｜tool▁call▁end｜>', '<｜tool▁calls▁end｜>'],
-    body: named(/^(?:function<｜tool▁sep｜>)?([^<`]+)(?:<｜tool▁sep｜>)?(?:```json)?$/),
+    body: named(
+      /^(?:function<｜tool▁sep｜>)?([^<`]+)(?:<｜tool▁sep｜>)?(?:```json)?$/,
+      ...['function<｜tool▁sep｜>NAME\n```json\n', 'NAME<｜tool▁sep｜>'],
+    ),
   },
   {
     ...{ hints: ['<|tool_call_begin|>'], opens: [...SECTIONS, '<|tool_call_begin|>'] },
     closes: ['<|tool_call_end|>', '<|tool_calls_section_end|>', '<|tool_call_section_end|>'],
-    body: named(/^(?:functions\.)?([^<:]+)(?::\d+)?<\|tool_call_argument_begin\|>$/),
+    body: named(
+      /^(?:functions\.)?([^<:]+)(?::\d+)?<\|tool_call_argument_begin\|>$/,
+      'functions.NAME:#<|tool_call_argument_begin|>',
+    ),
   },
   {
     ...{ opens: ['<|tool_calls|>', '<|tool_call:begin|>'], closes: ['<|tool_call:end|>', '<|calls|>'] },
-    body: named(/^[^<]*<\|tool_call:name\|>([^<]+)<\|tool_call:args\|>$/),
+    body: named(/^[^<]*<\|tool_call:name\|>([^<]+)<\|tool_call:args\|>$/, '#<|tool_call:name|>NAME<|tool_call:args|>'),
   },
   {
     ...{ opens: ['[TOOL_CALLS]'], closes: [], trims: true },
-    body: named(/^([^[{]+)(?:\[CALL_ID\][^[]*)?(?:\[ARGS\])?$/),
+    body: named(/^([^[{]+)(?:\[CALL_ID\][^[]*)?(?:\[ARGS\])?$/, 'NAME[ARGS]', 'NAME'),
   },
   { opens: ['[TOOL_CALLS]'], closes: [], body: json, trims: true },
-  { hints: ['>>>'], opens: ['>>>'], closes: [], body: named(/^([^{]+)$/) },
+  { hints: ['>>>'], opens: ['>>>'], closes: [], body: named(/^([^{]+)$/, 'NAME\n') },
   { opens: ['<|tool_call>'], closes: ['<tool_call|>'], body: { kind: 'braces', quote: '<|"|>' } },
   {
     ...{ opens: ['<start_function_call>'], closes: ['<end_function_call>'] },

@@ -14,10 +14,13 @@ export function outputFormat(template = ''): OutputFormat {
   const known = REASONING.find(({ hints }) => hints?.every(contains));
   return {
     reasoning: { dropsStray: template !== '', ...(known ?? THINK) },
+    mayReason: known !== undefined || [...THINK.opens, ...THINK.closes].some(contains),
+    hasKnownCalls: calls.length > 0,
     calls: calls.length > 0 ? calls : UNKNOWN,
     trimsCalls: calls.some(({ trims }) => trims),
     dropped: DROPPED.filter(({ hint }) => contains(hint)).flatMap(({ marks }) => marks),
     hasHeaders: contains('<|message|>') && contains('<|start|>'),
+    hasChannels: HEADERS.every(contains),
   };
 }
 

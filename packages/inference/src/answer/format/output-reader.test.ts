@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../../tests/support/property.ts';
@@ -14,7 +16,6 @@ const found: Found = { name: 'find_domain', input: { domain: 'example.com' } };
 const added = (input: unknown): Found => ({ name: 'add', input });
 /** A call of the second tool, with its input in this field. */
 const add = (field: string, input: string) => `{"name":"add","${field}":${input}}`;
-const OTHER = '{"name":"g","arguments":{}}';
 
 function gathered(deltas: readonly OutputDelta[]): { text: string; calls: Found[] } {
   let text = '';
@@ -39,31 +40,13 @@ const cut = (text: string) =>
 
 describe('tool calls', () => {
   const mark = (text: string) => `<tool_call>${text}</tool_call>`;
-  const braces = '{"a":"</tool_call><tool_call>{\\"","b":[{}]}';
-  const table: [why: string, text: string, sent: string, calls: readonly Found[]][] = [
-    ['an object alone', call, '', [found]],
-    ['white space around it', `\n ${call}\n`, '', [found]],
-    ['marks', mark(`\n${call}\n`), '', [found]],
-    ['words before marks', `Let me see.\n${mark(call)}`, 'Let me see.\n', [found]],
-    ['words after marks', `${mark(call)} Done.`, 'Done.', [found]],
-    ['a mark that is not closed', `<tool_call>${call}`, '', [found]],
-    ['marks within its arguments', add('arguments', braces), '', [added(JSON.parse(braces))]],
-    ['arguments before the name', '{"arguments":{"a":2},"name":"add"}', '', [added({ a: 2 })]],
-    ['more after the arguments', '{"name":"add","arguments":{},"id":"}x"}', '', [added({})]],
-    ['arguments as a text', add('arguments', '"{\\"a\\":1}"'), '', [added({ a: 1 })]],
-    ['arguments as a text that is not JSON', add('arguments', '"no"'), add('arguments', '"no"'), []],
-    ['no tool of that name', OTHER, OTHER, []],
-    ['another object before a call', `{"x":1}${mark(call)}`, '{"x":1}', [found]],
-    ['a mark around none before one', `<tool_call>no ${mark(call)}`, '<tool_call>no ', [found]],
-    ['half an object', '{"name":"add"', '{"name":"add"', []],
-    ['words', 'Two < three, <tool> and {"name":"add"}', 'Two < three, <tool> and {"name":"add"}', []],
-    ['half a mark at the end', 'so <tool_', 'so <tool_', []],
-    ['a line break in a string', mark(add('arguments', '{"a":"1\n2\\d"}')), '', [added({ a: '1\n2\\d' })]],
-    ['a mark of reasoning in text', 'The `<think>` tag opens it.', 'The `<think>` tag opens it.', []],
-  ];
-  for (const [why, text, sent, calls] of table)
-    it(`are detected, or not, in ${why}, however the text is split`, () =>
-      holds(100, [cut(text)], (pieces) => assert.deepEqual(read(pieces), { text: sent, calls })));
+  const file = path.join(import.meta.dirname, '../../../../../vectors/answers/calls.json');
+  type Row = readonly [template: string, text: string, sent: string, calls: readonly Found[]];
+  for (const [template, text, sent, calls] of JSON.parse(readFileSync(file, 'utf8')).outputs as readonly Row[]) {
+    const format = outputFormat(template);
+    it(`are found, or not, in ${text}, however it is split`, () =>
+      holds(100, [cut(text)], (pieces) => assert.deepEqual(read(pieces, 9, format), { text: sent, calls })));
+  }
   it('are emitted as they are written', () => {
     const reader = new OutputReader(UNKNOWN, tools);
     assert.deepEqual(reader.push('{"name": "add", "argum'), []);
@@ -89,20 +72,6 @@ describe('tool calls', () => {
     assert.ok(text.length > 150_000);
     assert.equal(text.length + gathered(reader.end()).text.length, 300_009);
   });
-  const LLAMA = outputFormat('<|python_tag|>');
-  const PYTHON = outputFormat('[func_name1(');
-  const NESTED = outputFormat('<mm:think>]<]minimax[>[<tool_call>');
-  const M = ']<]minimax[>[';
-  const twice = `${M}<a>${M}<b>${M}<b>1${M}</b>${M}</b>${M}</a>`;
-  for (const [format, text, sent, calls] of [
-    [PYTHON, 'Write [add(a=1)] here.', 'Write [add(a=1)] here.', []],
-    [LLAMA, 'OK {"type":"function","function":{"name":"add","arguments":{}}}', 'OK ', [added({})]],
-    [PYTHON, '[add(a=1)] is a call.', '[add(a=1)] is a call.', []],
-    [PYTHON, 'So\n[add(a="""1\\n2""")]\nDone', 'So\nDone', [added({ a: '1\n2' })]],
-    [NESTED, `${M}<tool_call>${M}<invoke name="add">${twice}${M}</invoke>`, '', [added({ a: { b: { b: 1 } } })]],
-  ] as const)
-    it(`are found, or not, in ${text}`, () =>
-      holds(50, [cut(text)], (pieces) => assert.deepEqual(read(pieces, 9, format), { text: sent, calls })));
   it('that are not JSON are passed up to their mark', () => {
     const all = new OutputReader(UNKNOWN, tools).push(`${mark(add('arguments', `{"a": 'x'}`))}ok`);
     assert.deepEqual(gathered(all.slice(2)).text, 'ok');

@@ -25,6 +25,7 @@ const MAX_REREAD = 256 * 1024;
 const MAX_FREE = 64;
 /** Text about marks may contain any but those of special tokens. */
 const SPECIAL = /[|[]/;
+const OBJECT = ['{'];
 const MESSAGE_MARK = new Marks([MESSAGE]);
 const MESSAGE_OVER = new Marks([...MESSAGE_ENDS, ...HEADERS]);
 
@@ -103,9 +104,13 @@ export class OutputReader {
   readonly #onText = (from: number, to: number): void => this.#text.write(from, to);
 
   *#marked(mark: string): Reading {
-    const { reasoning, dropped, hasHeaders } = this.#format;
+    const { reasoning, dropped, hasHeaders, held } = this.#format;
     const cursor = this.#cursor;
     const from = cursor.at;
+    if (held?.isJson && !this.#text.isBlank) {
+      cursor.at += mark.length;
+      return this.#text.write(from, cursor.at);
+    }
     if (hasHeaders && HEADERS.includes(mark)) return yield* this.#message(mark);
     const isSpokenOf = !this.#text.isBlank && !SPECIAL.test(mark) && !this.#held.isControl(from);
     if (reasoning?.opens.includes(mark) && !isSpokenOf) {
@@ -199,15 +204,16 @@ export class OutputReader {
     return hasCall;
   }
 
-  /** An answer that is a JSON object may be a call, whatever the family: a grammar or the prompt asks for it. */
+  /** An answer that is a JSON object may be a call, whatever the family: the prompt may ask for it. */
   *#bareJson(): Reading {
     const cursor = this.#cursor;
     if (!this.#calls.hasTools || this.#rereadable <= 0) return;
     const from = cursor.at;
     cursor.keptFrom = from;
     yield* cursor.passSpace();
-    const isObject = (yield* cursor.peek()) === '{';
-    if (isObject && (yield* this.#attempt(readJsonCalls(cursor, this.#calls)))) return yield* this.#afterCall();
+    const starts = this.#format.held?.bare ?? OBJECT;
+    if (starts.includes(yield* cursor.peek()) && (yield* this.#attempt(readJsonCalls(cursor, this.#calls))))
+      return yield* this.#afterCall();
     cursor.at = from;
     cursor.keptFrom = undefined;
   }

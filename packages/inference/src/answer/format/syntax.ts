@@ -13,8 +13,11 @@ export interface Tag {
 export type CallBody =
   /** `{"name": …, "arguments": {…}}` or a list of such objects; `isKeyed`: also `{name: arguments}`. */
   | { readonly kind: 'json'; readonly isKeyed?: boolean }
-  /** A header, here without its space, with the name as its first group, then the object of the arguments. */
-  | { readonly kind: 'named'; readonly header: RegExp }
+  /**
+   * A header, here without its space, with the name as its first group, then the object of the arguments. `written`: the
+   * headers that a grammar writes, with `NAME` and, for a number, `#`.
+   */
+  | { readonly kind: 'named'; readonly header: RegExp; readonly written: readonly string[] }
   /** `[add(a=1), add(a=2)]`. */
   | { readonly kind: 'python' }
   /** `call:add{a:1,b:<escape>text<escape>}`. */
@@ -72,6 +75,10 @@ export interface ReasoningSyntax {
 /** The format of one model's answers. */
 export interface OutputFormat {
   readonly reasoning: ReasoningSyntax | undefined;
+  /** Whether the template shows that the model may reason. */
+  readonly mayReason: boolean;
+  /** Whether the template shows how the model writes calls. */
+  readonly hasKnownCalls: boolean;
   readonly calls: readonly CallSyntax[];
   /** Space before a call is not text. */
   readonly trimsCalls: boolean;
@@ -79,4 +86,16 @@ export interface OutputFormat {
   readonly dropped: readonly string[];
   /** Messages with a header each: `<|channel|>final<|message|>`. */
   readonly hasHeaders: boolean;
+  /** Whether the headers name channels, as gpt-oss does. */
+  readonly hasChannels: boolean;
+  readonly held?: Hold;
 }
+
+/** Of an answer that a grammar holds. */
+export interface Hold {
+  /** Characters that begin a call without a mark, at the beginning of the text. */
+  readonly bare: readonly string[];
+  /** Text is JSON: marks in it are text. */
+  readonly isJson: boolean;
+}
+export type HeldFormat = OutputFormat & { readonly held: Hold };

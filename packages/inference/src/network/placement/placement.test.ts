@@ -7,7 +7,15 @@ import { PrefixMap } from './prefix-map.ts';
 import { replayOf } from './replay.ts';
 
 const idle: Candidate = {
-  ...{ peer: 'idle', slots: 4, jobs: 0, prefillTokensPerSecond: 1_000, decodeTokensPerSecond: 50, rttMs: 10 },
+  ...{
+    peer: 'idle',
+    slots: 4,
+    jobs: 0,
+    prefillTokensPerSecond: 1_000,
+    decodeTokensPerSecond: 50,
+    rttMs: 10,
+    loadMs: 0,
+  },
   ...{ cachedTokens: 0, reputation: 1, isOpen: false },
 };
 const request = { promptTokens: 1_000, replayTokens: 0 };
@@ -57,6 +65,12 @@ describe('placement', () => {
     for (let i = 0; i < 20; i++) assert.equal(choose([far, idle])?.peer, 'idle');
     assert.deepEqual(choose([idle]), { index: 0, peer: 'idle', expectedFirstTokenMs: 1_030 });
     assert.equal(choose([]), undefined);
+  });
+  it('loads the model elsewhere only if the workers that have loaded it are full, and it is sooner', () => {
+    const cold = { ...idle, peer: 'cold', loadMs: 2_000 };
+    for (let i = 0; i < 20; i++) assert.equal(choose([cold, cold, { ...idle, rttMs: 5_000 }])?.peer, 'idle');
+    assert.equal(choose([cold, { ...idle, jobs: 4 }])?.peer, 'idle');
+    assert.equal(choose([cold, { ...idle, jobs: 6 }])?.expectedFirstTokenMs, 3_030);
   });
   it('returns a conversation to the worker with its prefix, unless that worker is full', () => {
     const many = Array.from({ length: 100 }, (_, i) => ({ ...idle, peer: `w${i}` }));

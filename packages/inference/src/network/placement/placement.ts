@@ -15,6 +15,8 @@ export interface Candidate {
   readonly decodeTokensPerSecond: number;
   /** Round-trip time. */
   readonly rttMs: number;
+  /** The expected time in which it loads the model first; 0: it is loaded. */
+  readonly loadMs: number;
   /** The number of prompt tokens that its cache probably contains. */
   readonly cachedTokens: number;
   /** Trust from 0 to 1. A worker with 0 gets no requests. */
@@ -76,7 +78,7 @@ export function expectedFirstTokenMs(candidate: Candidate, { promptTokens, repla
   const readMs = Math.max(0, promptTokens - candidate.cachedTokens) * perPrefill;
   const replay = replayOf({ givenTokens: replayTokens, decodeTokensPerSecond: 1_000 / perDecode });
   const replayMs = replayTokens * (replay === 'exact' ? perDecode : perPrefill);
-  return candidate.rttMs + queueMs + readMs + replayMs + perDecode;
+  return candidate.rttMs + candidate.loadMs + queueMs + readMs + replayMs + perDecode;
 }
 
 /**
@@ -102,7 +104,7 @@ export function choosePlacement(
   return best.placement;
 }
 
-/** Ranks, best first: trusted with a free slot; trusted; doubted; excluded. */
+/** Ranks, best first: trusted with a free slot and the model loaded; trusted; doubted; excluded. */
 const FREE = 0;
 const FULL = 1;
 const LAST_RESORT = 2;
@@ -152,8 +154,8 @@ class Best {
 function rankOf(candidate: Candidate, expectedMs: number, { promptTokens, replayTokens }: PlacementRequest): number {
   if (candidate.isOpen || candidate.reputation <= 0) return NEVER;
   if (candidate.reputation < DOUBTED) return LAST_RESORT;
-  // A free slot does not count if the job would time out before its first token: the worker then competes with the full
-  // ones.
+  // A free slot does not count if the model must be loaded first, or if the job would time out before its first token: the
+  // worker then competes with the full ones.
   const isSoon = expectedMs <= maxReadingMs(promptTokens + replayTokens);
-  return isSoon && candidate.jobs < candidate.slots ? FREE : FULL;
+  return isSoon && candidate.loadMs === 0 && candidate.jobs < candidate.slots ? FREE : FULL;
 }

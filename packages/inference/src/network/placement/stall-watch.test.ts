@@ -16,9 +16,9 @@ type Worker = (scene: {
 }) => void;
 
 /** When the first stall is reported, and of which job, for a worker with jobs 1 and 2 within five minutes. */
-function firstStall(worker: Worker, lagMs: (tick: number) => number) {
+function firstStall(worker: Worker, lagMs: (tick: number) => number, loadMs = 0) {
   const watch = new StallWatch({ tickMs: TICK_MS });
-  for (const id of [1, 2]) watch.started(id, { readTokens: 100, expectedMs: 500, gapMs: 20 });
+  for (const id of [1, 2]) watch.started(id, { readTokens: 100, expectedMs: 500, gapMs: 20, loadMs });
   for (let tick = 1, nowMs = 0; nowMs < 300_000; tick += 1) {
     nowMs += TICK_MS + lagMs(tick);
     const work = (...jobs: readonly number[]) => {
@@ -57,6 +57,10 @@ describe('the stall watch detects', () => {
   });
   const [waiting, reading] = [inPhase(() => 'waiting'), inPhase(() => 'reading')];
   finds('a job in the queue after ten seconds', '10250 2', waiting);
+  it('a job for which the model is loaded after four times the expected time more, at most a minute', () => {
+    const stalls = [2_000, 100_000].map((loadMs) => firstStall(waiting, () => 0, loadMs));
+    assert.deepEqual(stalls, ['18250 2', '70250 2']);
+  });
   finds('a job without any report after four times the expected and two seconds', '4250 2', ({ work }) => work(1));
   finds('a job that is read after the same time', '4250 2', reading);
   const alternating = inPhase((nowMs) => (nowMs % 500 === 0 ? 'waiting' : 'reading'));

@@ -13,6 +13,8 @@ const LATE_SHARE = 1.5;
 
 /** Maximum time that a job may wait for a slot, as reported by the worker. */
 const MAX_WAITING_MS = 10_000;
+/** Maximum time in addition, while the worker loads the model. */
+const MAX_LOADING_MS = 60_000;
 /**
  * Deadline before the first token, and for jobs that the worker has not reported: a multiple of the expected time, plus
  * a constant.
@@ -50,10 +52,13 @@ export interface JobExpectation {
   readonly expectedMs: number;
   /** The expected time between two tokens. */
   readonly gapMs?: number | undefined;
+  /** The expected time in which the worker loads the model, while the job waits; 0 by default. */
+  readonly loadMs?: number | undefined;
 }
 
 interface WatchedJob extends Required<JobExpectation> {
   readonly gapMs: number;
+  readonly loadMs: number;
   phase: JobPhase;
   /** Whether the worker has reported the job. */
   isListed: boolean;
@@ -91,11 +96,11 @@ export class StallWatch {
   }
 
   /** A job was sent. */
-  started(id: number, { gapMs = UNKNOWN_GAP_MS, ...expectation }: JobExpectation): void {
+  started(id: number, { gapMs = UNKNOWN_GAP_MS, loadMs = 0, ...expectation }: JobExpectation): void {
     // A worker without jobs may be silent.
     if (this.#jobs.size === 0) this.#silentTicks = -1;
     this.#jobs.set(id, {
-      ...{ ...expectation, gapMs, phase: 'waiting', isListed: false, ticks: -1, isHeld: false },
+      ...{ ...expectation, gapMs, loadMs, phase: 'waiting', isListed: false, ticks: -1, isHeld: false },
       ...{ lastTokenAtMs: undefined, writingMs: 0, gaps: 0 },
     });
   }
@@ -158,11 +163,12 @@ export class StallWatch {
 /** The maximum time that a worker gets to read this many tokens. */
 export const maxReadingMs = (tokens: number): number => MAX_READING_MS + MAX_READING_MS_PER_TOKEN * tokens;
 
-function deadlineMs({ phase, isListed, readTokens, expectedMs, gapMs, writingMs, gaps }: WatchedJob): number {
+function deadlineMs({ phase, isListed, readTokens, expectedMs, gapMs, loadMs, writingMs, gaps }: WatchedJob): number {
   const readingMs = Math.min(READING_FACTOR * expectedMs + READING_SPARE_MS, maxReadingMs(readTokens));
   switch (phase) {
     case 'waiting':
-      return isListed ? MAX_WAITING_MS : Math.min(MAX_WAITING_MS, readingMs);
+      if (isListed) return MAX_WAITING_MS + Math.min(READING_FACTOR * loadMs, MAX_LOADING_MS);
+      return Math.min(MAX_WAITING_MS, readingMs);
     case 'reading':
       return readingMs;
     case 'writing': {

@@ -257,6 +257,8 @@ export const OfferedModel = z.object({
   engine: Text(100),
   /** Digest of the size and the hash tree of the file. Absent: the worker cannot prove chunks. */
   fileTreeSha256: Digest.optional(),
+  /** The model is not loaded: the next job loads it, in about this time. Absent: it is loaded. */
+  loadMs: Uint32.optional(),
 });
 export type OfferedModel = z.infer<typeof OfferedModel>;
 

@@ -24,7 +24,7 @@ export async function gatewayCommand(
     ...(network ? { STRATA_NETWORK: 'on' } : {}),
   };
   const requested = await readConfig(overrides);
-  const isNothingServed = requested.model === undefined && requested.upstream === undefined;
+  const isNothingServed = requested.models.length === 0 && requested.upstream === undefined;
   const config = isNothingServed ? await readConfig({ ...overrides, STRATA_NETWORK: 'on' }) : requested;
   await using _traces = await startTracing(context.env, 'strata-gateway');
   const logger = createLogger({ level: config.logLevel }, context.log);

@@ -71,7 +71,7 @@ export function addInferenceCommands(inference: Command, context: CommandContext
   inference
     .command('gateway')
     .description('serve chat completions from workers, a local model or an upstream server, until SIGINT or SIGTERM')
-    .option('--model <file>', 'a GGUF file, or hf:owner/repository:quantisation (STRATA_MODEL)')
+    .option('--model <files>', 'GGUF files, or hf:owner/repository:quantisation, comma-separated (STRATA_MODEL)')
     .option('--network', 'let workers join; the default without a model or an upstream (STRATA_NETWORK)')
     .option('--join <address...>', 'join tokens or multiaddrs of nodes of a network to join (STRATA_JOIN)')
     .addHelpText('after', gatewayHelp)

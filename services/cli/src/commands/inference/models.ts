@@ -15,13 +15,14 @@ import { type ChatOptions, fetchModels } from './chat.ts';
 export async function listModels({ stdout }: CommandContext, options: ChatOptions & OutputOptions): Promise<void> {
   const data = await fetchModels(options);
   if (options.json) return printJson(stdout, data);
-  const rows = data.map(({ id, parameters, quantisation, context_length }) => [
+  const rows = data.map(({ id, parameters, quantisation, context_length, loaded }) => [
     id,
     sizeText(parameters),
     quantisation ?? '',
     String(context_length ?? ''),
+    loaded === false ? 'not loaded' : '',
   ]);
-  printTable(stdout, ['model', 'parameters', 'weights', 'context'], rows);
+  printTable(stdout, ['model', 'parameters', 'weights', 'context', 'state'], rows);
 }
 
 /** Complete and partial downloads of this machine. */

@@ -23,7 +23,7 @@ export function addWorkerCommands(inference: Command, context: CommandContext): 
   const worker = inference
     .command('worker')
     .description('serve a model of this machine to the gateways of a network, until SIGINT or SIGTERM')
-    .option('--model <file>', 'a GGUF file, or hf:owner/repository:quantisation (STRATA_MODEL)')
+    .option('--model <files>', 'GGUF files, or hf:owner/repository:quantisation, comma-separated (STRATA_MODEL)')
     .option('--join <address...>', 'a join token that a gateway printed, or multiaddrs of nodes (STRATA_JOIN)')
     .option('--name <name>', 'name of the model at gateways; by default that of the file (STRATA_WORKER_NAME)')
     .option('--slots <number>', 'number of concurrent answers (STRATA_MODEL_SLOTS)', integerBetween(1, 64))

@@ -11,7 +11,7 @@ export async function workerCommand(
   config: WorkerConfig,
   { json = false }: OutputOptions,
 ): Promise<void> {
-  if (config.model === undefined)
+  if (config.models.length === 0)
     throw usageError('no model: set --model or STRATA_MODEL to a GGUF file or hf:owner/repository');
   const search = { isJoining: config.peer.join.length > 0, isLanSearched: config.peer.isMdnsOn !== false };
   const serving = new Set<string>();
@@ -30,10 +30,11 @@ export async function workerCommand(
 function jsonOf(occurred: WorkerEvent): object {
   const { kind: event, ...details } = occurred;
   if (occurred.kind !== 'started') return { event, ...details };
-  const { name, engine } = occurred.model;
-  const { sha256, quantisation, contextLength, slots } = engine.info;
-  const model = { name, sha256, quantisation, context_length: contextLength, slots };
-  return { event, peer: occurred.peer, addresses: occurred.addresses, model };
+  const models = occurred.models.map(({ name, engine }) => {
+    const { sha256, quantisation, contextLength, slots } = engine.info;
+    return { name, sha256, quantisation, context_length: contextLength, slots };
+  });
+  return { event, peer: occurred.peer, addresses: occurred.addresses, model: models[0], models };
 }
 
 interface Search {
@@ -46,10 +47,11 @@ interface Search {
 function linesOf(event: WorkerEvent, { isJoining, isLanSearched, isServing }: Search): readonly string[] {
   switch (event.kind) {
     case 'started': {
-      const { name, engine } = event.model;
-      const { quantisation, contextLength, slots } = engine.info;
       return [
-        `model ${name} (${quantisation}, context of ${contextLength} tokens, ${counted(slots, 'slot')})`,
+        ...event.models.map(({ name, engine: { info } }) => {
+          const { quantisation, contextLength, slots } = info;
+          return `model ${name} (${quantisation}, context of ${contextLength} tokens, ${counted(slots, 'slot')})`;
+        }),
         `peer ${event.peer}`,
         ...(isJoining
           ? []

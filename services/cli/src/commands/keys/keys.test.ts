@@ -2,57 +2,55 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import { assertEnds, jsonOf, succeed } from '../../test/run-strata.ts';
 
-describe('strata stack keys', () => {
-  it('makes, lists and revokes keys, for people and as JSON', async () => {
-    await using data = await temporaryDirectory();
-    const env = { STRATA_DATA: data.path };
-    const none = /^strata: database .+\/strata\.db does not exist; set STRATA_CONFIG/;
-    for (const reading of ['list', 'revoke key_x'])
-      assert.equal((await assertEnds(`stack keys ${reading}`, 1, none, { env })).stdout, '');
-    assert.deepEqual(readdirSync(data.path), [], 'reading makes nothing');
-    const labelled = ['stack', 'keys', 'create', '--label', 'Test GmbH, "R&D"'];
-    const free = await assertEnds(labelled, 0, /free \(50 a day\)/, { env });
-    assert.match(free.stdout, /^ssk_[\w-]{43}\n$/);
-    assert.ok(free.stderr.includes(`Database: ${path.join(data.path, 'strata.db')}\n`));
-    const { id, key, ...made } = await jsonOf('stack keys create --tier unlimited --json', { env });
-    assert.partialDeepStrictEqual(made, { tier: 'unlimited', daily_limit: null, label: null, revoked_at: null });
-    assert.match(key, /^ssk_/);
+it('strata stack keys makes, lists and revokes keys, for people and as JSON', async () => {
+  await using data = await temporaryDirectory();
+  const env = { STRATA_DATA: data.path };
+  const none = /^strata: database .+\/strata\.db does not exist; set STRATA_CONFIG/;
+  for (const reading of ['list', 'revoke key_x'])
+    assert.equal((await assertEnds(`stack keys ${reading}`, 1, none, { env })).stdout, '');
+  assert.deepEqual(readdirSync(data.path), [], 'reading makes nothing');
+  const labelled = ['stack', 'keys', 'create', '--label', 'Test GmbH, "R&D"'];
+  const free = await assertEnds(labelled, 0, /free \(50 a day\)/, { env });
+  assert.match(free.stdout, /^ssk_[\w-]{43}\n$/);
+  assert.ok(free.stderr.includes(`Database: ${path.join(data.path, 'strata.db')}\n`));
+  const { id, key, ...made } = await jsonOf('stack keys create --tier unlimited --json', { env });
+  assert.partialDeepStrictEqual(made, { tier: 'unlimited', daily_limit: null, label: null, revoked_at: null });
+  assert.match(key, /^ssk_/);
 
-    await assertEnds(`stack keys revoke ${id}`, 0, /^$/, { env });
-    const unknown = /^strata: no active key with the id 'key_\w+'\n$/;
-    assert.equal((await assertEnds(`stack keys revoke ${id} --json`, 1, unknown, { env })).stdout, '');
-    const { stdout: table } = await succeed('stack keys list', { env });
-    assert.match(table, /free\s+50 a day\s+normal\s+\S+Z\s+active\s+Test GmbH, "R&D"/);
-    assert.match(table, /unlimited\s+unlimited\s+normal\s+\S+Z\s+revoked/);
-    const listed = await jsonOf('stack keys list --json', { env });
-    assert.equal(listed.length, 2);
-    assert.ok(listed[1].revoked_at);
-    // A key is shown only once.
-    assert.doesNotMatch(table + JSON.stringify(listed), /ssk_/);
-  });
+  await assertEnds(`stack keys revoke ${id}`, 0, /^$/, { env });
+  const unknown = /^strata: no active key with the id 'key_\w+'\n$/;
+  assert.equal((await assertEnds(`stack keys revoke ${id} --json`, 1, unknown, { env })).stdout, '');
+  const { stdout: table } = await succeed('stack keys list', { env });
+  assert.match(table, /free\s+50 a day\s+normal\s+\S+Z\s+active\s+Test GmbH, "R&D"/);
+  assert.match(table, /unlimited\s+unlimited\s+normal\s+\S+Z\s+revoked/);
+  const listed = await jsonOf('stack keys list --json', { env });
+  assert.equal(listed.length, 2);
+  assert.ok(listed[1].revoked_at);
+  // A key is shown only once.
+  assert.doesNotMatch(table + JSON.stringify(listed), /ssk_/);
+});
 
-  it('creates keys of the gateway with a priority, and rejects unknown tiers and priorities', async () => {
-    await using data = await temporaryDirectory();
-    const env = { STRATA_DATA: data.path };
-    for (const [args, priority] of Object.entries({ '': 'normal', ' --priority low': 'low' }))
-      assert.equal((await jsonOf(`inference keys create --json${args}`, { env })).priority, priority);
-    const highest = /unknown priority 'highest'; priorities: low, normal, high/;
-    await assertEnds('inference keys create --priority highest', 2, highest, { env });
-    const inherited = /unknown tier 'toString'; tiers: free, standard, unlimited/;
-    await assertEnds('stack keys create --tier toString', 2, inherited, { env });
-  });
+it('strata stack keys creates keys of the gateway with a priority, and rejects unknown tiers and priorities', async () => {
+  await using data = await temporaryDirectory();
+  const env = { STRATA_DATA: data.path };
+  for (const [args, priority] of Object.entries({ '': 'normal', ' --priority low': 'low' }))
+    assert.equal((await jsonOf(`inference keys create --json${args}`, { env })).priority, priority);
+  const highest = /unknown priority 'highest'; priorities: low, normal, high/;
+  await assertEnds('inference keys create --priority highest', 2, highest, { env });
+  const inherited = /unknown tier 'toString'; tiers: free, standard, unlimited/;
+  await assertEnds('stack keys create --tier toString', 2, inherited, { env });
+});
 
-  it('rotates the signing keys', async () => {
-    await using data = await temporaryDirectory();
-    const rotate = (more = {}) =>
-      assertEnds('stack keys rotate-signing --json', 0, /^$/, { env: { STRATA_DATA: data.path, ...more } });
-    const [first, second] = [JSON.parse((await rotate()).stdout), JSON.parse((await rotate()).stdout)];
-    assert.ok(first.receipt_key_id && first.ledger_key_id);
-    for (const id of ['receipt_key_id', 'ledger_key_id']) assert.notEqual(first[id], second[id]);
-    await rotate({ STRATA_DATABASE_URL: `sqlite:${path.join(data.path, 'x.db')}` });
-  });
+it('strata stack keys rotates the signing keys', async () => {
+  await using data = await temporaryDirectory();
+  const rotate = (more = {}) =>
+    assertEnds('stack keys rotate-signing --json', 0, /^$/, { env: { STRATA_DATA: data.path, ...more } });
+  const [first, second] = [JSON.parse((await rotate()).stdout), JSON.parse((await rotate()).stdout)];
+  assert.ok(first.receipt_key_id && first.ledger_key_id);
+  for (const id of ['receipt_key_id', 'ledger_key_id']) assert.notEqual(first[id], second[id]);
+  await rotate({ STRATA_DATABASE_URL: `sqlite:${path.join(data.path, 'x.db')}` });
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { StackClient } from '@strata/client';
 import { createLogger } from '@strata/http';
 import { Witness } from '@strata/log';
@@ -102,65 +102,63 @@ it('a ledger is cosigned for verifiers; it answers without witnesses, and does n
   await assert.rejects(start(settings), { name: 'LogError', code: 'lost-leaves', message });
 });
 
-describe('strata log witness', () => {
-  it('prints its key, serves until it is interrupted, and needs a name and logs', async () => {
-    await using directory = await temporaryDirectory();
-    const named = { STRATA_DATA: directory.path, STRATA_WITNESS_NAME: 'witness.example/w1', STRATA_WITNESS_PORT: '0' };
-    const { stdout } = await succeed('log witness --print-key', { env: named });
-    assert.match(stdout, /^witness\.example\/w1\+[0-9a-f]{8}\+B[\w+/]{43}\n$/);
-    const logs = 'strata.example/ledger+31fece9c+AYE5dw6ofRdfVqNUZsNMfszLjYqRtO43ol32D1uPybOU';
-    const env = { ...named, STRATA_WITNESS_LOGS: `${logs}, other.example/log ${logs}` };
-    let asked = '';
-    const whileAt = async ({ matched }: { readonly matched: RegExpExecArray }) => {
-      asked = await textOf(matched[1] ?? '');
-    };
-    const outcome = await runStrata('log witness', { env, interruptAt: /"url":"(http:[^"]+)"/, whileAt });
-    assert.deepEqual([outcome.code, asked, outcome.stdout], [0, stdout, stdout]);
-    for (const [changed, words] of [
-      [{ STRATA_WITNESS_NAME: '' }, /STRATA_WITNESS_NAME is not set/],
-      [{ STRATA_WITNESS_LOGS: '' }, /no log to witness; set STRATA_WITNESS_LOGS/],
-      [{ STRATA_WITNESS_LOGS: stdout.trim() }, /STRATA_WITNESS_LOGS: .+ is not the verifier key of a log/],
-    ] as const)
-      await assertEnds('log witness', 2, words, { env: { ...env, ...changed } });
-  });
+it('strata log witness prints its key, serves until it is interrupted, and needs a name and logs', async () => {
+  await using directory = await temporaryDirectory();
+  const named = { STRATA_DATA: directory.path, STRATA_WITNESS_NAME: 'witness.example/w1', STRATA_WITNESS_PORT: '0' };
+  const { stdout } = await succeed('log witness --print-key', { env: named });
+  assert.match(stdout, /^witness\.example\/w1\+[0-9a-f]{8}\+B[\w+/]{43}\n$/);
+  const logs = 'strata.example/ledger+31fece9c+AYE5dw6ofRdfVqNUZsNMfszLjYqRtO43ol32D1uPybOU';
+  const env = { ...named, STRATA_WITNESS_LOGS: `${logs}, other.example/log ${logs}` };
+  let asked = '';
+  const whileAt = async ({ matched }: { readonly matched: RegExpExecArray }) => {
+    asked = await textOf(matched[1] ?? '');
+  };
+  const outcome = await runStrata('log witness', { env, interruptAt: /"url":"(http:[^"]+)"/, whileAt });
+  assert.deepEqual([outcome.code, asked, outcome.stdout], [0, stdout, stdout]);
+  for (const [changed, words] of [
+    [{ STRATA_WITNESS_NAME: '' }, /STRATA_WITNESS_NAME is not set/],
+    [{ STRATA_WITNESS_LOGS: '' }, /no log to witness; set STRATA_WITNESS_LOGS/],
+    [{ STRATA_WITNESS_LOGS: stdout.trim() }, /STRATA_WITNESS_LOGS: .+ is not the verifier key of a log/],
+  ] as const)
+    await assertEnds('log witness', 2, words, { env: { ...env, ...changed } });
+});
 
-  it('limits the size of requests, and the requests of one address', async () => {
-    await using witness = await startWitness('a.example', '', { requestsPerSecond: 7 });
-    const status = async (at: string, init: RequestInit = {}) => (await fetch(witness.url + at, init)).status;
-    const post = (body: string) => status('/add-checkpoint', { method: 'POST', body });
-    const paths = ['/health', `/${'a'.repeat(64)}/checkpoint`, '/keys', '/add-checkpoint'];
-    const statuses = [...(await Promise.all(paths.map((at) => status(at)))), await post('old 0\n\nother.example\n0\n')];
-    assert.deepEqual(statuses, [200, 404, 404, 405, 400]);
-    assert.equal(await post('x'.repeat(70_000)).catch(() => 413), 413);
-    await until(async () => (await Promise.all(Array.from({ length: 8 }, () => status('/health')))).includes(429));
-  });
+it('strata log witness limits the size of requests, and the requests of one address', async () => {
+  await using witness = await startWitness('a.example', '', { requestsPerSecond: 7 });
+  const status = async (at: string, init: RequestInit = {}) => (await fetch(witness.url + at, init)).status;
+  const post = (body: string) => status('/add-checkpoint', { method: 'POST', body });
+  const paths = ['/health', `/${'a'.repeat(64)}/checkpoint`, '/keys', '/add-checkpoint'];
+  const statuses = [...(await Promise.all(paths.map((at) => status(at)))), await post('old 0\n\nother.example\n0\n')];
+  assert.deepEqual(statuses, [200, 404, 404, 405, 400]);
+  assert.equal(await post('x'.repeat(70_000)).catch(() => 413), 413);
+  await until(async () => (await Promise.all(Array.from({ length: 8 }, () => status('/health')))).includes(429));
+});
 
-  it('logs evidence of a fork once, without added signatures, and limits the rate', async () => {
-    const [signer, warned] = [{ name: 'log.example', ...ed25519Key(1) }, [] as unknown[]];
-    const recorder = Object.assign(createLogger({ level: 'silent' }), { warn: (facts: unknown) => warned.push(facts) });
-    const key = formatVerifierKey(noteVerifier(signer.name, signer.publicKey));
-    const changes = { logger: recorder, limits: { evidencePerHour: 1 } };
-    await using witness = await startWitness('a.example', key, changes);
-    const noteOf = (size: number) =>
-      signNote(formatCheckpoint({ origin: signer.name, size, root: new Uint8Array(32) }), [signer]);
-    const status = async (oldSize: number, size: number, proof: readonly Uint8Array[]) => {
-      const checkpoint = `${noteOf(size)}— unknown ${'AAAA'.repeat(9_000)}\n`;
-      const body = formatAddCheckpoint({ oldSize, proof, checkpoint });
-      return (await fetch(`${witness.url}/add-checkpoint`, { method: 'POST', body })).status;
-    };
-    assert.equal(await status(0, 5, []), 200);
-    for (const size of [5, 6, 6, 7]) assert.equal(await status(5, size, [new Uint8Array(32)]), 422);
-    assert.deepEqual(warned, [{ checkpoint: noteOf(6) }]);
-  });
+it('strata log witness logs evidence of a fork once, without added signatures, and limits the rate', async () => {
+  const [signer, warned] = [{ name: 'log.example', ...ed25519Key(1) }, [] as unknown[]];
+  const recorder = Object.assign(createLogger({ level: 'silent' }), { warn: (facts: unknown) => warned.push(facts) });
+  const key = formatVerifierKey(noteVerifier(signer.name, signer.publicKey));
+  const changes = { logger: recorder, limits: { evidencePerHour: 1 } };
+  await using witness = await startWitness('a.example', key, changes);
+  const noteOf = (size: number) =>
+    signNote(formatCheckpoint({ origin: signer.name, size, root: new Uint8Array(32) }), [signer]);
+  const status = async (oldSize: number, size: number, proof: readonly Uint8Array[]) => {
+    const checkpoint = `${noteOf(size)}— unknown ${'AAAA'.repeat(9_000)}\n`;
+    const body = formatAddCheckpoint({ oldSize, proof, checkpoint });
+    return (await fetch(`${witness.url}/add-checkpoint`, { method: 'POST', body })).status;
+  };
+  assert.equal(await status(0, 5, []), 200);
+  for (const size of [5, 6, 6, 7]) assert.equal(await status(5, size, [new Uint8Array(32)]), 422);
+  assert.deepEqual(warned, [{ checkpoint: noteOf(6) }]);
+});
 
-  it('limits the connections of one address, and the duration of requests', async () => {
-    const changes = { limits: { connections: 4, headersMs: 100 } };
-    await using witness = await startWitness('a.example', '', changes);
-    const sockets = Array.from({ length: 4 }, () => connect(Number(new URL(witness.url).port), '127.0.0.1').resume());
-    const openNow = () => sockets.filter((socket) => !socket.destroyed).length;
-    for (const socket of sockets) socket.write('GET / HTTP/1.1\r\n');
-    await Promise.race(sockets.map((socket) => once(socket, 'close')));
-    assert.equal(openNow(), 3, 'three quarters of all');
-    await until(() => openNow() === 0, { limitMs: 10_000, what: 'no headers came' });
-  });
+it('strata log witness limits the connections of one address, and the duration of requests', async () => {
+  const changes = { limits: { connections: 4, headersMs: 100 } };
+  await using witness = await startWitness('a.example', '', changes);
+  const sockets = Array.from({ length: 4 }, () => connect(Number(new URL(witness.url).port), '127.0.0.1').resume());
+  const openNow = () => sockets.filter((socket) => !socket.destroyed).length;
+  for (const socket of sockets) socket.write('GET / HTTP/1.1\r\n');
+  await Promise.race(sockets.map((socket) => once(socket, 'close')));
+  assert.equal(openNow(), 3, 'three quarters of all');
+  await until(() => openNow() === 0, { limitMs: 10_000, what: 'no headers came' });
 });

@@ -78,7 +78,7 @@ async function examine(service: ServiceName | undefined, env: Environment): Prom
   if (services.includes('gateway')) {
     const config = (await import('@strata/gateway')).readGatewayConfig(values);
     // As with `strata start`, a gateway without anything to serve is left out.
-    const isServing = config.model !== undefined || config.upstream !== undefined || config.network !== undefined;
+    const isServing = config.models.length > 0 || config.upstream !== undefined || config.network !== undefined;
     if (service === 'gateway' || isServing) checks.push(...(await gatewayChecks(config, machine)));
   }
   if (services.includes('worker'))
@@ -175,7 +175,7 @@ function workerChecks(config: WorkerConfig, machine: MachineFacts): Check[] {
     () => checkDisk(config.directory),
     async () => checkFileSystem(config.directory),
     ...listening(config.peer.listen),
-    ...(config.model === undefined ? [async () => NO_MODEL] : modelChecks(config, machine)),
+    ...(config.models.length === 0 ? [async () => NO_MODEL] : modelChecks(config, machine)),
   ];
 }
 
@@ -192,10 +192,10 @@ const diskChecks = (config: Config | GatewayConfig): Check[] => [
 ];
 
 function modelChecks(
-  { model, modelStore }: Pick<WorkerConfig, 'model' | 'modelStore'>,
+  { models, modelStore }: Pick<WorkerConfig, 'models' | 'modelStore'>,
   machine: MachineFacts,
 ): Check[] {
-  return model === undefined ? [] : [() => checkModel(model, modelStore, machine.memoryBytes)];
+  return models.map((model) => () => checkModel(model, modelStore, machine.memoryBytes));
 }
 
 /** Checks addresses such as `/ip4/0.0.0.0/tcp/9788/ws`; other addresses cannot be checked without a libp2p host. */

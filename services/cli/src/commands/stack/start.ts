@@ -17,8 +17,8 @@ export function withLinks(
   };
 }
 
-const isServing = ({ model, upstream, network }: GatewayConfig) =>
-  model !== undefined || upstream !== undefined || network !== undefined;
+const isServing = ({ models, upstream, network }: GatewayConfig) =>
+  models.length > 0 || upstream !== undefined || network !== undefined;
 
 /**
  * Both services start and stop independently; one that cannot start leaves the other running. The gateway is not started without

@@ -28,11 +28,15 @@ export interface Chosen {
   readonly decodeTokensPerSecond: number;
   /** The context length in its offer at the time of the choice: the worker may end the answer when it is full. */
   readonly contextLength: number;
+  /** The expected time in which the worker loads the model first; 0: it is loaded. */
+  readonly loadMs: number;
 }
 
 export interface Fleet {
   /** Whether there is any worker. */
   readonly isReady: boolean;
+  /** Whether any worker has loaded the model. */
+  readonly isLoaded: boolean;
   /** The number of answers that all workers together can generate concurrently. */
   readonly slots: number;
   /** Undefined if no worker is left. The caller must report the outcome with one of the methods below. */
@@ -102,6 +106,10 @@ export class LiveFleet implements Fleet {
     return this.#slots > 0;
   }
 
+  get isLoaded(): boolean {
+    return this.#members.some(({ claim }) => !claim.loadMs);
+  }
+
   get slots(): number {
     return this.#slots;
   }
@@ -151,7 +159,8 @@ export class LiveFleet implements Fleet {
     this.#assignTo(placement.peer);
     const { decodeTokensPerSecond } = believedSpeed(member);
     const expectedFirstTokenMs = Math.max(MIN_EXPECTED_MS, placement.expectedFirstTokenMs);
-    return { session, expectedFirstTokenMs, decodeTokensPerSecond, contextLength: member.claim.contextLength };
+    const { contextLength, loadMs = 0 } = member.claim;
+    return { session, expectedFirstTokenMs, decodeTokensPerSecond, contextLength, loadMs };
   }
 
   noteServed(served: Served): void {
@@ -213,6 +222,7 @@ export class LiveFleet implements Fleet {
       prefillTokensPerSecond,
       decodeTokensPerSecond,
       rttMs: session?.rttMs ?? 0,
+      loadMs: member.claim.loadMs ?? 0,
       cachedTokens,
       reputation: trust.of(peer),
       isOpen: isExcluded || !session?.isAlive || (breaker ? breakerState(breaker, nowMs()) === 'open' : false),

@@ -13,9 +13,9 @@ const wanted = { prompt: [1], given: [] };
 function searchAmong(count: number) {
   const lost: string[] = [];
   const peers = Array.from({ length: count }, (_, i) => `w${i}`);
-  const speed = { expectedFirstTokenMs: 50, decodeTokensPerSecond: 50, contextLength: 100_000 };
+  const speed = { expectedFirstTokenMs: 50, decodeTokensPerSecond: 50, contextLength: 100_000, loadMs: 0 };
   const fleet: Fleet = {
-    ...{ isReady: true, slots: count, noteServed() {}, noteAnswered() {} },
+    ...{ isReady: true, isLoaded: true, slots: count, noteServed() {}, noteAnswered() {} },
     choose(_wanted, { except }) {
       const peer = peers.find((each) => !except.has(each));
       return peer === undefined ? undefined : { session: { peer } as WorkerSession, ...speed };

@@ -84,10 +84,13 @@ function answersOf(
   { trust, settlement }: Pick<OpenProofsDeps, 'trust' | 'settlement'>,
 ): Pick<Engine, 'generate'> {
   const fleet: Fleet = {
-    ...{ isReady: true, slots: 1 },
+    ...{ isReady: true, isLoaded: true, slots: 1 },
     choose: (_wanted, { except }) =>
       session.isAlive && !except.has(session.peer)
-        ? { session, expectedFirstTokenMs: 1_000, decodeTokensPerSecond: 0, contextLength: offer.contextLength }
+        ? {
+            ...{ session, expectedFirstTokenMs: 1_000, decodeTokensPerSecond: 0 },
+            ...{ contextLength: offer.contextLength, loadMs: offer.loadMs ?? 0 },
+          }
         : undefined,
     ...{ noteServed: () => {}, noteAnswered: () => {}, noteLost: () => {} },
   };

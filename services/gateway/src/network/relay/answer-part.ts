@@ -104,10 +104,12 @@ export class AnswerPart {
       this.#receipt = { segment, observed };
       if (this.#outcome !== undefined) this.#settle();
     };
-    const { session, decodeTokensPerSecond: speed } = chosen;
+    const { session, decodeTokensPerSecond: speed, loadMs } = chosen;
     const expectedFirstTokenMs = chosen.expectedFirstTokenMs * slowness;
     const expectedGapMs = speed > 0 ? { expectedGapMs: (1_000 / speed) * slowness } : {};
-    return session.run(request, { expectedFirstTokenMs, ...expectedGapMs, signal, onSegment })[Symbol.asyncIterator]();
+    return session
+      .run(request, { expectedFirstTokenMs, loadMs, ...expectedGapMs, signal, onSegment })
+      [Symbol.asyncIterator]();
   }
 
   #take(event: SessionEvent): void {
@@ -176,13 +178,15 @@ export class AnswerPart {
   }
 
   #noteServed(): void {
-    const { job, answer } = this.#task;
+    const { job, answer, chosen } = this.#task;
     const firstAtMs = this.#firstTokenAtMs;
+    // The time of a load says nothing about the speed.
+    const isMeasured = firstAtMs !== undefined && chosen.loadMs === 0;
     this.#deps.fleet.noteServed({
       peer: this.peer,
       promptTokens: job.prompt.length,
       cachedTokens: this.#cachedTokens,
-      firstTokenMs: firstAtMs === undefined ? undefined : firstAtMs - this.#askedAtMs,
+      firstTokenMs: isMeasured ? firstAtMs - this.#askedAtMs : undefined,
       decodeMs: firstAtMs === undefined ? 0 : this.#lastTokenAtMs - firstAtMs,
       concurrentAnswers: this.#concurrentAnswers,
       made: this.#made,

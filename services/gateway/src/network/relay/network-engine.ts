@@ -51,6 +51,9 @@ export function createNetworkEngine(options: NetworkEngineOptions): Engine {
     get isReady() {
       return fleet.isReady && !closing.signal.aborted;
     },
+    get isLoaded() {
+      return fleet.isLoaded;
+    },
     tokenize: (text, how) => vocabulary.tokenize(text, how),
     detokenize: (tokens) => vocabulary.detokenize(tokens),
     render: (prompt) => vocabulary.render(prompt),

@@ -60,6 +60,8 @@ export interface SessionRunOptions {
   readonly signal: AbortSignal;
   /** The deadline of the first token is four times this, plus two seconds. 10,000 by default. */
   readonly expectedFirstTokenMs?: number;
+  /** The expected time in which the worker loads the model before; 0 by default. */
+  readonly loadMs?: number;
   /** The expected time between tokens, until enough tokens were received to measure it. */
   readonly expectedGapMs?: number;
   /**

@@ -31,7 +31,7 @@ export async function begin(
   const { admission } = model;
   const receivedAt = now();
   const { id: key, priority } = request.caller;
-  admission.check(key, Math.min(asked.choices, admission.slots), SHARES[priority]);
+  admission.check(key, 1, SHARES[priority]);
   const { signal, leave } = clientSignal(reply);
   const head = headOf(model, prefix, receivedAt);
   const planned = await plan();

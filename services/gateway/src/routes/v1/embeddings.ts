@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { EmbeddingPlan } from '../../answers/backend.ts';
 import type { ServedModel } from '../../answers/models.ts';
 import type { AnswerEnd, AnswerStart } from '../../answers/receipts/answer-receipt.ts';
-import { SHARES } from '../../limits/admission.ts';
+import { runInSlots } from '../../limits/admission.ts';
 import type { Reservation } from '../../limits/limits.ts';
 import { type GatewayApp, route } from '../route.ts';
 import { clientSignal, headOf, orDisconnected, receiptHeaders, startOf } from './answering.ts';
@@ -58,7 +58,7 @@ interface EmbeddingRun {
   readonly signal: AbortSignal;
 }
 
-/** Waits for a slot, computes the vectors and records them; of a client that left, the inputs that were processed. */
+/** Computes the vectors as slots become free, and records them; of a client that left, the inputs that were processed. */
 async function embed(app: GatewayApp, { request, model, plan, reservation, start, signal }: EmbeddingRun) {
   const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
   const receiptId = app.recorder.newId();
@@ -67,15 +67,19 @@ async function embed(app: GatewayApp, { request, model, plan, reservation, start
     const end = { outcome, content, usage, finishReasons: [], firstTokenAt: undefined, segments: [] };
     return app.recorder.keep(receiptId, start, end);
   };
-  let vectors: readonly Float32Array[];
+  const vectorsOf: (readonly Float32Array[])[] = [];
   try {
-    using _slot = await model.admission.enter(request.caller.id, signal, SHARES[request.caller.priority]);
-    vectors = await plan.embed(usage, signal);
+    const use = { admission: model.admission, caller: request.caller, signal };
+    await runInSlots(plan.parts.length, use, async (part, stop) => {
+      stop.throwIfAborted();
+      vectorsOf[part] = (await plan.parts[part]?.(usage, stop)) ?? [];
+    });
   } catch (error) {
     if (signal.aborted && usage.promptTokens > 0) await record('cancelled', []).catch(() => {});
     else reservation.settle(0);
     throw error;
   }
+  const vectors = vectorsOf.flat();
   const contents = vectors.map(contentOfVector);
   await record('completed', contents);
   return { vectors, contents, promptTokens: usage.promptTokens, receiptId };

@@ -129,6 +129,7 @@ export const answers = {
     quantisation: z.string().nullable(),
     context_length: z.int().nullable(),
     slots: z.int(),
+    loaded: z.boolean().nullable().describe('False: the next request loads it first. Null: an upstream decides.'),
     verified: Verified.describe('How far it is proved which model answers: the weakest of all that may answer.'),
   }),
   Receipt: z.object({

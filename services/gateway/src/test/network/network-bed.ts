@@ -21,6 +21,7 @@ const CONTEXT = 131_072;
 
 /** Chooses the least busy worker, records all calls, and excludes no worker because of them. */
 class TestFleet implements Fleet {
+  readonly isLoaded = true;
   readonly sessions = new Set<WorkerSession>();
   readonly served: Served[] = [];
   readonly answered: string[] = [];
@@ -48,7 +49,7 @@ class TestFleet implements Fleet {
     const [session] = free.sort((a, b) => rank(a) - rank(b));
     if (!session) return undefined;
     this.chosen.push(session.peer);
-    return { session, expectedFirstTokenMs, decodeTokensPerSecond, contextLength: CONTEXT };
+    return { session, expectedFirstTokenMs, decodeTokensPerSecond, contextLength: CONTEXT, loadMs: 0 };
   }
 
   noteServed = (served: Served) => void this.served.push(served);

@@ -39,81 +39,79 @@ const reasons = async (id: string) => (await news(id)).map(({ reason }) => reaso
 const ofProduct = (cpe: string) => ({ affected: [{ cpe, vendor: 'X', product: 'X', versions: [{ below: '900' }] }] });
 const publish = (id: string, more: object = {}) => shared.publishers.publish(phpHole(id, more));
 
-describe('a known-exploited vulnerability of what domains use', () => {
-  it('reaches the alerts, the live stream and the polled one within one sync, once', async () => {
-    const id = 'CVE-2026-90001';
-    const key = await service.newKey();
-    const follow = (query: string) => openStream(`${service.base}/stack/v1/stream?${query}`, { key });
-    await using all = await follow('types=advisory');
-    await using ofPhp = await follow('provider=php');
-    await using ofNginx = await follow('provider=nginx');
-    await using migrations = await follow('types=migration');
-    publish(id, kev());
-    await shared.sync();
-    const live = JSON.parse((await all.next('advisory')).data) as News;
-    assert.deepEqual([live.type, live.reason, live.advisories.map((each) => each.id)], ['advisory', 'exploited', [id]]);
-    assert.deepEqual(JSON.parse((await ofPhp.next('advisory')).data), live);
-    const polled = await news(id);
-    assert.deepEqual(polled, [live]);
-    assert.deepEqual([await news(id, '&provider=nginx'), await news(id, '&types=anomaly')], [[], []]);
-    assert.equal((await news(id, '&provider=PHP&types=advisory')).length, 1);
-    assert.deepEqual([ofNginx.waiting, migrations.waiting], [0, 0]);
+it('a known-exploited vulnerability of what domains use reaches the alerts, the live stream and the polled one within one sync, once', async () => {
+  const id = 'CVE-2026-90001';
+  const key = await service.newKey();
+  const follow = (query: string) => openStream(`${service.base}/stack/v1/stream?${query}`, { key });
+  await using all = await follow('types=advisory');
+  await using ofPhp = await follow('provider=php');
+  await using ofNginx = await follow('provider=nginx');
+  await using migrations = await follow('types=migration');
+  publish(id, kev());
+  await shared.sync();
+  const live = JSON.parse((await all.next('advisory')).data) as News;
+  assert.deepEqual([live.type, live.reason, live.advisories.map((each) => each.id)], ['advisory', 'exploited', [id]]);
+  assert.deepEqual(JSON.parse((await ofPhp.next('advisory')).data), live);
+  const polled = await news(id);
+  assert.deepEqual(polled, [live]);
+  assert.deepEqual([await news(id, '&provider=nginx'), await news(id, '&types=anomaly')], [[], []]);
+  assert.equal((await news(id, '&provider=PHP&types=advisory')).length, 1);
+  assert.deepEqual([ofNginx.waiting, migrations.waiting], [0, 0]);
 
-    const [alert, ...rest] = await alerts(id);
-    assert.ok(alert && rest.length === 0);
-    assert.deepEqual([alert.kind, alert.severity], ['advisory', 'critical']);
-    const { version, product } = live.advisories[0]?.domains ?? assert.fail();
-    assert.ok(version > 1 && product > 1);
-    assert.ok(alert.detail.startsWith(`${version} domains show an affected version; ${product} more use PHP, `));
-    assertDescribed('/stack/v1/alerts', (await service.get('/stack/v1/alerts')).body);
-    assertDescribed('/stack/v1/stream/json', (await service.get(`${EVENTS}&types=advisory`)).body);
-    assert.deepEqual((await service.get(alert.ref)).body.domains, { version, product });
+  const [alert, ...rest] = await alerts(id);
+  assert.ok(alert && rest.length === 0);
+  assert.deepEqual([alert.kind, alert.severity], ['advisory', 'critical']);
+  const { version, product } = live.advisories[0]?.domains ?? assert.fail();
+  assert.ok(version > 1 && product > 1);
+  assert.ok(alert.detail.startsWith(`${version} domains show an affected version; ${product} more use PHP, `));
+  assertDescribed('/stack/v1/alerts', (await service.get('/stack/v1/alerts')).body);
+  assertDescribed('/stack/v1/stream/json', (await service.get(`${EVENTS}&types=advisory`)).body);
+  assert.deepEqual((await service.get(alert.ref)).body.domains, { version, product });
 
+  await service.restart();
+  await shared.sync();
+  assert.deepEqual([await news(id), await alerts(id)], [polled, [alert]]);
+});
+
+it('a known-exploited vulnerability of what domains use is published when all that was synced before a kill is found at the next start', async () => {
+  const id = 'CVE-2026-90002';
+  publish(id, kev());
+  // Synced by another process, or killed before the next tick: the service itself finds it at its start.
+  await service.running.updateLoop[Symbol.asyncDispose]();
+  await syncOnly(service, shared.publishers);
+  for (let start = 0; start < 2; start += 1) {
     await service.restart();
-    await shared.sync();
-    assert.deepEqual([await news(id), await alerts(id)], [polled, [alert]]);
-  });
-
-  it('is published when all that was synced before a kill is found at the next start', async () => {
-    const id = 'CVE-2026-90002';
-    publish(id, kev());
-    // Synced by another process, or killed before the next tick: the service itself finds it at its start.
-    await service.running.updateLoop[Symbol.asyncDispose]();
-    await syncOnly(service, shared.publishers);
-    for (let start = 0; start < 2; start += 1) {
-      await service.restart();
-      await tick();
-      assert.deepEqual([await reasons(id), (await alerts(id)).length], [['exploited'], 1]);
-    }
-  });
-
-  it('is published once where the alert was written and the event was not', async () => {
-    const id = 'CVE-2026-90003';
-    // Of all tables of that kind: the scheduler has one of its own in each term.
-    const table: AdvisoryTable = Object.getPrototypeOf(service.running.app.store.advisories);
-    const { addEvent } = table;
-    table.addEvent = function (subject, event) {
-      return subject.includes(id) ? Promise.reject(new Error('killed')) : addEvent.call(this, subject, event);
-    };
-    try {
-      publish(id, kev());
-      await shared.sync();
-      assert.deepEqual([(await news(id)).length, (await alerts(id)).length], [0, 1]);
-    } finally {
-      table.addEvent = addEvent;
-    }
     await tick();
-    shared.age();
-    assert.deepEqual([(await news(id)).length, (await alerts(id)).length], [1, 1]);
-  });
+    assert.deepEqual([await reasons(id), (await alerts(id)).length], [['exploited'], 1]);
+  }
+});
 
-  it('is not news when no domain uses it, or when it is old and not exploited', async () => {
-    const [unused, old] = ['CVE-2026-90004', 'CVE-2026-90005'];
-    publish(unused, { ...kev(), ...ofProduct('someone:something') });
-    publish(old, { published: new Date(Date.now() - 31 * DAY_MS).toISOString() });
+it('a known-exploited vulnerability of what domains use is published once where the alert was written and the event was not', async () => {
+  const id = 'CVE-2026-90003';
+  // Of all tables of that kind: the scheduler has one of its own in each term.
+  const table: AdvisoryTable = Object.getPrototypeOf(service.running.app.store.advisories);
+  const { addEvent } = table;
+  table.addEvent = function (subject, event) {
+    return subject.includes(id) ? Promise.reject(new Error('killed')) : addEvent.call(this, subject, event);
+  };
+  try {
+    publish(id, kev());
     await shared.sync();
-    for (const id of [unused, old]) assert.deepEqual([await news(id), await alerts(id)], [[], []]);
-  });
+    assert.deepEqual([(await news(id)).length, (await alerts(id)).length], [0, 1]);
+  } finally {
+    table.addEvent = addEvent;
+  }
+  await tick();
+  shared.age();
+  assert.deepEqual([(await news(id)).length, (await alerts(id)).length], [1, 1]);
+});
+
+it('a known-exploited vulnerability of what domains use is not news when no domain uses it, or when it is old and not exploited', async () => {
+  const [unused, old] = ['CVE-2026-90004', 'CVE-2026-90005'];
+  publish(unused, { ...kev(), ...ofProduct('someone:something') });
+  publish(old, { published: new Date(Date.now() - 31 * DAY_MS).toISOString() });
+  await shared.sync();
+  for (const id of [unused, old]) assert.deepEqual([await news(id), await alerts(id)], [[], []]);
 });
 
 describe('as time passes', () => {
@@ -213,20 +211,18 @@ describe('as time passes', () => {
   });
 });
 
-describe('the text of an alert agrees with the figures, and never calls affected what only uses the product', () => {
-  const NOT_KNOWN = 'affected is not known.';
-  for (const [version, product, severity, detail] of [
-    [1, 0, 'critical', '1 domain shows an affected version.'],
-    [2, 1, 'critical', `2 domains show an affected version; 1 more uses PHP, whether it is ${NOT_KNOWN}`],
-    [0, 1, 'high', `No domain shows an affected version; 1 uses PHP, whether it is ${NOT_KNOWN}`],
-    [0, 12, 'high', `No domain shows an affected version; 12 use PHP, whether they are ${NOT_KNOWN}`],
-  ] as const)
-    it(`${version} by version, ${product} by product`, () => {
-      const exploited = { cve: 'CVE-1', dateAdded: '2026-01-31', dueDate: null, isRansomware: false };
-      const entry = { advisory: { id: 'CVE-1' }, exploited, products: ['php'] } as unknown as Entry;
-      const names = { nameOf: () => 'PHP', ownerOf: () => 'PHP' } as never;
-      const alert = exploitedAlert({ entry, counts: { version, product }, at: new Date(0), names });
-      const expected = `${detail} In CISA's catalogue since 2026-01-31.`;
-      assert.deepEqual([alert.severity, alert.detail], [severity, expected]);
-    });
-});
+const NOT_KNOWN = 'affected is not known.';
+for (const [version, product, severity, detail] of [
+  [1, 0, 'critical', '1 domain shows an affected version.'],
+  [2, 1, 'critical', `2 domains show an affected version; 1 more uses PHP, whether it is ${NOT_KNOWN}`],
+  [0, 1, 'high', `No domain shows an affected version; 1 uses PHP, whether it is ${NOT_KNOWN}`],
+  [0, 12, 'high', `No domain shows an affected version; 12 use PHP, whether they are ${NOT_KNOWN}`],
+] as const)
+  it(`the text of an alert agrees with the figures, and never calls affected what only uses the product: ${version} by version, ${product} by product`, () => {
+    const exploited = { cve: 'CVE-1', dateAdded: '2026-01-31', dueDate: null, isRansomware: false };
+    const entry = { advisory: { id: 'CVE-1' }, exploited, products: ['php'] } as unknown as Entry;
+    const names = { nameOf: () => 'PHP', ownerOf: () => 'PHP' } as never;
+    const alert = exploitedAlert({ entry, counts: { version, product }, at: new Date(0), names });
+    const expected = `${detail} In CISA's catalogue since 2026-01-31.`;
+    assert.deepEqual([alert.severity, alert.detail], [severity, expected]);
+  });

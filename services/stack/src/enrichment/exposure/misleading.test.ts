@@ -1,6 +1,6 @@
 // Publishers whose clocks, dates and lists mislead: nothing is lost, and nothing is called complete that is not.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { epssSource } from '../sources/epss.ts';
 import { kevSource } from '../sources/kev.ts';
@@ -25,62 +25,58 @@ async function openAnswers(sourceAt: SourceAt) {
 
 const iso = (time: number) => new Date(time).toISOString();
 
-describe('NVD', () => {
-  const page = (all: readonly object[], total: number) => ({
-    ...{ resultsPerPage: all.length, startIndex: 0, totalResults: total, format: 'NVD_CVE', version: '2.0' },
-    ...{ timestamp: iso(START).slice(0, -1), vulnerabilities: all },
-  });
-  const nvd: SourceAt = (origin) => nvdSource({ url: `${origin}/cves`, apiKey: undefined, everyMs: HOUR, gapMs: 0 });
+const page = (all: readonly object[], total: number) => ({
+  ...{ resultsPerPage: all.length, startIndex: 0, totalResults: total, format: 'NVD_CVE', version: '2.0' },
+  ...{ timestamp: iso(START).slice(0, -1), vulnerabilities: all },
+});
+const nvd: SourceAt = (origin) => nvdSource({ url: `${origin}/cves`, apiKey: undefined, everyMs: HOUR, gapMs: 0 });
 
-  it('is not complete when a page in the middle holds nothing', async () => {
-    await using publisher = await openAnswers(nvd);
-    const time = iso(START).slice(0, -1);
-    const cve = { id: 'CVE-2026-0001', published: time, lastModified: time, descriptions: [] };
-    publisher.answers['/cves'] = (url: URL) =>
-      url.searchParams.get('startIndex') === '0' ? page([{ cve }], 3) : page([], 3);
-    assert.equal(await publisher.sync(), 'failed');
-  });
-
-  it('is asked from its own clock on, where ours is ahead', async () => {
-    await using publisher = await openAnswers(nvd);
-    publisher.clock.at = START + 3 * HOUR;
-    publisher.answers['/cves'] = page([], 0);
-    assert.equal(await publisher.sync(), 'complete');
-    const { since } = (await publisher.ground.stored('nvd')).cursor as { readonly since: string };
-    assert.ok(Date.parse(since) < START, since);
-  });
+it('NVD is not complete when a page in the middle holds nothing', async () => {
+  await using publisher = await openAnswers(nvd);
+  const time = iso(START).slice(0, -1);
+  const cve = { id: 'CVE-2026-0001', published: time, lastModified: time, descriptions: [] };
+  publisher.answers['/cves'] = (url: URL) =>
+    url.searchParams.get('startIndex') === '0' ? page([{ cve }], 3) : page([], 3);
+  assert.equal(await publisher.sync(), 'failed');
 });
 
-describe('OSV', () => {
-  const osv: SourceAt = (origin) => osvSource({ baseUrl: origin, ecosystems: ['npm'], everyMs: HOUR });
-  const LIST = '/npm/modified_id.csv';
-  const EMPTY_ZIP = Buffer.from('504b0506000000000000000000000000000000000000', 'hex');
+it('NVD is asked from its own clock on, where ours is ahead', async () => {
+  await using publisher = await openAnswers(nvd);
+  publisher.clock.at = START + 3 * HOUR;
+  publisher.answers['/cves'] = page([], 0);
+  assert.equal(await publisher.sync(), 'complete');
+  const { since } = (await publisher.ground.stored('nvd')).cursor as { readonly since: string };
+  assert.ok(Date.parse(since) < START, since);
+});
 
-  it('is followed past a date that lies ahead, and in what is listed late', async () => {
-    await using publisher = await openAnswers(osv);
-    const { answers, clock, ground, sync } = publisher;
-    answers['/npm/all.zip'] = EMPTY_ZIP;
-    answers[LIST] = `${iso(START + 400 * DAY)},GHSA-aaaa-aaaa-aaaa`;
+const osv: SourceAt = (origin) => osvSource({ baseUrl: origin, ecosystems: ['npm'], everyMs: HOUR });
+const LIST = '/npm/modified_id.csv';
+const EMPTY_ZIP = Buffer.from('504b0506000000000000000000000000000000000000', 'hex');
+
+it('OSV is followed past a date that lies ahead, and in what is listed late', async () => {
+  await using publisher = await openAnswers(osv);
+  const { answers, clock, ground, sync } = publisher;
+  answers['/npm/all.zip'] = EMPTY_ZIP;
+  answers[LIST] = `${iso(START + 400 * DAY)},GHSA-aaaa-aaaa-aaaa`;
+  assert.equal(await sync(), 'complete');
+  clock.at += DAY;
+  for (const [id, at] of [
+    ['GHSA-bbbb-bbbb-bbbb', clock.at - HOUR],
+    ['GHSA-cccc-cccc-cccc', clock.at - 2 * HOUR],
+  ] as const) {
+    answers[`/npm/${id}.json`] = { id, modified: iso(at), published: iso(at), affected: [] };
+    answers[LIST] = `${answers[LIST]}\n${iso(at)},${id}`;
     assert.equal(await sync(), 'complete');
-    clock.at += DAY;
-    for (const [id, at] of [
-      ['GHSA-bbbb-bbbb-bbbb', clock.at - HOUR],
-      ['GHSA-cccc-cccc-cccc', clock.at - 2 * HOUR],
-    ] as const) {
-      answers[`/npm/${id}.json`] = { id, modified: iso(at), published: iso(at), affected: [] };
-      answers[LIST] = `${answers[LIST]}\n${iso(at)},${id}`;
-      assert.equal(await sync(), 'complete');
-      assert.ok(idsOf(ground).includes(id), id);
-    }
-  });
+    assert.ok(idsOf(ground).includes(id), id);
+  }
+});
 
-  it('is not complete if there is no list, or another page', async () => {
-    await using publisher = await openAnswers(osv);
-    for (const list of [undefined, '<!doctype html><title>Please log in</title>', '']) {
-      publisher.answers[LIST] = list;
-      assert.equal(await publisher.sync(), 'failed', list);
-    }
-  });
+it('OSV is not complete if there is no list, or another page', async () => {
+  await using publisher = await openAnswers(osv);
+  for (const list of [undefined, '<!doctype html><title>Please log in</title>', '']) {
+    publisher.answers[LIST] = list;
+    assert.equal(await publisher.sync(), 'failed', list);
+  }
 });
 
 it('CISA takes back what it no longer lists, and not what we cannot read any more', async () => {
@@ -115,26 +111,24 @@ it('FIRST is not believed when its scores are of a day to come, or its file is o
   assert.equal((publisher.ground.dump().exploit_scores ?? []).length, 1);
 });
 
-describe('the JSON of publishers', () => {
-  const read = (text: string) => readJson(Buffer.from(text));
+const read = (text: string) => readJson(Buffer.from(text));
 
-  it('is what it says, brackets and quotes in texts too', () => {
-    for (const value of [
-      null,
-      'a"b\\',
-      { 'x\\"[': ['\\\\', '[[['.repeat(500), '"', { y: [{}] }] },
-      Array.from({ length: 1_000 }, (_, n) => ({ n, text: '\\'.repeat(n % 7) })),
-    ])
-      assert.deepEqual(read(JSON.stringify(value)), value);
-    assert.throws(() => read('{"a": '), SyntaxError);
-    assert.throws(() => read('"open'), SyntaxError);
-  });
+it('the JSON of publishers is what it says, brackets and quotes in texts too', () => {
+  for (const value of [
+    null,
+    'a"b\\',
+    { 'x\\"[': ['\\\\', '[[['.repeat(500), '"', { y: [{}] }] },
+    Array.from({ length: 1_000 }, (_, n) => ({ n, text: '\\'.repeat(n % 7) })),
+  ])
+    assert.deepEqual(read(JSON.stringify(value)), value);
+  assert.throws(() => read('{"a": '), SyntaxError);
+  assert.throws(() => read('"open'), SyntaxError);
+});
 
-  it('is refused where it is a maze, whether it ends or not', () => {
-    const deep = '['.repeat(201);
-    assert.throws(() => read(deep), RangeError);
-    assert.throws(() => read(`{"a":${deep}${']'.repeat(201)}}`), RangeError);
-    assert.throws(() => read(`[${'{},'.repeat(4_000_000)}{}]`), RangeError);
-    assert.equal((read(`${'['.repeat(200)}${']'.repeat(200)}`) as unknown[]).length, 1);
-  });
+it('the JSON of publishers is refused where it is a maze, whether it ends or not', () => {
+  const deep = '['.repeat(201);
+  assert.throws(() => read(deep), RangeError);
+  assert.throws(() => read(`{"a":${deep}${']'.repeat(201)}}`), RangeError);
+  assert.throws(() => read(`[${'{},'.repeat(4_000_000)}{}]`), RangeError);
+  assert.equal((read(`${'['.repeat(200)}${']'.repeat(200)}`) as unknown[]).length, 1);
 });

@@ -127,8 +127,5 @@ export async function openPublisher(answers: RequestListener, sourceAt: SourceAt
   const clock = { at: START };
   const ground = stack.use(await openGround(clock, fetcher));
   const source = sourceAt(origin);
-  return Object.assign(stack.move(), {
-    ...{ clock, ground, source },
-    sync: () => ground.run(source),
-  });
+  return Object.assign(stack.move(), { ...{ clock, ground, source }, sync: () => ground.run(source) });
 }

@@ -46,10 +46,8 @@ describe('a look-up', () => {
     const unknown = ['never-scanned.com', 'unknown', 'object'];
     assert.deepEqual(states, [first, second, unknown, ...Array(5).fill(invalid), first]);
     const given = domains.map((name) => name.slice(0, 253).toWellFormed());
-    assert.deepEqual(
-      rows.map(({ domain }: Row) => domain),
-      given,
-    );
+    const found = rows.map(({ domain }: Row) => domain);
+    assert.deepEqual(found, given);
   });
 
   it('has the values of the profile, without services of low confidence', async () => {

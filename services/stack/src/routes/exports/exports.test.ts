@@ -90,13 +90,7 @@ describe('an export', () => {
     };
     assert.deepEqual([await left('no-such-name'), await left('no-such-name')], Array(2).fill([200, '48']));
     for (let i = 0; i < 48; i += 1) await ask('/jobs', { as: free });
-    assert.deepEqual(
-      [await left('other-name'), await left('third-name')],
-      [
-        [429, '0'],
-        [429, '0'],
-      ],
-    );
+    assert.deepEqual([await left('other-name'), await left('third-name')], Array(2).fill([429, '0']));
     const { store, jobs } = service.running.app;
     assert.equal(jobs.of((await store.keys.find(free))?.id ?? '').length, 1);
   });
@@ -131,23 +125,14 @@ describe('a job', () => {
     };
     const file = `/jobs/${job.id}/file`;
     const both = await Promise.all([left(file), left(file)]);
-    assert.deepEqual(
-      both.map(([status, remaining]) => [status, remaining]),
-      [
-        [200, 45],
-        [200, 45],
-      ],
-      'paid once',
-    );
+    for (const [status, remaining] of both) assert.deepEqual([status, remaining], [200, 45], 'paid once');
     const [, , bytes] = both[0];
     assert.deepEqual(linesOf(bytes), ['state,domain,rank', ...names.map((name, i) => `unknown,${name},${i}`)]);
     assert.equal(createHash('sha256').update(bytes).digest('hex'), job.sha256);
     assert.equal((await left(file, { headers: { range: 'bytes=3-' } }))[1], 45);
     for (const path of [`/jobs/${job.id}`, file, '/jobs/job_unknown']) assert.equal((await ask(path)).status, 404);
-    assert.equal(
-      (await ask('/jobs')).body.jobs.some(({ id }: { id: string }) => id === job.id),
-      false,
-    );
+    const isListed = (await ask('/jobs')).body.jobs.some(({ id }: { id: string }) => id === job.id);
+    assert.equal(isListed, false);
     const { body: own } = await ask('/jobs', { as: free });
     assert.deepEqual([own.total, own.jobs[0].is_paid], [1, true]);
   });

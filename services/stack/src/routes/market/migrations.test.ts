@@ -1,6 +1,6 @@
 // Migrations, gains and losses under a clock that moves: windows, flows and lists, compared with the table of changes.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { dayOf } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
 import { DAY_MS, dateOf, type Row, sharedTimeline } from '../../test/timeline.ts';
@@ -16,130 +16,126 @@ const mover = () => {
   return String(timeline.sql(query, firstDay(30))[0]?.p);
 };
 
-describe('migrations', () => {
-  it('are counted by when they were confirmed: within 24 hours, 7 and 30 × 24 hours, and as listed', async () => {
-    const { end, value } = timeline;
-    const { migrations, computed_at, scans, domains, domains_by_state } = await get('stats');
-    assert.equal(computed_at, new Date(end).toISOString());
-    const within = (days: number) =>
-      value(`SELECT count(*) ${MIGRATED} AND confirmed_at > ? AND confirmed_at <= ?`, end - days * DAY_MS, end);
-    assert.deepEqual(migrations, { last_24h: within(1), last_7d: within(7), last_30d: within(30) });
-    assert.ok(migrations.last_24h < migrations.last_7d && migrations.last_7d < migrations.last_30d);
-    for (const days of [1, 7, 30]) {
-      const listed = (await get(`stats/migrations?hours=${24 * days}&limit=1000`)).migrations;
-      assert.equal(listed.length, within(days), `${days} days`);
-    }
-    assert.ok(value(`SELECT count(*) ${MIGRATED} AND at / ${DAY_MS} < confirmed_at / ${DAY_MS}`) > 0, 'over midnight');
+it('migrations are counted by when they were confirmed: within 24 hours, 7 and 30 × 24 hours, and as listed', async () => {
+  const { end, value } = timeline;
+  const { migrations, computed_at, scans, domains, domains_by_state } = await get('stats');
+  assert.equal(computed_at, new Date(end).toISOString());
+  const within = (days: number) =>
+    value(`SELECT count(*) ${MIGRATED} AND confirmed_at > ? AND confirmed_at <= ?`, end - days * DAY_MS, end);
+  assert.deepEqual(migrations, { last_24h: within(1), last_7d: within(7), last_30d: within(30) });
+  assert.ok(migrations.last_24h < migrations.last_7d && migrations.last_7d < migrations.last_30d);
+  for (const days of [1, 7, 30]) {
+    const listed = (await get(`stats/migrations?hours=${24 * days}&limit=1000`)).migrations;
+    assert.equal(listed.length, within(days), `${days} days`);
+  }
+  assert.ok(value(`SELECT count(*) ${MIGRATED} AND at / ${DAY_MS} < confirmed_at / ${DAY_MS}`) > 0, 'over midnight');
 
-    const scanned = 'FROM domains WHERE last_scanned_at IS NOT NULL';
-    assert.deepEqual([scans, domains], [value('SELECT count(*) FROM scans'), value(`SELECT count(*) ${scanned}`)]);
-    const byState = timeline.sql(`SELECT state, count(*) AS n ${scanned} GROUP BY 1`).map(({ state, n }) => [state, n]);
-    const reported = Object.entries(domains_by_state).filter(([, n]) => n !== 0);
-    assert.deepEqual(reported.sort(), byState.sort());
-  });
+  const scanned = 'FROM domains WHERE last_scanned_at IS NOT NULL';
+  assert.deepEqual([scans, domains], [value('SELECT count(*) FROM scans'), value(`SELECT count(*) ${scanned}`)]);
+  const byState = timeline.sql(`SELECT state, count(*) AS n ${scanned} GROUP BY 1`).map(({ state, n }) => [state, n]);
+  const reported = Object.entries(domains_by_state).filter(([, n]) => n !== 0);
+  assert.deepEqual(reported.sort(), byState.sort());
+});
 
-  it('without a window: the list of any age by when they were observed, the flows of thirty days', async () => {
-    for (const category of ['', 'dns', 'email']) {
-      const from = category ? `${MIGRATED} AND category = '${category}'` : MIGRATED;
-      const path = `stats/migrations?limit=1000${category ? `&category=${category}` : ''}`;
-      const { total, window_days, migrations, flows } = await get(path);
-      const all = timeline.sql(`SELECT id ${from} ORDER BY at DESC, id DESC`).map(({ id }) => id);
-      assert.deepEqual([idsOf(migrations), window_days], [all, 30]);
-      const columns = 'category, from_provider AS from_id, to_provider AS to_id, count(*) AS domains';
-      const query = `SELECT ${columns} ${from} AND confirmed_at >= ? GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3`;
-      const pairs = timeline.sql(query, firstDay(30));
-      const reported = flows.map((flow: Row) => [flow.category, flow.from_id, flow.to_id, flow.domains]);
-      const expected = pairs.slice(0, 100).map((row) => Object.values(row));
-      assert.deepEqual(reported, expected);
-      const sum = pairs.reduce((domains, pair) => domains + Number(pair.domains), 0);
-      assert.equal(total, sum);
-      assert.ok(total < all.length, 'the oldest are in the list and in no window');
-    }
-  });
+it('migrations without a window: the list of any age by when they were observed, the flows of thirty days', async () => {
+  for (const category of ['', 'dns', 'email']) {
+    const from = category ? `${MIGRATED} AND category = '${category}'` : MIGRATED;
+    const path = `stats/migrations?limit=1000${category ? `&category=${category}` : ''}`;
+    const { total, window_days, migrations, flows } = await get(path);
+    const all = timeline.sql(`SELECT id ${from} ORDER BY at DESC, id DESC`).map(({ id }) => id);
+    assert.deepEqual([idsOf(migrations), window_days], [all, 30]);
+    const columns = 'category, from_provider AS from_id, to_provider AS to_id, count(*) AS domains';
+    const query = `SELECT ${columns} ${from} AND confirmed_at >= ? GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3`;
+    const pairs = timeline.sql(query, firstDay(30));
+    const reported = flows.map((flow: Row) => [flow.category, flow.from_id, flow.to_id, flow.domains]);
+    const expected = pairs.slice(0, 100).map((row) => Object.values(row));
+    assert.deepEqual(reported, expected);
+    const sum = pairs.reduce((domains, pair) => domains + Number(pair.domains), 0);
+    assert.equal(total, sum);
+    assert.ok(total < all.length, 'the oldest are in the list and in no window');
+  }
+});
 
-  it('of the domains of a query: in the list to its end, in totals, flows and CSV', async () => {
-    const all = (await get('stats/migrations?limit=1000&days=30')).migrations as Row[];
-    const [first] = all;
-    const tld = String(first?.domain).replace(/.*\./, '');
-    const own = all.filter(({ domain }) => String(domain).endsWith(`.${tld}`));
-    assert.ok(own.length > 1 && own.length < all.length);
-    const of = `days=30&query=tld:${tld}`;
-    const paged: Row[] = [];
-    for (let cursor = ''; ; ) {
-      const page = await get(`stats/migrations?${of}&limit=2${cursor && `&cursor=${cursor}`}`);
-      assert.equal(page.total, own.length);
-      assert.equal(
-        page.flows.reduce((sum: number, { domains }: Row) => sum + Number(domains), 0),
-        own.length,
-      );
-      paged.push(...page.migrations);
-      if (page.next_cursor === null) break;
-      cursor = page.next_cursor;
-    }
-    assert.deepEqual(paged, own);
-    const rows = await timeline.rows(`migrations/export.csv?${of}`);
-    assert.deepEqual(
-      rows.map(([id]) => id),
-      own.map(({ id }) => id),
-    );
-  });
+it('migrations of the domains of a query: in the list to its end, in totals, flows and CSV', async () => {
+  const all = (await get('stats/migrations?limit=1000&days=30')).migrations as Row[];
+  const [first] = all;
+  const tld = String(first?.domain).replace(/.*\./, '');
+  const own = all.filter(({ domain }) => String(domain).endsWith(`.${tld}`));
+  assert.ok(own.length > 1 && own.length < all.length);
+  const of = `days=30&query=tld:${tld}`;
+  const paged: Row[] = [];
+  for (let cursor = ''; ; ) {
+    const page = await get(`stats/migrations?${of}&limit=2${cursor && `&cursor=${cursor}`}`);
+    assert.equal(page.total, own.length);
+    const sum = page.flows.reduce((sum: number, { domains }: Row) => sum + Number(domains), 0);
+    assert.equal(sum, own.length);
+    paged.push(...page.migrations);
+    if (page.next_cursor === null) break;
+    cursor = page.next_cursor;
+  }
+  assert.deepEqual(paged, own);
+  const rows = await timeline.rows(`migrations/export.csv?${of}`);
+  assert.deepEqual(
+    rows.map(([id]) => id),
+    own.map(({ id }) => id),
+  );
+});
 
-  it('of a window: by provider, side and category, newest confirmation first, in pages and as CSV', async () => {
-    const provider = mover();
-    for (const [window, since, windowDays] of [
-      ['days=1', firstDay(1), 1],
-      ['days=7', firstDay(7), 7],
-      ['days=30', firstDay(30), 30],
-      ['hours=24', timeline.end - DAY_MS + 1, 1],
-      ['hours=720', timeline.end - 30 * DAY_MS + 1, 30],
-    ] as const)
-      for (const [filter, where] of [
-        ['', '1'],
-        ['&category=dns', "category = 'dns'"],
-        [`&provider=${provider}`, `'${provider}' IN (from_provider, to_provider)`],
-        [`&provider=${provider}&direction=out`, `from_provider = '${provider}'`],
-        [`&provider=${provider}&direction=in`, `to_provider = '${provider}'`],
-      ] as const) {
-        const query = `SELECT id ${MIGRATED} AND ${where} AND confirmed_at >= ? ORDER BY confirmed_at DESC, id DESC`;
-        const rows = timeline.sql(query, since).map(({ id }) => id);
-        const path = `stats/migrations?${window}${filter}`;
-        const { migrations, flows, ...page } = await get(`${path}&limit=1000`);
-        const sum = flows.reduce((all: number, { domains }: Row) => all + Number(domains), 0);
-        assert.deepEqual([idsOf(migrations), page.total, sum], [rows, rows.length, rows.length], path);
-        assert.deepEqual([page.has_more, page.flows_total, page.window_days], [false, flows.length, windowDays], path);
-        assert.equal((await timeline.rows(`migrations/export.csv?${window}${filter}`)).length, rows.length, path);
-        const second = await get(`${path}&limit=3&offset=2`);
-        assert.deepEqual([idsOf(second.migrations), second.has_more], [rows.slice(2, 5), rows.length > 5], path);
-        if (rows.length > 2) assert.equal((await get(`${path}&limit=${rows.length - 1}`)).has_more, true);
-      }
-    const { flows } = await get(`stats/migrations?provider=${provider}&direction=out&days=30`);
-    assert.ok(flows.length > 0);
-    for (const { to_id, category, domains } of flows) {
-      const path = `stats/migrations?provider=${provider}&direction=out&other=${to_id}&category=${category}&days=30`;
-      assert.equal((await get(path)).migrations.length, domains, to_id);
-    }
-  });
-
-  it('as CSV: each side, newest first, the cells as the change has them', async () => {
-    const provider = mover();
-    const { names } = timeline.service.running.app;
-    const timeOf = (value: unknown) => new Date(Number(value)).toISOString();
-    for (const [direction, where] of [
-      ['', `'${provider}' IN (from_provider, to_provider)`],
-      ['&direction=in', `to_provider = '${provider}'`],
-      ['&direction=out', `from_provider = '${provider}'`],
+it('migrations of a window: by provider, side and category, newest confirmation first, in pages and as CSV', async () => {
+  const provider = mover();
+  for (const [window, since, windowDays] of [
+    ['days=1', firstDay(1), 1],
+    ['days=7', firstDay(7), 7],
+    ['days=30', firstDay(30), 30],
+    ['hours=24', timeline.end - DAY_MS + 1, 1],
+    ['hours=720', timeline.end - 30 * DAY_MS + 1, 30],
+  ] as const)
+    for (const [filter, where] of [
+      ['', '1'],
+      ['&category=dns', "category = 'dns'"],
+      [`&provider=${provider}`, `'${provider}' IN (from_provider, to_provider)`],
+      [`&provider=${provider}&direction=out`, `from_provider = '${provider}'`],
+      [`&provider=${provider}&direction=in`, `to_provider = '${provider}'`],
     ] as const) {
-      const changes = 'SELECT c.*, d.name FROM changes c JOIN domains d ON d.id = c.domain_id';
-      const rows = timeline.sql(`${changes} WHERE type = 'migrated' AND ${where} ORDER BY at DESC, c.id DESC`);
-      const cells = rows.map((row) => {
-        const sides = [row.from_provider, row.to_provider];
-        const times = [timeOf(row.at), timeOf(row.confirmed_at)];
-        const named = [row.name, row.category, ...sides.map((id) => names.nameOf(String(id))), ...sides];
-        return [`ch_${String(row.id).padStart(10, '0')}`, ...times, ...named, row.confidence, row.importance];
-      });
-      assert.deepEqual(await timeline.rows(`migrations/export.csv?provider=${provider}${direction}`), cells);
+      const query = `SELECT id ${MIGRATED} AND ${where} AND confirmed_at >= ? ORDER BY confirmed_at DESC, id DESC`;
+      const rows = timeline.sql(query, since).map(({ id }) => id);
+      const path = `stats/migrations?${window}${filter}`;
+      const { migrations, flows, ...page } = await get(`${path}&limit=1000`);
+      const sum = flows.reduce((all: number, { domains }: Row) => all + Number(domains), 0);
+      assert.deepEqual([idsOf(migrations), page.total, sum], [rows, rows.length, rows.length], path);
+      assert.deepEqual([page.has_more, page.flows_total, page.window_days], [false, flows.length, windowDays], path);
+      assert.equal((await timeline.rows(`migrations/export.csv?${window}${filter}`)).length, rows.length, path);
+      const second = await get(`${path}&limit=3&offset=2`);
+      assert.deepEqual([idsOf(second.migrations), second.has_more], [rows.slice(2, 5), rows.length > 5], path);
+      if (rows.length > 2) assert.equal((await get(`${path}&limit=${rows.length - 1}`)).has_more, true);
     }
-  });
+  const { flows } = await get(`stats/migrations?provider=${provider}&direction=out&days=30`);
+  assert.ok(flows.length > 0);
+  for (const { to_id, category, domains } of flows) {
+    const path = `stats/migrations?provider=${provider}&direction=out&other=${to_id}&category=${category}&days=30`;
+    assert.equal((await get(path)).migrations.length, domains, to_id);
+  }
+});
+
+it('migrations as CSV: each side, newest first, the cells as the change has them', async () => {
+  const provider = mover();
+  const { names } = timeline.service.running.app;
+  const timeOf = (value: unknown) => new Date(Number(value)).toISOString();
+  for (const [direction, where] of [
+    ['', `'${provider}' IN (from_provider, to_provider)`],
+    ['&direction=in', `to_provider = '${provider}'`],
+    ['&direction=out', `from_provider = '${provider}'`],
+  ] as const) {
+    const changes = 'SELECT c.*, d.name FROM changes c JOIN domains d ON d.id = c.domain_id';
+    const rows = timeline.sql(`${changes} WHERE type = 'migrated' AND ${where} ORDER BY at DESC, c.id DESC`);
+    const cells = rows.map((row) => {
+      const sides = [row.from_provider, row.to_provider];
+      const times = [timeOf(row.at), timeOf(row.confirmed_at)];
+      const named = [row.name, row.category, ...sides.map((id) => names.nameOf(String(id))), ...sides];
+      return [`ch_${String(row.id).padStart(10, '0')}`, ...times, ...named, row.confidence, row.importance];
+    });
+    assert.deepEqual(await timeline.rows(`migrations/export.csv?provider=${provider}${direction}`), cells);
+  }
 });
 
 it('gains and losses of a provider are listed, each domain once with where it went, in pages and as CSV', async () => {

@@ -39,10 +39,8 @@ it('records are those of now, or of a date, with their times and the domains tha
     ended_at: day(2),
   });
   assert.equal((await ask(`domains/${a}/records?at=2025-12-31`)).total, 0);
-  assert.deepEqual(
-    now.related.slice(0, 2).map(({ domain }: { domain: string }) => domain),
-    [b, c],
-  );
+  const domains = now.related.slice(0, 2).map(({ domain }: { domain: string }) => domain);
+  assert.deepEqual(domains, [b, c]);
   assert.deepEqual(now.related[0].values[0], { kind: 'verification', value: TOKEN });
   const { text: csv } = await service.get(`/stack/v1/exports/records?q=${a}&kind=mx`);
   const rows = [`mx,${GOOGLE},${day(0)},${day(0)},${day(2)}`, `mx,${MICROSOFT},${day(2)},${day(2)},`];

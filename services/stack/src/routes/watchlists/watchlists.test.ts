@@ -120,10 +120,8 @@ describe('watchlists', () => {
     assert.equal(sent.length, 3);
     assert.deepEqual(new Set(received.map(({ headers, body: text }) => `${headers['webhook-id']} ${text}`)).size, 1);
     const data = sent[0]?.data as { notifications: Body[] };
-    assert.deepEqual(
-      data.notifications.map(({ rule, domain }) => [rule, domain]),
-      [['migrated_to', domain]],
-    );
+    const found = data.notifications.map(({ rule, domain }) => [rule, domain]);
+    assert.deepEqual(found, [['migrated_to', domain]]);
     const { notifications } = (await ask('GET', `${LISTS}/${list.id}/notifications`)).body;
     assert.partialDeepStrictEqual(notifications, data.notifications);
 
@@ -185,10 +183,8 @@ describe('watchlists', () => {
     assert.equal((await click('confirm', 'x'.repeat(32))).status, 404);
     assert.match((await click('confirm')).text, /receives notifications/);
     const { id: message } = await test('delivered');
-    assert.deepEqual(
-      mails.map(({ to }) => to),
-      [['me+x@home.test'], ['me+x@home.test']],
-    );
+    const recipients = mails.map(({ to }) => to);
+    assert.deepEqual(recipients, [['me+x@home.test'], ['me+x@home.test']]);
     for (const header of [`Message-ID: <${message}@own.test>`, 'List-Unsubscribe-Post: List-Unsubscribe=One-Click'])
       assert.ok(mails[1]?.content.includes(`${header}\r\n`), mails[1]?.content);
     assert.equal((await click('unsubscribe')).status, 200);

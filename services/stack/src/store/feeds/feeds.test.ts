@@ -77,11 +77,8 @@ onEach(kept, 'feeds', (_backend, test) => {
     );
     assert.deepEqual(feeds, [`${B} 2 b1 2026-02-02T00:00:00.000Z`, `${A} 1 a1 2026-02-03T00:00:00.000Z`]);
     const rest = await mentions.feedsNaming('x.com', 10, [2, b]);
-    assert.deepEqual(
-      rest.map(({ url }) => url),
-      [A],
-      'those after the first',
-    );
+    const urls = rest.map(({ url }) => url);
+    assert.deepEqual(urls, [A], 'those after the first');
     assert.equal(await mentions.domain('unnamed.com'), undefined);
     assert.deepEqual(await mentions.feedsNaming('unnamed.com', 10), []);
   });

@@ -1,0 +1,286 @@
+// The models that share a memory budget: loaded at their first use; the least recently used ones are closed for it.
+import { Semaphore } from '@strata/limits';
+import { type Engine, EngineError } from '../engine.ts';
+import { LoadBackoff, NotLoadedError } from './load-backoff.ts';
+
+export interface LoadableModel {
+  readonly id: string;
+  /** Estimated memory of the loaded model, in bytes. */
+  readonly memoryBytes: number;
+  /** Rejects with the signal's reason when aborted. */
+  load(signal: AbortSignal): Promise<Engine>;
+}
+
+type Log = (facts: Readonly<Record<string, unknown>>, message: string) => void;
+
+export interface ModelMemoryDeps {
+  readonly log: { readonly info: Log; readonly error: Log };
+  /** Monotonic clock. */
+  readonly nowMs: () => number;
+}
+
+export interface ModelMemoryOptions {
+  readonly budgetBytes: number;
+  /** Maximum duration of a load and of the wait for memory, each; 300,000 by default. */
+  readonly loadMs?: number;
+}
+
+/** A loaded model in use: it is not closed before this is disposed. */
+export interface ModelLease extends Disposable {
+  readonly engine: Engine;
+}
+
+/** A model of the budget. */
+export interface SharedModel {
+  readonly isLoaded: boolean;
+  /** Whether its last load failed a moment ago: until a retry is due, uses are refused. */
+  readonly isFailing: boolean;
+  /** The model if it is loaded. Throws NotLoadedError while it is failing. */
+  tryUse(): ModelLease | undefined;
+  /** Waits until it is loaded. Rejects with NotLoadedError, or with the signal's reason. */
+  use(signal: AbortSignal): Promise<ModelLease>;
+  /** Records that its file cannot be used, as a failed load. */
+  failed(cause: unknown): NotLoadedError;
+}
+
+export interface ModelMemoryStats {
+  readonly loads: number;
+  readonly evictions: number;
+  readonly failures: number;
+  /** Estimated bytes of the models that are loaded or being loaded. */
+  readonly heldBytes: number;
+  readonly budgetBytes: number;
+}
+
+const LOAD_MS = 300_000;
+/** Running answers may end within this time. */
+const BUSY_RETRY_MS = 10_000;
+
+interface Resident {
+  readonly model: LoadableModel;
+  readonly backoff: LoadBackoff;
+  /** Whether its memory is counted: it is loaded, being loaded, or being closed. */
+  isHeld: boolean;
+  engine: Engine | undefined;
+  /** Uses in progress. */
+  users: number;
+  /** Order of the last use. */
+  usedAt: number;
+  /** It is to be closed: new uses wait for the next load, so that a busy model does not keep the memory. */
+  isLeaving: boolean;
+  loading: Promise<void> | undefined;
+  /** Aborts a load that still waits for memory when nothing waits for it any more. */
+  unwanted: AbortController;
+  readonly waiting: Set<PromiseWithResolvers<ModelLease>>;
+}
+
+export class ModelMemory implements AsyncDisposable {
+  readonly #budgetBytes: number;
+  readonly #loadMs: number;
+  readonly #deps: ModelMemoryDeps;
+  readonly #residents: Resident[] = [];
+  /** One model at a time waits for memory, in order of arrival: what it frees is not taken by a later one. */
+  readonly #queue = new Semaphore(1);
+  readonly #closing = new AbortController();
+  #changed = Promise.withResolvers<void>();
+  #clock = 0;
+  #heldBytes = 0;
+  #counts = { loads: 0, evictions: 0, failures: 0 };
+
+  constructor({ budgetBytes, loadMs = LOAD_MS }: ModelMemoryOptions, deps: ModelMemoryDeps) {
+    this.#budgetBytes = budgetBytes;
+    this.#loadMs = loadMs;
+    this.#deps = deps;
+  }
+
+  get stats(): ModelMemoryStats {
+    return { ...this.#counts, heldBytes: this.#heldBytes, budgetBytes: this.#budgetBytes };
+  }
+
+  /** The model has to fit into the budget alone. */
+  add(model: LoadableModel): SharedModel {
+    if (model.memoryBytes > this.#budgetBytes) throw new RangeError(`${model.id} exceeds the memory budget`);
+    const resident: Resident = {
+      ...{ model, backoff: new LoadBackoff(this.#deps.nowMs), isHeld: false, engine: undefined, users: 0, usedAt: 0 },
+      ...{ isLeaving: false, loading: undefined, unwanted: new AbortController(), waiting: new Set() },
+    };
+    this.#residents.push(resident);
+    return {
+      get isLoaded() {
+        return resident.engine !== undefined;
+      },
+      get isFailing() {
+        return resident.backoff.remainingMs > 0;
+      },
+      tryUse: () => {
+        resident.backoff.check(model.id);
+        return this.#lease(resident);
+      },
+      failed: (cause) => this.#failed(resident, cause),
+      use: (signal) => this.#use(resident, signal),
+    };
+  }
+
+  #lease(resident: Resident): ModelLease | undefined {
+    const { engine, isLeaving } = resident;
+    return engine && !isLeaving ? this.#leaseOf(resident, engine) : undefined;
+  }
+
+  #leaseOf(resident: Resident, engine: Engine): ModelLease {
+    resident.users += 1;
+    resident.usedAt = ++this.#clock;
+    const end = () => {
+      resident.users -= 1;
+      resident.usedAt = ++this.#clock;
+      this.#notify();
+    };
+    return { engine, [Symbol.dispose]: end };
+  }
+
+  async #use(resident: Resident, signal: AbortSignal): Promise<ModelLease> {
+    signal.throwIfAborted();
+    this.#closing.signal.throwIfAborted();
+    const lease = this.#lease(resident);
+    if (lease) return lease;
+    resident.backoff.check(resident.model.id);
+    const waiter = Promise.withResolvers<ModelLease>();
+    resident.waiting.add(waiter);
+    const leave = () => {
+      if (!resident.waiting.delete(waiter)) return;
+      waiter.reject(signal.reason);
+      if (resident.waiting.size === 0) resident.unwanted.abort();
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    this.#start(resident);
+    return waiter.promise.finally(() => signal.removeEventListener('abort', leave));
+  }
+
+  /** Concurrent first uses share one load. */
+  #start(resident: Resident): void {
+    resident.loading ??= this.#load(resident).finally(() => {
+      resident.loading = undefined;
+      // They came after the previous load was given up, or after the model was chosen to be closed.
+      if (resident.waiting.size > 0) this.#start(resident);
+    });
+  }
+
+  /** Serves the waiters, or rejects them; never rejects itself. */
+  async #load(resident: Resident): Promise<void> {
+    const { model, backoff } = resident;
+    const closed = this.#closing.signal;
+    const unwanted = new AbortController();
+    resident.unwanted = unwanted;
+    try {
+      await this.#freeMemory(resident, AbortSignal.any([this.#deadline(), unwanted.signal]));
+    } catch (cause) {
+      if (unwanted.signal.aborted) return;
+      const busy = () =>
+        new NotLoadedError(`the models in use leave no memory for ${model.id}`, BUSY_RETRY_MS, { cause });
+      return this.#reject(resident, closed.aborted ? stopped() : busy());
+    }
+    // It was not closed in the end.
+    if (resident.engine) return;
+    try {
+      resident.engine = await model.load(this.#deadline());
+      this.#counts.loads += 1;
+      backoff.succeeded();
+      this.#serve(resident, resident.engine);
+    } catch (cause) {
+      this.#release(resident);
+      if (closed.aborted) return this.#reject(resident, stopped());
+      this.#reject(resident, this.#failed(resident, cause));
+    }
+    this.#notify();
+  }
+
+  #failed({ model: { id }, backoff }: Resident, cause: unknown): NotLoadedError {
+    this.#counts.failures += 1;
+    const retryInMs = backoff.failed();
+    this.#deps.log.error({ model: id, err: cause, retryInMs }, 'the model cannot be loaded');
+    return new NotLoadedError(`${id} cannot be loaded`, retryInMs, { cause });
+  }
+
+  #serve(resident: Resident, engine: Engine): void {
+    for (const waiter of resident.waiting) waiter.resolve(this.#leaseOf(resident, engine));
+    resident.waiting.clear();
+  }
+
+  #reject({ waiting }: Resident, error: Error): void {
+    for (const waiter of waiting) waiter.reject(error);
+    waiting.clear();
+  }
+
+  /** Counts the model's memory after enough other models are closed. */
+  async #freeMemory(resident: Resident, signal: AbortSignal): Promise<void> {
+    using _turn = await this.#queue.enter(signal);
+    // The load for which it was to be closed was given up.
+    if (resident.engine) return this.#serve(resident, resident.engine);
+    const victims = this.#victims(resident.model.memoryBytes);
+    for (const victim of victims) victim.isLeaving = true;
+    const evictions = await Promise.allSettled(
+      victims.map((victim) => this.#evict(victim, { for: resident.model.id, signal })),
+    );
+    for (const victim of victims) victim.isLeaving = false;
+    for (const eviction of evictions) if (eviction.status === 'rejected') throw eviction.reason;
+    resident.isHeld = true;
+    this.#heldBytes += resident.model.memoryBytes;
+  }
+
+  /** Idle models first, the least recently used ones of them; then those in use. */
+  #victims(neededBytes: number): readonly Resident[] {
+    const held = this.#residents.filter(({ isHeld }) => isHeld);
+    const isBusy = ({ engine, users }: Resident) => Number(engine === undefined || users > 0);
+    const ordered = held.toSorted((a, b) => isBusy(a) - isBusy(b) || a.usedAt - b.usedAt);
+    let missing = this.#heldBytes + neededBytes - this.#budgetBytes;
+    return ordered.filter(({ model }) => {
+      if (missing <= 0) return false;
+      missing -= model.memoryBytes;
+      return true;
+    });
+  }
+
+  /** Waits until the model is loaded and nothing uses it; then closes it, and waits for the end of its processes. */
+  async #evict(victim: Resident, { for: other, signal }: { for: string; signal: AbortSignal }): Promise<void> {
+    const aborted = Promise.withResolvers<never>();
+    aborted.promise.catch(() => {});
+    signal.addEventListener('abort', () => aborted.reject(signal.reason), { once: true });
+    while (victim.isHeld && (!victim.engine || victim.users > 0)) {
+      signal.throwIfAborted();
+      await Promise.race([this.#changed.promise, aborted.promise]);
+    }
+    const { engine, model } = victim;
+    // Undefined: its load has failed.
+    if (!engine) return;
+    victim.engine = undefined;
+    try {
+      await engine[Symbol.asyncDispose]();
+    } finally {
+      this.#release(victim);
+    }
+    this.#counts.evictions += 1;
+    this.#deps.log.info({ model: model.id, for: other, heldBytes: this.#heldBytes }, 'model closed to free memory');
+  }
+
+  #release(resident: Resident): void {
+    if (resident.isHeld) this.#heldBytes -= resident.model.memoryBytes;
+    resident.isHeld = false;
+  }
+
+  #deadline(): AbortSignal {
+    return AbortSignal.any([AbortSignal.timeout(this.#loadMs), this.#closing.signal]);
+  }
+
+  #notify(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(stopped());
+    while (this.#residents.some(({ loading }) => loading))
+      await Promise.all(this.#residents.map(({ loading }) => loading));
+    await Promise.all(this.#residents.map(({ engine }) => engine?.[Symbol.asyncDispose]()));
+  }
+}
+
+const stopped = () => new EngineError('crashed', 'the engine was stopped');

@@ -1,0 +1,31 @@
+// The AI SDK: tools, JSON and reasoning, complete and streamed.
+import assert from 'node:assert/strict';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { generateText, Output, streamText, tool } from 'ai';
+import { z } from 'zod';
+import { eachFamily } from '../../support/model-families.ts';
+
+const inputSchema = z.object({ city: z.enum(['Bern', 'Oslo']) });
+
+eachFamily('the AI SDK', async ({ model: name, ...options }) => {
+  const provider = createOpenAICompatible({ ...options, name: 'strata', supportsStructuredOutputs: true });
+  const asked = { model: provider(name), seed: Math.trunc(Math.random() * 2 ** 31) };
+  const find = tool({ inputSchema, strict: true, execute: async ({ city }) => `found ${city}` });
+  const calling = { ...asked, prompt: 'Where?', tools: { find }, toolChoice: 'required' as const };
+  const { toolResults, reasoningText, response } = await generateText(calling);
+  const results = toolResults.map(({ output }) => output);
+  assert.match(String(results[0]), /^found (Bern|Oslo)$/);
+
+  const parts = await Array.fromAsync(streamText(calling).fullStream);
+  assert.deepEqual(
+    parts.flatMap((part) => (part.type === 'tool-result' ? [part.output] : [])),
+    results,
+  );
+  const thoughts = parts.map((part) => (part.type === 'reasoning-delta' ? part.text : ''));
+  assert.equal(thoughts.join(''), reasoningText ?? '');
+
+  const messages = [{ role: 'user' as const, content: 'Where?' }, ...response.messages];
+  const { output } = await generateText({ ...asked, messages, output: Output.object({ schema: inputSchema }) });
+  assert.ok(inputSchema.parse(output));
+  return reasoningText;
+});

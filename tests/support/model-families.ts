@@ -1,0 +1,62 @@
+// Models of three families with the vocabulary and the template of each, and random weights: what they write is
+// random, but in real tokens of llama.cpp. Held by grammars it becomes calls and JSON.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { it } from 'node:test';
+import { type ModelFamily, randomModel } from '@strata/testnet';
+import { startHarness } from '../../services/gateway/src/test/harness.ts';
+import { shared } from './shared.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
+
+const words = (text: string) => text.split(' ');
+const FAMILIES: Readonly<Record<string, Omit<ModelFamily, 'template'>>> = {
+  qwen3: {
+    ...{ controls: words('<|im_start|> <|im_end|> <|endoftext|>'), end: '<|im_end|>' },
+    likely: words('<|im_end|> </think> <tool_call>'),
+    added: words('<tool_call> </tool_call> <tool_response> </tool_response> <think> </think>'),
+  },
+  mistral: {
+    controls: words(
+      '<s> </s> [INST] [/INST] [AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] [TOOL_RESULTS] [/TOOL_RESULTS] [TOOL_CALLS] [ARGS] [THINK] [/THINK]',
+    ),
+    ...{ end: '</s>', likely: words('</s> [/THINK] [THINK] [TOOL_CALLS]') },
+  },
+  harmony: {
+    controls: words('<|return|> <|constrain|> <|channel|> <|start|> <|end|> <|message|> <|call|>'),
+    ...{ end: '<|return|>', likely: words('<|return|> <|end|> <|channel|>') },
+  },
+};
+
+const gateways = Object.entries(FAMILIES).map(([name, family]) => ({
+  name,
+  start: shared(async () => {
+    const template = readFileSync(path.join(import.meta.dirname, 'families', `${name}.jinja`), 'utf8');
+    const directory = await temporaryDirectory();
+    const file = path.join(directory.path, `${name}.gguf`);
+    const shape = { layers: 1, width: 64, heads: 2, hidden: 64, context: 8_192, weights: 'F16' } as const;
+    await writeFile(file, randomModel({ ...shape, seed: name, name, family: { ...family, template } }));
+    return startHarness({ STRATA_MODEL: file, STRATA_MODEL_SLOTS: '1' });
+  }),
+}));
+
+export interface FamilyClient {
+  readonly model: string;
+  readonly apiKey: string;
+  readonly baseURL: string;
+}
+
+/** What a client that runs tools, JSON and reasoning found in answers: undefined where a model did not reason. */
+type Trial = (options: FamilyClient) => Promise<string | undefined>;
+
+/** Runs a trial for each family until the model reasoned in it: by chance about every second time. */
+export function eachFamily(name: string, trial: Trial): void {
+  for (const { name: model, start } of gateways)
+    it(`${name} with a model of ${model}`, async () => {
+      const { base, key: apiKey } = await start();
+      const found: (string | undefined)[] = [];
+      while (found.length < 20 && !found.at(-1)) found.push(await trial({ model, apiKey, baseURL: `${base}/v1` }));
+      assert.ok(found.at(-1), 'the model never reasoned');
+    });
+}
