@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
 import type { AdvisoryRecord, Cvss } from './advisory.ts';
@@ -25,65 +25,64 @@ const scored = (by: string, version: Cvss['version'], score: number) => {
 };
 const shown = (...cvss: Cvss[]) => mergeRecords('CVE-2024-0001', [record({ cvss })]);
 
-describe('all publishers’ words on one vulnerability', () => {
-  it('are one advisory', () => {
-    const merged = mergeRecords('CVE-2021-44228', log4shell);
-    const times = { published: '2021-12-10T00:00:00.000Z', modified: '2025-05-09T13:13:16.000Z' };
-    const words = { aliases: ['GHSA-JFH8-C2JP-5V3Q'], severity: 'critical', cvss: { by: 'nvd', score: 10 } };
-    assert.partialDeepStrictEqual({ ...merged }, { ...times, ...words });
-    assert.match(merged?.title ?? '', /^Apache Log4j2 JNDI features/);
-    const claims = merged?.claims.map(({ source, kind }) => `${source} ${kind}`);
-    assert.deepEqual(claims, ['nvd configuration', 'nvd configuration', 'cna product', 'ghsa product']);
-    assert.deepEqual([merged?.urls.length, merged?.aliases.length], [3, 1]);
-  });
-  it('come to the same in any order, also when given twice', () => {
-    const twins = [record({ title: 'a' }), record({ title: 'b' }), record({ modified: '2024-02-01T00:00:00.000Z' })];
-    const all = [...log4shell, ...twins, ...log4shell];
-    const expected = JSON.stringify(mergeRecords('CVE-2021-44228', all));
-    holds(100, [fc.shuffledSubarray(all, { minLength: all.length })], (shuffled) =>
-      assert.equal(JSON.stringify(mergeRecords('CVE-2021-44228', shuffled)), expected),
-    );
-  });
-  it('are nothing without any', () => assert.equal(mergeRecords('CVE-2024-0001', []), undefined));
-  it('show NVD’s scoring before the CNA’s before that of other scorers, in its newest version', () => {
-    const rest = ['zeta', 'osv', 'ghsa', 'cisa-adp'].map((by, i) => scored(by, '4.0', i + 1));
-    assert.equal(shown(...rest)?.cvss?.by, 'cisa-adp');
-    assert.equal(shown(...rest, scored('cna', '3.0', 5))?.cvss?.by, 'cna');
-    const nvd = [scored('nvd', '2.0', 9), scored('nvd', '3.1', 6), scored('nvd', '3.1', 7), scored('nvd', '3.0', 8)];
-    assert.deepEqual(shown(...rest, ...nvd)?.cvss, nvd[2]);
-    assert.equal(shown(scored('zeta', '4.0', 1))?.cvss?.by, 'zeta');
-  });
-  it('take a publisher’s word for the severity only without a scoring', () => {
-    const word = { severity: 'high' } as const;
-    assert.equal(mergeRecords('x', [record(word)])?.severity, 'high');
-    assert.equal(mergeRecords('x', [record({ ...word, cvss: [scored('nvd', '3.1', 5)] })])?.severity, 'medium');
-    assert.equal(mergeRecords('x', [record({ ...word, cvss: [scored('nvd', '3.1', 0)] })])?.severity, null);
-  });
-  it('are rejected when all have withdrawn it, and a withdrawn one’s claims do not count', () => {
-    const [nvd, cna] = log4shell.map((given) => ({ ...given, state: 'rejected' as const }));
-    assert.ok(nvd && cna);
-    const rejected = mergeRecords('CVE-2021-44228', [nvd, cna]);
-    assert.deepEqual([rejected?.state, rejected?.claims], ['rejected', []]);
-    assert.notEqual(rejected?.summary, null);
-    const listed = mergeRecords('CVE-2021-44228', [...log4shell.filter(({ source }) => source !== 'cna'), cna]);
-    assert.deepEqual([listed?.state, listed?.claims], ['rejected', []], 'the CVE List alone');
-    const other = mergeRecords('CVE-2021-44229', [...log4shell.filter(({ source }) => source !== 'cna'), cna]);
-    assert.equal(other?.state, 'published', 'of another number');
-    const left = mergeRecords('CVE-2021-44228', [nvd, ...log4shell.slice(1)]);
-    assert.deepEqual([left?.state, left?.claims.map(({ source }) => source)], ['published', ['cna', 'ghsa']]);
-  });
-  it('have as their id the smallest CVE id, else GitHub’s, else the record’s own', () => {
-    for (const [id, aliases, expected] of [
-      ['CVE-2024-2', [], 'CVE-2024-2'],
-      ['GHSA-aaaa-bbbb-cccc', ['CVE-2024-0002', 'CVE-2024-0001'], 'CVE-2024-0001'],
-      ['GHSA-aaaa-bbbb-cccc', ['PYSEC-2024-1'], 'GHSA-aaaa-bbbb-cccc'],
-      ['PYSEC-2024-1', ['GHSA-AAAA-BBBB-CCCC'], 'GHSA-aaaa-bbbb-cccc'],
-      ['GHSA-aaaa-bbbb-cccd', ['GHSA-AAAA-BBBB-CCCC'], 'GHSA-aaaa-bbbb-cccc'],
-      ['PYSEC-2024-1', ['GO-2024-1', 'GHSA-1'], 'PYSEC-2024-1'],
-      ['DSA-1', ['cve-2024-0003'], 'CVE-2024-0003'],
-    ] as const)
-      assert.equal(advisoryIdOf({ id, aliases }), expected);
-  });
+it('all publishers’ words on one vulnerability are one advisory', () => {
+  const merged = mergeRecords('CVE-2021-44228', log4shell);
+  const times = { published: '2021-12-10T00:00:00.000Z', modified: '2025-05-09T13:13:16.000Z' };
+  const words = { aliases: ['GHSA-JFH8-C2JP-5V3Q'], severity: 'critical', cvss: { by: 'nvd', score: 10 } };
+  assert.partialDeepStrictEqual({ ...merged }, { ...times, ...words });
+  assert.match(merged?.title ?? '', /^Apache Log4j2 JNDI features/);
+  const claims = merged?.claims.map(({ source, kind }) => `${source} ${kind}`);
+  assert.deepEqual(claims, ['nvd configuration', 'nvd configuration', 'cna product', 'ghsa product']);
+  assert.deepEqual([merged?.urls.length, merged?.aliases.length], [3, 1]);
+});
+it('all publishers’ words on one vulnerability come to the same in any order, also when given twice', () => {
+  const twins = [record({ title: 'a' }), record({ title: 'b' }), record({ modified: '2024-02-01T00:00:00.000Z' })];
+  const all = [...log4shell, ...twins, ...log4shell];
+  const expected = JSON.stringify(mergeRecords('CVE-2021-44228', all));
+  holds(100, [fc.shuffledSubarray(all, { minLength: all.length })], (shuffled) =>
+    assert.equal(JSON.stringify(mergeRecords('CVE-2021-44228', shuffled)), expected),
+  );
+});
+it('all publishers’ words on one vulnerability are nothing without any', () =>
+  assert.equal(mergeRecords('CVE-2024-0001', []), undefined));
+it('all publishers’ words on one vulnerability show NVD’s scoring before the CNA’s before that of other scorers, in its newest version', () => {
+  const rest = ['zeta', 'osv', 'ghsa', 'cisa-adp'].map((by, i) => scored(by, '4.0', i + 1));
+  assert.equal(shown(...rest)?.cvss?.by, 'cisa-adp');
+  assert.equal(shown(...rest, scored('cna', '3.0', 5))?.cvss?.by, 'cna');
+  const nvd = [scored('nvd', '2.0', 9), scored('nvd', '3.1', 6), scored('nvd', '3.1', 7), scored('nvd', '3.0', 8)];
+  assert.deepEqual(shown(...rest, ...nvd)?.cvss, nvd[2]);
+  assert.equal(shown(scored('zeta', '4.0', 1))?.cvss?.by, 'zeta');
+});
+it('all publishers’ words on one vulnerability take a publisher’s word for the severity only without a scoring', () => {
+  const word = { severity: 'high' } as const;
+  assert.equal(mergeRecords('x', [record(word)])?.severity, 'high');
+  assert.equal(mergeRecords('x', [record({ ...word, cvss: [scored('nvd', '3.1', 5)] })])?.severity, 'medium');
+  assert.equal(mergeRecords('x', [record({ ...word, cvss: [scored('nvd', '3.1', 0)] })])?.severity, null);
+});
+it('all publishers’ words on one vulnerability are rejected when all have withdrawn it, and a withdrawn one’s claims do not count', () => {
+  const [nvd, cna] = log4shell.map((given) => ({ ...given, state: 'rejected' as const }));
+  assert.ok(nvd && cna);
+  const rejected = mergeRecords('CVE-2021-44228', [nvd, cna]);
+  assert.deepEqual([rejected?.state, rejected?.claims], ['rejected', []]);
+  assert.notEqual(rejected?.summary, null);
+  const listed = mergeRecords('CVE-2021-44228', [...log4shell.filter(({ source }) => source !== 'cna'), cna]);
+  assert.deepEqual([listed?.state, listed?.claims], ['rejected', []], 'the CVE List alone');
+  const other = mergeRecords('CVE-2021-44229', [...log4shell.filter(({ source }) => source !== 'cna'), cna]);
+  assert.equal(other?.state, 'published', 'of another number');
+  const left = mergeRecords('CVE-2021-44228', [nvd, ...log4shell.slice(1)]);
+  assert.deepEqual([left?.state, left?.claims.map(({ source }) => source)], ['published', ['cna', 'ghsa']]);
+});
+it('all publishers’ words on one vulnerability have as their id the smallest CVE id, else GitHub’s, else the record’s own', () => {
+  for (const [id, aliases, expected] of [
+    ['CVE-2024-2', [], 'CVE-2024-2'],
+    ['GHSA-aaaa-bbbb-cccc', ['CVE-2024-0002', 'CVE-2024-0001'], 'CVE-2024-0001'],
+    ['GHSA-aaaa-bbbb-cccc', ['PYSEC-2024-1'], 'GHSA-aaaa-bbbb-cccc'],
+    ['PYSEC-2024-1', ['GHSA-AAAA-BBBB-CCCC'], 'GHSA-aaaa-bbbb-cccc'],
+    ['GHSA-aaaa-bbbb-cccd', ['GHSA-AAAA-BBBB-CCCC'], 'GHSA-aaaa-bbbb-cccc'],
+    ['PYSEC-2024-1', ['GO-2024-1', 'GHSA-1'], 'PYSEC-2024-1'],
+    ['DSA-1', ['cve-2024-0003'], 'CVE-2024-0003'],
+  ] as const)
+    assert.equal(advisoryIdOf({ id, aliases }), expected);
 });
 
 /** Scores as FIRST's calculators and NVD give them. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
 import { evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
@@ -9,91 +9,89 @@ const explain = (record: unknown) => explainRecord(record, testRulebook);
 const linesOf = (record: unknown) =>
   explain(record).services.map(({ category, provider_id, confidence }) => `${category} ${provider_id} ${confidence}`);
 
-describe('explainRecord', () => {
-  it('reads a full record of every part', () => {
-    const record = {
-      ...{ domain: 'WWW.Example.com.', ns: ['NS1.dnsco.test.'] },
-      ...{ tls_issuer: 'Certy Ltd', caa: ['0 issue "certy.test"'] },
-      mx: [{ preference: 10, exchange: 'mxa.guard.test.' }],
-      txt: ['v=spf1 include:sendy.test -all', 'socially-verification=1'],
-      dmarc: 'v=DMARC1; p=reject; rua=mailto:x@rua.dmarcer.test',
-      cname: { 'www.example.com': 'x.edgy.test', 'selector1._domainkey.example.com.': 'x.onmicro.test' },
-      a: [{ address: '192.0.2.1', asn: 64496, as_name: 'EDGY' }],
-      ...{ headers: { 'X-Edgy-Ray': '1', 'X-Deploy-Id': '2' }, cookies: ['waffle_ses_1=secret; Path=/'] },
-      html: '<meta name=generator content="Blogger 1">',
-    };
-    assert.deepEqual(linesOf(record), [
-      ...['dns dnsco high', 'email micro medium', 'email_security guard high', 'email_security dmarcer high'],
-      ...['email_sending sendy high', 'hosting deploy high', 'cdn edgy high', 'security waffle medium'],
-      ...['verified_service socially medium', 'certificate_authority certy high', 'web_platform blogger medium'],
-    ]);
+it('explainRecord reads a full record of every part', () => {
+  const record = {
+    ...{ domain: 'WWW.Example.com.', ns: ['NS1.dnsco.test.'] },
+    ...{ tls_issuer: 'Certy Ltd', caa: ['0 issue "certy.test"'] },
+    mx: [{ preference: 10, exchange: 'mxa.guard.test.' }],
+    txt: ['v=spf1 include:sendy.test -all', 'socially-verification=1'],
+    dmarc: 'v=DMARC1; p=reject; rua=mailto:x@rua.dmarcer.test',
+    cname: { 'www.example.com': 'x.edgy.test', 'selector1._domainkey.example.com.': 'x.onmicro.test' },
+    a: [{ address: '192.0.2.1', asn: 64496, as_name: 'EDGY' }],
+    ...{ headers: { 'X-Edgy-Ray': '1', 'X-Deploy-Id': '2' }, cookies: ['waffle_ses_1=secret; Path=/'] },
+    html: '<meta name=generator content="Blogger 1">',
+  };
+  assert.deepEqual(linesOf(record), [
+    ...['dns dnsco high', 'email micro medium', 'email_security guard high', 'email_security dmarcer high'],
+    ...['email_sending sendy high', 'hosting deploy high', 'cdn edgy high', 'security waffle medium'],
+    ...['verified_service socially medium', 'certificate_authority certy high', 'web_platform blogger medium'],
+  ]);
+});
+it('explainRecord answers with display name, id and the reason', () => {
+  const dnsco = { category: 'dns', provider: 'DNSCO', provider_id: 'dnsco', confidence: 'high' };
+  const evidence = [{ source: 'ns', value: 'ns1.dnsco.test', rule: 'dnsco/ns/dnsco.test' }];
+  const answer = { domain: 'example.com', services: [{ ...dnsco, evidence }] };
+  assert.deepEqual(explain({ domain: 'example.com', ns: ['ns1.dnsco.test'] }), answer);
+});
+it('explainRecord returns the version only if it is shown', () => {
+  const serviceOf = (server: string) => explain({ domain: 'example.com', headers: { server } }).services[0] ?? {};
+  assert.partialDeepStrictEqual(serviceOf('Blogger/6.4'), { provider_id: 'blogger', version: '6.4' });
+  assert.ok(!('version' in serviceOf('Blogger/')));
+});
+it('explainRecord needs nothing but the domain, and ignores what it does not know', () => {
+  const unknown = { whois: { x: 1 }, a: [{ address: '192.0.2.1', ttl: 5 }] };
+  assert.deepEqual(linesOf({ domain: 'example.com', ...unknown }), []);
+});
+it('explainRecord knows a network by its number, on any of the addresses', () => {
+  const a = [{ address: '192.0.2.1' }, { address: '192.0.2.2', asn: 64499 }];
+  assert.deepEqual(linesOf({ domain: 'example.com', a }), ['hosting cloudy medium']);
+});
+it('explainRecord follows chains of aliases, and ends one where it comes back to itself', () => {
+  const [www, shop, deploy] = ['www.example.com', 'shop.example.net', 'x.deploy.test'] as const;
+  const loop = { [www]: shop, [shop]: deploy, [deploy]: www };
+  assert.deepEqual(linesOf({ domain: 'example.com', cname: loop }), ['hosting deploy high']);
+  const cname = { [www]: 'a.test', 'a.test': 'b.test', 'b.test': 'a.test' };
+  assert.deepEqual(evidenceFromRecord({ domain: 'example.com', cname }).dns.www.aliases, ['a.test', 'b.test']);
+});
+it('explainRecord reads a bare CAA issuer as it reads the zone-file form', () => {
+  for (const caa of ['certy.test', '0 issue "certy.test"', '128 issuewild certy.test; a=b'])
+    assert.deepEqual(linesOf({ domain: 'example.com', caa: [caa] }), ['certificate_authority certy low'], caa);
+});
+it('explainRecord reads additional parts as a probe would collect them', () => {
+  const { dns, addresses, policies, files } = evidenceFromRecord({
+    domain: 'example.com',
+    soa: 'NS1.example.com. hostmaster.example.com. 2026112101 7200 3600 1209600 300',
+    ds: ['60485 13 2 D4B7 D520'],
+    aaaa: [{ address: '2001:db8::1', asn: 64496 }],
+    www: [{ address: '192.0.2.2' }],
+    ns_addresses: [{ host: 'NS1.example.com.', address: '192.0.2.53', asn: 64502, as_name: 'DNSCO' }],
+    spf_policies: { '_SPF.mail.test.': ['v=spf1 -all'], 'empty.test': [] },
+    dmarc_parents: { com: [] },
+    report_consents: { 'reports.test': ['v=DMARC1'] },
+    mta_sts_policy: 'version: STSv1\nmode: enforce\n',
   });
-  it('answers with display name, id and the reason', () => {
-    const dnsco = { category: 'dns', provider: 'DNSCO', provider_id: 'dnsco', confidence: 'high' };
-    const evidence = [{ source: 'ns', value: 'ns1.dnsco.test', rule: 'dnsco/ns/dnsco.test' }];
-    const answer = { domain: 'example.com', services: [{ ...dnsco, evidence }] };
-    assert.deepEqual(explain({ domain: 'example.com', ns: ['ns1.dnsco.test'] }), answer);
-  });
-  it('returns the version only if it is shown', () => {
-    const serviceOf = (server: string) => explain({ domain: 'example.com', headers: { server } }).services[0] ?? {};
-    assert.partialDeepStrictEqual(serviceOf('Blogger/6.4'), { provider_id: 'blogger', version: '6.4' });
-    assert.ok(!('version' in serviceOf('Blogger/')));
-  });
-  it('needs nothing but the domain, and ignores what it does not know', () => {
-    const unknown = { whois: { x: 1 }, a: [{ address: '192.0.2.1', ttl: 5 }] };
-    assert.deepEqual(linesOf({ domain: 'example.com', ...unknown }), []);
-  });
-  it('knows a network by its number, on any of the addresses', () => {
-    const a = [{ address: '192.0.2.1' }, { address: '192.0.2.2', asn: 64499 }];
-    assert.deepEqual(linesOf({ domain: 'example.com', a }), ['hosting cloudy medium']);
-  });
-  it('follows chains of aliases, and ends one where it comes back to itself', () => {
-    const [www, shop, deploy] = ['www.example.com', 'shop.example.net', 'x.deploy.test'] as const;
-    const loop = { [www]: shop, [shop]: deploy, [deploy]: www };
-    assert.deepEqual(linesOf({ domain: 'example.com', cname: loop }), ['hosting deploy high']);
-    const cname = { [www]: 'a.test', 'a.test': 'b.test', 'b.test': 'a.test' };
-    assert.deepEqual(evidenceFromRecord({ domain: 'example.com', cname }).dns.www.aliases, ['a.test', 'b.test']);
-  });
-  it('reads a bare CAA issuer as it reads the zone-file form', () => {
-    for (const caa of ['certy.test', '0 issue "certy.test"', '128 issuewild certy.test; a=b'])
-      assert.deepEqual(linesOf({ domain: 'example.com', caa: [caa] }), ['certificate_authority certy low'], caa);
-  });
-  it('reads additional parts as a probe would collect them', () => {
-    const { dns, addresses, policies, files } = evidenceFromRecord({
-      domain: 'example.com',
-      soa: 'NS1.example.com. hostmaster.example.com. 2026112101 7200 3600 1209600 300',
-      ds: ['60485 13 2 D4B7 D520'],
-      aaaa: [{ address: '2001:db8::1', asn: 64496 }],
-      www: [{ address: '192.0.2.2' }],
-      ns_addresses: [{ host: 'NS1.example.com.', address: '192.0.2.53', asn: 64502, as_name: 'DNSCO' }],
-      spf_policies: { '_SPF.mail.test.': ['v=spf1 -all'], 'empty.test': [] },
-      dmarc_parents: { com: [] },
-      report_consents: { 'reports.test': ['v=DMARC1'] },
-      mta_sts_policy: 'version: STSv1\nmode: enforce\n',
-    });
-    const soa = { mname: 'ns1.example.com', rname: 'hostmaster.example.com', serial: 2026112101 };
-    const ds = { keyTag: 60485, algorithm: 13, digestType: 2, digest: 'd4b7d520' };
-    assert.deepEqual([dns.soa.records, dns.ds.records], [[soa], [ds]]);
-    assert.deepEqual([dns.aaaa.records, dns.www.records], [['2001:db8::1'], ['192.0.2.2']]);
-    const at = addresses.map(({ use, host, address, asn, status }) => `${use} ${host} ${address} ${asn} ${status}`);
-    assert.deepEqual(at, [
-      ...['web example.com 2001:db8::1 64496 found', 'www www.example.com 192.0.2.2 null skipped'],
-      ...['ns ns1.example.com 192.0.2.53 64502 found'],
-    ]);
-    const { spf, dmarcParents, reportConsents, validation } = policies ?? assert.fail('no policies');
-    assert.deepEqual([spf['_spf.mail.test']?.records, spf['empty.test']?.status], [['v=spf1 -all'], 'empty']);
-    assert.deepEqual([dmarcParents.com?.status, validation], ['empty', 'unknown']);
-    assert.deepEqual(reportConsents['reports.test']?.records, ['v=DMARC1']);
-    assert.deepEqual([files?.mtaSts.status, files?.mtaSts.text.length], ['found', 29]);
-    assert.equal(files?.securityTxt.status, 'skipped');
-    const long = evidenceFromRecord({ domain: 'example.com', security_txt: 'x'.repeat(20_000) });
-    assert.equal(long.files?.securityTxt.text.length, 16_384);
-  });
-  it('distinguishes a missing part from an empty one', () => {
-    const { dns, http, tls, policies, files } = evidenceFromRecord({ domain: 'example.com', mx: [] });
-    const statuses = [dns.mx.status, dns.ns.status, http.status, tls.status];
-    assert.deepEqual([statuses.join(' '), policies, files], ['empty skipped skipped skipped', undefined, undefined]);
-  });
+  const soa = { mname: 'ns1.example.com', rname: 'hostmaster.example.com', serial: 2026112101 };
+  const ds = { keyTag: 60485, algorithm: 13, digestType: 2, digest: 'd4b7d520' };
+  assert.deepEqual([dns.soa.records, dns.ds.records], [[soa], [ds]]);
+  assert.deepEqual([dns.aaaa.records, dns.www.records], [['2001:db8::1'], ['192.0.2.2']]);
+  const at = addresses.map(({ use, host, address, asn, status }) => `${use} ${host} ${address} ${asn} ${status}`);
+  assert.deepEqual(at, [
+    ...['web example.com 2001:db8::1 64496 found', 'www www.example.com 192.0.2.2 null skipped'],
+    ...['ns ns1.example.com 192.0.2.53 64502 found'],
+  ]);
+  const { spf, dmarcParents, reportConsents, validation } = policies ?? assert.fail('no policies');
+  assert.deepEqual([spf['_spf.mail.test']?.records, spf['empty.test']?.status], [['v=spf1 -all'], 'empty']);
+  assert.deepEqual([dmarcParents.com?.status, validation], ['empty', 'unknown']);
+  assert.deepEqual(reportConsents['reports.test']?.records, ['v=DMARC1']);
+  assert.deepEqual([files?.mtaSts.status, files?.mtaSts.text.length], ['found', 29]);
+  assert.equal(files?.securityTxt.status, 'skipped');
+  const long = evidenceFromRecord({ domain: 'example.com', security_txt: 'x'.repeat(20_000) });
+  assert.equal(long.files?.securityTxt.text.length, 16_384);
+});
+it('explainRecord distinguishes a missing part from an empty one', () => {
+  const { dns, http, tls, policies, files } = evidenceFromRecord({ domain: 'example.com', mx: [] });
+  const statuses = [dns.mx.status, dns.ns.status, http.status, tls.status];
+  assert.deepEqual([statuses.join(' '), policies, files], ['empty skipped skipped skipped', undefined, undefined]);
 });
 
 const isRefused = (record: unknown, field: string) =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import { type Notary, type Route, route, warmUp } from './index.ts';
@@ -16,68 +16,68 @@ interface Operation {
   readonly parameters: readonly { readonly name: string; readonly in: string; readonly required: boolean }[];
 }
 
-describe('the OpenAPI document', () => {
-  const document = openApiDocument(routes, info) as {
-    paths: Record<string, Record<string, Operation>>;
-    components: { schemas: Record<string, unknown> };
-  };
-  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+const document = openApiDocument(routes, info) as {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, unknown> };
+};
+const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
 
-  it('is the same for the same routes, to the byte', () =>
-    assert.equal(JSON.stringify(openApiDocument(routes, info)), JSON.stringify(document)));
+it('the OpenAPI document is the same for the same routes, to the byte', () =>
+  assert.equal(JSON.stringify(openApiDocument(routes, info)), JSON.stringify(document)));
 
-  it('describes parameters, answers and every declared problem', () => {
-    const operation = document.paths['/things/{id}']?.get;
-    const parameters = operation?.parameters.map((p) => `${p.name} ${p.in} ${p.required}`);
-    assert.deepEqual(parameters, ['id path true', 'limit query false']);
-    assert.deepEqual(Object.keys(operation?.responses ?? {}), ['200', '400', '401', '404', '429', '500', '503']);
-    assert.ok(document.paths['/things']?.post?.responses['201']);
-  });
-
-  it('gives every operation the problems that it can answer with, and a description of them', () => {
-    const schema = { $ref: '#/components/schemas/Problem' };
-    for (const { operationId, responses } of operations) {
-      const problems = Object.entries(responses).filter(([status]) => Number(status) >= 400);
-      for (const status of ['500', '503']) assert.ok(responses[status], `${operationId} ${status}`);
-      for (const [, { content }] of problems) assert.deepEqual(content?.['application/problem+json']?.schema, schema);
-    }
-  });
-
-  it('is valid OpenAPI 3.1', { skip: parser ? false : 'the validator is not installed' }, async () => {
-    assert.ok(parser);
-    const { valid, errors } = await parser.validate(JSON.stringify(document));
-    assert.deepEqual([valid, errors ?? []], [true, []]);
-    const broken = await parser.validate(JSON.stringify({ ...document, paths: { '/x': { get: { responses: 5 } } } }));
-    assert.equal(broken.valid, false, 'the validator accepts anything');
-  });
-
-  it('holds schemas that are valid JSON Schema 2020-12 and agree with what the server answers', async () => {
-    const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } });
-    ajv.addSchema({ $id: 'https://test.invalid/api', ...document }, 'api');
-    const schemaAt = (pointer: string) => ajv.compile({ $ref: `https://test.invalid/api#${pointer}` });
-    const answer = schemaAt('/paths/~1things~1{id}/get/responses/200/content/application~1json/schema');
-    const problem = schemaAt('/components/schemas/Problem');
-    await using server = createTestServer();
-    const headers = { 'x-stack-key': UNLIMITED_KEY };
-    const get = async (url: string) => (await server.fastify.inject({ method: 'GET', url, headers })).json();
-    assert.ok(answer(await get('/things/a')), JSON.stringify(answer.errors));
-    for (const url of ['/things/none', '/things/a?limit=0', '/nowhere', '/things/bug'])
-      assert.ok(problem(await get(url)), JSON.stringify(problem.errors));
-    assert.deepEqual([answer(await get('/things/none')), problem(await get('/things/a'))], [false, false]);
-  });
-
-  it('refers only to schemas that it holds', () => {
-    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1] ?? '');
-    assert.ok(references.length > 0);
-    for (const reference of references) {
-      const name = reference.replace('#/components/schemas/', '');
-      assert.ok(Object.hasOwn(document.components.schemas, name), reference);
-    }
-  });
-
-  it('names every operation differently', () =>
-    assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length));
+it('the OpenAPI document describes parameters, answers and every declared problem', () => {
+  const operation = document.paths['/things/{id}']?.get;
+  const parameters = operation?.parameters.map((p) => `${p.name} ${p.in} ${p.required}`);
+  assert.deepEqual(parameters, ['id path true', 'limit query false']);
+  assert.deepEqual(Object.keys(operation?.responses ?? {}), ['200', '400', '401', '404', '429', '500', '503']);
+  assert.ok(document.paths['/things']?.post?.responses['201']);
 });
+
+it('the OpenAPI document gives every operation the problems that it can answer with, and a description of them', () => {
+  const schema = { $ref: '#/components/schemas/Problem' };
+  for (const { operationId, responses } of operations) {
+    const problems = Object.entries(responses).filter(([status]) => Number(status) >= 400);
+    for (const status of ['500', '503']) assert.ok(responses[status], `${operationId} ${status}`);
+    for (const [, { content }] of problems) assert.deepEqual(content?.['application/problem+json']?.schema, schema);
+  }
+});
+
+it('the OpenAPI document is valid OpenAPI 3.1', {
+  skip: parser ? false : 'the validator is not installed',
+}, async () => {
+  assert.ok(parser);
+  const { valid, errors } = await parser.validate(JSON.stringify(document));
+  assert.deepEqual([valid, errors ?? []], [true, []]);
+  const broken = await parser.validate(JSON.stringify({ ...document, paths: { '/x': { get: { responses: 5 } } } }));
+  assert.equal(broken.valid, false, 'the validator accepts anything');
+});
+
+it('the OpenAPI document holds schemas that are valid JSON Schema 2020-12 and agree with what the server answers', async () => {
+  const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } });
+  ajv.addSchema({ $id: 'https://test.invalid/api', ...document }, 'api');
+  const schemaAt = (pointer: string) => ajv.compile({ $ref: `https://test.invalid/api#${pointer}` });
+  const answer = schemaAt('/paths/~1things~1{id}/get/responses/200/content/application~1json/schema');
+  const problem = schemaAt('/components/schemas/Problem');
+  await using server = createTestServer();
+  const headers = { 'x-stack-key': UNLIMITED_KEY };
+  const get = async (url: string) => (await server.fastify.inject({ method: 'GET', url, headers })).json();
+  assert.ok(answer(await get('/things/a')), JSON.stringify(answer.errors));
+  for (const url of ['/things/none', '/things/a?limit=0', '/nowhere', '/things/bug'])
+    assert.ok(problem(await get(url)), JSON.stringify(problem.errors));
+  assert.deepEqual([answer(await get('/things/none')), problem(await get('/things/a'))], [false, false]);
+});
+
+it('the OpenAPI document refers only to schemas that it holds', () => {
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1] ?? '');
+  assert.ok(references.length > 0);
+  for (const reference of references) {
+    const name = reference.replace('#/components/schemas/', '');
+    assert.ok(Object.hasOwn(document.components.schemas, name), reference);
+  }
+});
+
+it('the OpenAPI document names every operation differently', () =>
+  assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length));
 
 type App = { readonly asked: string[] };
 const contract = { ...plain, access: 'key' } as const;

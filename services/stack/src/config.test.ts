@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { SettingsError } from '@strata/http';
 import { readConfig } from './config.ts';
 
@@ -13,74 +13,72 @@ function refusalOf(env: Record<string, string>): string {
   return 'taken';
 }
 
-describe('the configuration', () => {
-  it('has a working default for everything', () => {
-    const defaults = { port: 8787, databaseUrl: 'sqlite:./data/strata.db', addressRanges: [], fingerprints: [] };
-    const scans = { confirmAfterMs: 6 * 3_600_000, isOnDemand: true };
-    assert.partialDeepStrictEqual(readConfig({}), { ...defaults, ...scans });
-    assert.equal(readConfig({ STRATA_STACK_PORT: '' }).port, 8787, 'an empty variable is unset');
-  });
+it('the configuration has a working default for everything', () => {
+  const defaults = { port: 8787, databaseUrl: 'sqlite:./data/strata.db', addressRanges: [], fingerprints: [] };
+  const scans = { confirmAfterMs: 6 * 3_600_000, isOnDemand: true };
+  assert.partialDeepStrictEqual(readConfig({}), { ...defaults, ...scans });
+  assert.equal(readConfig({ STRATA_STACK_PORT: '' }).port, 8787, 'an empty variable is unset');
+});
 
-  it('reads resolvers with and without a port, IPv4 and IPv6', () => {
-    assert.deepEqual(readConfig({ STRATA_RESOLVERS: '192.0.2.1, 192.0.2.2:5353 [2001:db8::1]:54' }).resolvers, [
-      { address: '192.0.2.1', port: 53 },
-      { address: '192.0.2.2', port: 5353 },
-      { address: '2001:db8::1', port: 54 },
-    ]);
-    const forms = 'give addresses as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:53';
-    for (const bad of ['dns.example', '192.0.2.1:99999', 'ITERATIVE', '300.1.2.3']) {
-      const refusal = refusalOf({ STRATA_RESOLVERS: `192.0.2.1 ${bad}` });
-      assert.equal(refusal, `STRATA_RESOLVERS: '${bad}' is not a resolver: ${forms}`);
-    }
-  });
+it('the configuration reads resolvers with and without a port, IPv4 and IPv6', () => {
+  assert.deepEqual(readConfig({ STRATA_RESOLVERS: '192.0.2.1, 192.0.2.2:5353 [2001:db8::1]:54' }).resolvers, [
+    { address: '192.0.2.1', port: 53 },
+    { address: '192.0.2.2', port: 5353 },
+    { address: '2001:db8::1', port: 54 },
+  ]);
+  const forms = 'give addresses as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:53';
+  for (const bad of ['dns.example', '192.0.2.1:99999', 'ITERATIVE', '300.1.2.3']) {
+    const refusal = refusalOf({ STRATA_RESOLVERS: `192.0.2.1 ${bad}` });
+    assert.equal(refusal, `STRATA_RESOLVERS: '${bad}' is not a resolver: ${forms}`);
+  }
+});
 
-  it('refuses the former mode `iterative`, with what to do instead', () => {
-    for (const given of ['iterative', 'iterative,192.0.2.1'])
-      assert.match(
-        refusalOf({ STRATA_RESOLVERS: given }),
-        /^STRATA_RESOLVERS: 'iterative' is no longer supported: run a recursive resolver .+docs\/operations\.md/,
-      );
-  });
+it('the configuration refuses the former mode `iterative`, with what to do instead', () => {
+  for (const given of ['iterative', 'iterative,192.0.2.1'])
+    assert.match(
+      refusalOf({ STRATA_RESOLVERS: given }),
+      /^STRATA_RESOLVERS: 'iterative' is no longer supported: run a recursive resolver .+docs\/operations\.md/,
+    );
+});
 
-  it('reads networks of both families and refuses what is not one, by its value', () => {
-    const networks = ['10.1.0.0/16', '192.0.2.1', '2001:db8::/32'];
-    assert.deepEqual(readConfig({ STRATA_ALLOW_ADDRESSES: networks.join(',') }).allowAddresses, networks);
-    for (const bad of ['10.0.0.0/33', '10.0.0', 'example.com', '::1/129', '10.0.0.0/8/8', '10.0.0.0/'])
-      for (const name of ['STRATA_TRUSTED_PROXIES', 'STRATA_ALLOW_ADDRESSES'])
-        assert.match(refusalOf({ [name]: `10.0.0.1 ${bad}` }), new RegExp(`${name}.*'${bad}'`));
-  });
+it('the configuration reads networks of both families and refuses what is not one, by its value', () => {
+  const networks = ['10.1.0.0/16', '192.0.2.1', '2001:db8::/32'];
+  assert.deepEqual(readConfig({ STRATA_ALLOW_ADDRESSES: networks.join(',') }).allowAddresses, networks);
+  for (const bad of ['10.0.0.0/33', '10.0.0', 'example.com', '::1/129', '10.0.0.0/8/8', '10.0.0.0/'])
+    for (const name of ['STRATA_TRUSTED_PROXIES', 'STRATA_ALLOW_ADDRESSES'])
+      assert.match(refusalOf({ [name]: `10.0.0.1 ${bad}` }), new RegExp(`${name}.*'${bad}'`));
+});
 
-  it('refuses numbers that are out of range or not plain numbers, and URLs that are not URLs', () => {
-    for (const [name, value] of Object.entries({
-      ...{ STRATA_STACK_PORT: '-1', STRATA_METRICS_PORT: 'http', STRATA_SCAN: 'maybe', STRATA_SCAN_CONCURRENCY: '0' },
-      ...{ STRATA_ON_DEMAND_PER_HOUR: '1.5', STRATA_RESCAN_HOURS: 'Infinity', STRATA_LOG_LEVEL: 'loud' },
-      ...{ STRATA_DATABASE_URL: 'mysql://localhost/strata', STRATA_DATABASE_CONNECTIONS: '1' },
-      ...{ STRATA_CONTACT_URL: 'javascript:alert(1)', STRATA_OSV_URL: 'ftp://mirror.example/osv' },
-      ...{ STRATA_LEDGER_ORIGIN: 'two words', STRATA_WITNESSES_REQUIRED: '1', STRATA_DRAIN_SECONDS: '600.5' },
-      STRATA_WITNESSES: 'w.example+00000000+AAAA https://w.example',
-      ...{ STRATA_EVENT_DAYS: '0', STRATA_SCAN_DAYS: '35', STRATA_CHANGE_DAYS: '60', STRATA_ALERT_DAYS: '7' },
-      ...{ STRATA_ANOMALY_DAYS: '35', STRATA_ON_DEMAND_DAYS: '7', STRATA_FEED_DAYS: '63' },
-    }))
-      assert.ok(refusalOf({ [name]: value }).startsWith(`${name}: `), name);
-    assert.equal(refusalOf({ STRATA_STACK_PORT: 'http' }), 'STRATA_STACK_PORT: must be a number');
-  });
+it('the configuration refuses numbers that are out of range or not plain numbers, and URLs that are not URLs', () => {
+  for (const [name, value] of Object.entries({
+    ...{ STRATA_STACK_PORT: '-1', STRATA_METRICS_PORT: 'http', STRATA_SCAN: 'maybe', STRATA_SCAN_CONCURRENCY: '0' },
+    ...{ STRATA_ON_DEMAND_PER_HOUR: '1.5', STRATA_RESCAN_HOURS: 'Infinity', STRATA_LOG_LEVEL: 'loud' },
+    ...{ STRATA_DATABASE_URL: 'mysql://localhost/strata', STRATA_DATABASE_CONNECTIONS: '1' },
+    ...{ STRATA_CONTACT_URL: 'javascript:alert(1)', STRATA_OSV_URL: 'ftp://mirror.example/osv' },
+    ...{ STRATA_LEDGER_ORIGIN: 'two words', STRATA_WITNESSES_REQUIRED: '1', STRATA_DRAIN_SECONDS: '600.5' },
+    STRATA_WITNESSES: 'w.example+00000000+AAAA https://w.example',
+    ...{ STRATA_EVENT_DAYS: '0', STRATA_SCAN_DAYS: '35', STRATA_CHANGE_DAYS: '60', STRATA_ALERT_DAYS: '7' },
+    ...{ STRATA_ANOMALY_DAYS: '35', STRATA_ON_DEMAND_DAYS: '7', STRATA_FEED_DAYS: '63' },
+  }))
+    assert.ok(refusalOf({ [name]: value }).startsWith(`${name}: `), name);
+  assert.equal(refusalOf({ STRATA_STACK_PORT: 'http' }), 'STRATA_STACK_PORT: must be a number');
+});
 
-  it('restricts scans of names that callers and feeds choose', () => {
-    const ofFeeds = (scan: string, perDay = '500') =>
-      readConfig({ STRATA_FEED_SCAN: scan, STRATA_FEED_SCAN_PER_DAY: perDay }).feedScansPerDay;
-    assert.deepEqual([ofFeeds(''), ofFeeds('off'), ofFeeds('on'), ofFeeds('on', '')], [0, 0, 500, 1_000]);
-    const names = { STRATA_ON_DEMAND_SUFFIX_PER_DAY: '0', STRATA_ON_DEMAND_ADDRESS_PER_DAY: '1' };
-    const config = readConfig({ ...names, STRATA_ON_DEMAND_DAYS: '8', STRATA_KEV_URL: 'https://kev.example/' });
-    assert.partialDeepStrictEqual(config, { onDemandSuffixPerDay: 0, onDemandAddressPerDay: 1 });
-    assert.deepEqual([config.retention.onDemand, config.advisories.urls.kev], [8 * 86_400_000, 'https://kev.example']);
-  });
+it('the configuration restricts scans of names that callers and feeds choose', () => {
+  const ofFeeds = (scan: string, perDay = '500') =>
+    readConfig({ STRATA_FEED_SCAN: scan, STRATA_FEED_SCAN_PER_DAY: perDay }).feedScansPerDay;
+  assert.deepEqual([ofFeeds(''), ofFeeds('off'), ofFeeds('on'), ofFeeds('on', '')], [0, 0, 500, 1_000]);
+  const names = { STRATA_ON_DEMAND_SUFFIX_PER_DAY: '0', STRATA_ON_DEMAND_ADDRESS_PER_DAY: '1' };
+  const config = readConfig({ ...names, STRATA_ON_DEMAND_DAYS: '8', STRATA_KEV_URL: 'https://kev.example/' });
+  assert.partialDeepStrictEqual(config, { onDemandSuffixPerDay: 0, onDemandAddressPerDay: 1 });
+  assert.deepEqual([config.retention.onDemand, config.advisories.urls.kev], [8 * 86_400_000, 'https://kev.example']);
+});
 
-  it('refuses roles that do not exist, or have no PostgreSQL or nothing to do', () => {
-    const scanner = { STRATA_ROLE: 'scanner', STRATA_DATABASE_URL: 'postgres://db.example/strata' };
-    assert.equal(refusalOf({ ...scanner, STRATA_SCAN: 'on' }), 'taken');
-    assert.match(refusalOf({ ...scanner, STRATA_SCAN: 'off' }), /nothing to do/);
-    assert.match(refusalOf({ STRATA_ROLE: 'janitor' }), /^STRATA_ROLE: .*"api"/);
-    for (const STRATA_ROLE of ['api', 'scanner', 'scheduler'])
-      assert.match(refusalOf({ STRATA_ROLE }), /^STRATA_ROLE: .* needs PostgreSQL/);
-  });
+it('the configuration refuses roles that do not exist, or have no PostgreSQL or nothing to do', () => {
+  const scanner = { STRATA_ROLE: 'scanner', STRATA_DATABASE_URL: 'postgres://db.example/strata' };
+  assert.equal(refusalOf({ ...scanner, STRATA_SCAN: 'on' }), 'taken');
+  assert.match(refusalOf({ ...scanner, STRATA_SCAN: 'off' }), /nothing to do/);
+  assert.match(refusalOf({ STRATA_ROLE: 'janitor' }), /^STRATA_ROLE: .*"api"/);
+  for (const STRATA_ROLE of ['api', 'scanner', 'scheduler'])
+    assert.match(refusalOf({ STRATA_ROLE }), /^STRATA_ROLE: .* needs PostgreSQL/);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { CATEGORIES } from '@strata/detect';
 import { holds } from '../../../../tests/support/property.ts';
 import type { Build } from '../columns/builds.ts';
@@ -76,95 +76,90 @@ function check(index: DomainIndex, known: ReadonlyMap<number, IndexedDomain>): v
 const showing = (id: number, version: string | null) =>
   plainDomain(id, { services: [['cdn', 'acme', 'high', version, null]] });
 
-describe('the index', () => {
-  it('is correct after each step, and returns what a put touched: providers, categories and new builds', () =>
-    holds(25, [steps({ domains: 6, max: 12 })], (all) => {
-      const index = new DomainIndex();
-      const known = new Map<number, IndexedDomain>();
-      for (const step of all) {
-        const before = known.get(step.kind === 'put' ? step.domain.id : step.id);
-        const shownBefore = buildsIn(known);
-        const touched = takeStep(index, step);
-        follow(known, step);
-        check(index, known);
-        const come = [...buildsIn(known)].filter((build) => !shownBefore.has(build));
-        assert.deepEqual((touched?.newBuilds ?? []).map(textOf).sort(), come.sort());
-        if (step.kind === 'touch' || (step.kind === 'remove' && !before)) continue;
-        const services = [...(before?.services ?? []), ...(step.kind === 'put' ? step.domain.services : [])];
-        const providers = [...new Set(services.map(([, provider]) => provider))].sort();
-        const categories = [...new Set(services.map(([category]) => category))].sort();
-        assert.equal(touched?.isNew, step.kind === 'put' && before === undefined);
-        assert.deepEqual([touched?.providers.toSorted(), touched?.categories.toSorted()], [providers, categories]);
-      }
-    }));
-  it('is right after many steps over many domains', () =>
-    holds(10, [steps({ domains: 80, max: 400 })], (all) => {
-      const index = new DomainIndex();
-      const known = new Map<number, IndexedDomain>();
-      for (const step of all) {
-        takeStep(index, step);
-        follow(known, step);
-      }
-      check(index, known);
-    }));
-  it('built at once is right, and goes on being right', () =>
-    holds(15, [manyDomains(80)], (domains) => {
-      const half = domains.length >> 1;
-      const builder = new IndexBuilder();
-      for (const domain of domains.slice(0, half)) builder.put(domain);
-      const index = builder.build({ seq: 7, scanId: 9 });
-      assert.deepEqual(index.position, { seq: 7, scanId: 9 });
-      const known = new Map(domains.slice(0, half).map((domain) => [domain.id, domain]));
-      check(index, known);
-      const changed = domains
-        .slice(0, half)
-        .map(({ id, name }, i) => ({ ...(domains[half + i] as IndexedDomain), id, name }));
-      for (const domain of [...changed, ...domains.slice(half)]) {
-        index.put(domain);
-        follow(known, { kind: 'put', domain });
-      }
-      check(index, known);
-    }));
-  it('counts domains and providers by category', () =>
-    holds(30, [manyDomains(40)], (domains) => {
-      const index = indexOf(domains);
-      for (const category of CATEGORIES) {
-        const using = domains.filter(({ services }) => services.some(([each]) => each === category));
-        const providers = using.flatMap(({ services }) => services.filter(([each]) => each === category));
-        assert.deepEqual(categorySize(index, category), {
-          domains: using.length,
-          providers: new Set(providers.map(([, provider]) => provider)).size,
-        });
-      }
-    }));
-  it('treats a build that returns as new, and reuses free numbers', () => {
+it('the index is correct after each step, and returns what a put touched: providers, categories and new builds', () =>
+  holds(25, [steps({ domains: 6, max: 12 })], (all) => {
     const index = new DomainIndex();
-    const put = (version: string | null) => index.put(showing(1, version)).newBuilds.length;
-    const versions = ['1.0', '1.1', '1.0', null, '1.0', '1.0'];
-    assert.deepEqual(versions.map(put), [1, 1, 1, 0, 1, 0]);
-    assert.ok(index.builds.words().length <= 2);
-    assert.deepEqual(
-      [index.buildsOf('unknown'), index.buildsOf('__proto__'), index.buildOf(9, 'acme')],
-      [[], [], null],
-    );
-    assert.equal(index.buildOf(1, 'unknown'), null);
-  });
-  it('takes as many versions as there are domains', () => {
-    const many = 10_000;
+    const known = new Map<number, IndexedDomain>();
+    for (const step of all) {
+      const before = known.get(step.kind === 'put' ? step.domain.id : step.id);
+      const shownBefore = buildsIn(known);
+      const touched = takeStep(index, step);
+      follow(known, step);
+      check(index, known);
+      const come = [...buildsIn(known)].filter((build) => !shownBefore.has(build));
+      assert.deepEqual((touched?.newBuilds ?? []).map(textOf).sort(), come.sort());
+      if (step.kind === 'touch' || (step.kind === 'remove' && !before)) continue;
+      const services = [...(before?.services ?? []), ...(step.kind === 'put' ? step.domain.services : [])];
+      const providers = [...new Set(services.map(([, provider]) => provider))].sort();
+      const categories = [...new Set(services.map(([category]) => category))].sort();
+      assert.equal(touched?.isNew, step.kind === 'put' && before === undefined);
+      assert.deepEqual([touched?.providers.toSorted(), touched?.categories.toSorted()], [providers, categories]);
+    }
+  }));
+it('the index is right after many steps over many domains', () =>
+  holds(10, [steps({ domains: 80, max: 400 })], (all) => {
+    const index = new DomainIndex();
+    const known = new Map<number, IndexedDomain>();
+    for (const step of all) {
+      takeStep(index, step);
+      follow(known, step);
+    }
+    check(index, known);
+  }));
+it('the index built at once is right, and goes on being right', () =>
+  holds(15, [manyDomains(80)], (domains) => {
+    const half = domains.length >> 1;
     const builder = new IndexBuilder();
-    for (let id = 1; id <= many; id += 1) builder.put(showing(id, `1.${id}`));
-    const index = builder.build({ seq: 0, scanId: 0 });
-    assert.equal(index.buildsOf('acme').length, many);
-    for (let id = 1; id <= many; id += 1) index.put(showing(id, `2.${id}`));
-    assert.equal(index.buildsOf('acme').length, many);
-    assert.ok(index.builds.words().length <= many + 1);
-  });
-  it('takes events that are older than versions, and ignores a touch of a domain it does not know', () => {
-    const index = new DomainIndex();
-    index.touch(5, 1);
-    assert.equal(index.size, 0);
-    const { newBuilds } = index.put(plainDomain(1, using('cdn acme high')));
-    assert.deepEqual([newBuilds, index.buildsOf('acme'), index.buildOf(1, 'acme')], [[], [], null]);
-    checkIndex(index);
-  });
+    for (const domain of domains.slice(0, half)) builder.put(domain);
+    const index = builder.build({ seq: 7, scanId: 9 });
+    assert.deepEqual(index.position, { seq: 7, scanId: 9 });
+    const known = new Map(domains.slice(0, half).map((domain) => [domain.id, domain]));
+    check(index, known);
+    const changed = domains
+      .slice(0, half)
+      .map(({ id, name }, i) => ({ ...(domains[half + i] as IndexedDomain), id, name }));
+    for (const domain of [...changed, ...domains.slice(half)]) {
+      index.put(domain);
+      follow(known, { kind: 'put', domain });
+    }
+    check(index, known);
+  }));
+it('the index counts domains and providers by category', () =>
+  holds(30, [manyDomains(40)], (domains) => {
+    const index = indexOf(domains);
+    for (const category of CATEGORIES) {
+      const using = domains.filter(({ services }) => services.some(([each]) => each === category));
+      const providers = using.flatMap(({ services }) => services.filter(([each]) => each === category));
+      assert.deepEqual(categorySize(index, category), {
+        domains: using.length,
+        providers: new Set(providers.map(([, provider]) => provider)).size,
+      });
+    }
+  }));
+it('the index treats a build that returns as new, and reuses free numbers', () => {
+  const index = new DomainIndex();
+  const put = (version: string | null) => index.put(showing(1, version)).newBuilds.length;
+  const versions = ['1.0', '1.1', '1.0', null, '1.0', '1.0'];
+  assert.deepEqual(versions.map(put), [1, 1, 1, 0, 1, 0]);
+  assert.ok(index.builds.words().length <= 2);
+  assert.deepEqual([index.buildsOf('unknown'), index.buildsOf('__proto__'), index.buildOf(9, 'acme')], [[], [], null]);
+  assert.equal(index.buildOf(1, 'unknown'), null);
+});
+it('the index takes as many versions as there are domains', () => {
+  const many = 10_000;
+  const builder = new IndexBuilder();
+  for (let id = 1; id <= many; id += 1) builder.put(showing(id, `1.${id}`));
+  const index = builder.build({ seq: 0, scanId: 0 });
+  assert.equal(index.buildsOf('acme').length, many);
+  for (let id = 1; id <= many; id += 1) index.put(showing(id, `2.${id}`));
+  assert.equal(index.buildsOf('acme').length, many);
+  assert.ok(index.builds.words().length <= many + 1);
+});
+it('the index takes events that are older than versions, and ignores a touch of a domain it does not know', () => {
+  const index = new DomainIndex();
+  index.touch(5, 1);
+  assert.equal(index.size, 0);
+  const { newBuilds } = index.put(plainDomain(1, using('cdn acme high')));
+  assert.deepEqual([newBuilds, index.buildsOf('acme'), index.buildOf(1, 'acme')], [[], [], null]);
+  checkIndex(index);
 });

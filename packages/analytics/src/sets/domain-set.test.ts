@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import { buildSets } from './build-sets.ts';
@@ -41,102 +41,100 @@ function check(set: DomainSet, expected: ReadonlySet<number>): void {
   assert.equal(set.has(LARGEST + 1), expected.has(LARGEST + 1));
 }
 
-describe('a set of domains', () => {
-  it('holds what was added and not deleted, whatever the order', () => {
-    const step = fc.record({ isAdd: fc.boolean(), member: fc.oneof(fc.nat(200), fc.nat(2_000), fc.nat(LARGEST)) });
-    holds(200, [membersOf, fc.array(step, { maxLength: 200, size: 'max' })], (members, steps) => {
-      const set = DomainSet.of(members);
-      const expected = new Set(members);
-      check(set, expected);
-      for (const { isAdd, member } of steps) {
-        const isChange = expected.has(member) !== isAdd;
-        assert.equal(isAdd ? set.add(member) : set.delete(member), isChange);
-        expected[isAdd ? 'add' : 'delete'](member);
-        assert.equal(set.size, expected.size);
-      }
-      check(set, expected);
-      for (const member of expected) set.delete(member);
-      check(set, new Set());
-    });
-  });
-  it('joins, cuts and subtracts like plain sets; what is done later to operand or result reaches no other', () =>
-    holds(100, [membersOf, membersOf, fc.array(fc.nat(400), { minLength: 1, maxLength: 40 })], (a, b, changes) => {
-      type Operation<T> = (x: T, y: T) => T;
-      const operations: readonly (readonly [Operation<DomainSet>, Operation<Set<number>>])[] = [
-        [intersection, (x, y) => x.intersection(y)],
-        // Of three sets, since a single one is not copied.
-        [(x, y) => union([x, y, DomainSet.of([7])]), (x, y) => x.union(y).union(new Set([7]))],
-        [difference, (x, y) => x.difference(y)],
-        [(x) => filter([x], []), (x) => new Set(x)],
-        [
-          (x, y) => filter([x, DomainSet.of(run(0, 2_900))], [y, DomainSet.of([7])]),
-          (x, y) => x.intersection(new Set(run(0, 2_900))).difference(y.union(new Set([7]))),
-        ],
-      ];
-      for (const [operation, plainly] of operations) {
-        for (const [one, other] of [[a, b] as const, [b, a] as const, [a, a] as const]) {
-          const left = DomainSet.of(one);
-          const right = one === other ? left : DomainSet.of(other);
-          const plain = [new Set(one), new Set(other)] as const;
-          const result = operation(left, right);
-          assert.equal(intersectionSize(left, right), plain[0].intersection(plain[1]).size);
-          for (const [i, set] of [left, right].entries()) check(set, plain[i] ?? new Set());
-          change([left, right], changes);
-          check(result, plainly(...plain));
-          const now = [left, right].map((set) => new Set(set.toArray()));
-          change([result], changes);
-          for (const [i, set] of [left, right].entries()) check(set, now[i] ?? new Set());
-        }
-      }
-    }));
-  it('is joined with any number of sets, which stay as they were', () =>
-    holds(100, [fc.array(membersOf, { maxLength: 12 })], (lists) => {
-      const sets = lists.map((list) => DomainSet.of(list));
-      check(union(sets), new Set(lists.flat()));
-      for (const [i, set] of sets.entries()) check(set, new Set(lists[i]));
-    }));
-  it('gives a copy of its members', () => {
-    for (const set of [DomainSet.of([1, 900_000]), DomainSet.of(run(0, 2_000))]) {
-      const expected = new Set(set.toArray());
-      set.toArray().fill(7);
-      check(set, expected);
+it('a set of domains holds what was added and not deleted, whatever the order', () => {
+  const step = fc.record({ isAdd: fc.boolean(), member: fc.oneof(fc.nat(200), fc.nat(2_000), fc.nat(LARGEST)) });
+  holds(200, [membersOf, fc.array(step, { maxLength: 200, size: 'max' })], (members, steps) => {
+    const set = DomainSet.of(members);
+    const expected = new Set(members);
+    check(set, expected);
+    for (const { isAdd, member } of steps) {
+      const isChange = expected.has(member) !== isAdd;
+      assert.equal(isAdd ? set.add(member) : set.delete(member), isChange);
+      expected[isAdd ? 'add' : 'delete'](member);
+      assert.equal(set.size, expected.size);
     }
+    check(set, expected);
+    for (const member of expected) set.delete(member);
+    check(set, new Set());
   });
-  it('does not write outside of the part of an array that it owns', () => {
-    const shared = Uint32Array.of(5, 100_000, 200_000, 7, 300_000);
-    const first = DomainSet.ofSorted(shared.subarray(0, 3));
-    const second = DomainSet.ofSorted(shared.subarray(3));
-    first.add(250_000);
-    first.add(6);
-    first.delete(5);
-    check(first, new Set([6, 100_000, 200_000, 250_000]));
-    check(second, new Set([7, 300_000]));
-  });
-  it('takes over a bitmap with its size', () => {
-    const bits = new Uint32Array(4);
-    bits[0] = 0x8000_0001;
-    bits[3] = 0x8000_0000;
-    check(DomainSet.ofBits(bits, 3), new Set([0, 31, 127]));
-  });
-  it('is never much larger than the smaller of list and bitmap, growing or shrinking', () => {
-    const within = (set: DomainSet, limit: number) => {
-      const min = Math.min(4 * set.size, limit / 8);
-      assert.ok(set.byteLength <= 3 * min + 512, `${set.byteLength} bytes for ${set.size} below ${limit}`);
-    };
-    // Dense in the beginning, then one here and there: numbers in the order of names come so.
-    const thinning = DomainSet.of(run(0, 1_000));
-    for (let member = 1_000; member < LARGEST; member += 50_000) {
-      thinning.add(member);
-      within(thinning, member);
+});
+it('a set of domains joins, cuts and subtracts like plain sets; what is done later to operand or result reaches no other', () =>
+  holds(100, [membersOf, membersOf, fc.array(fc.nat(400), { minLength: 1, maxLength: 40 })], (a, b, changes) => {
+    type Operation<T> = (x: T, y: T) => T;
+    const operations: readonly (readonly [Operation<DomainSet>, Operation<Set<number>>])[] = [
+      [intersection, (x, y) => x.intersection(y)],
+      // Of three sets, since a single one is not copied.
+      [(x, y) => union([x, y, DomainSet.of([7])]), (x, y) => x.union(y).union(new Set([7]))],
+      [difference, (x, y) => x.difference(y)],
+      [(x) => filter([x], []), (x) => new Set(x)],
+      [
+        (x, y) => filter([x, DomainSet.of(run(0, 2_900))], [y, DomainSet.of([7])]),
+        (x, y) => x.intersection(new Set(run(0, 2_900))).difference(y.union(new Set([7]))),
+      ],
+    ];
+    for (const [operation, plainly] of operations) {
+      for (const [one, other] of [[a, b] as const, [b, a] as const, [a, a] as const]) {
+        const left = DomainSet.of(one);
+        const right = one === other ? left : DomainSet.of(other);
+        const plain = [new Set(one), new Set(other)] as const;
+        const result = operation(left, right);
+        assert.equal(intersectionSize(left, right), plain[0].intersection(plain[1]).size);
+        for (const [i, set] of [left, right].entries()) check(set, plain[i] ?? new Set());
+        change([left, right], changes);
+        check(result, plainly(...plain));
+        const now = [left, right].map((set) => new Set(set.toArray()));
+        change([result], changes);
+        for (const [i, set] of [left, right].entries()) check(set, now[i] ?? new Set());
+      }
     }
-    const emptied = DomainSet.of(run(0, 100_000));
-    for (let member = 0; member < 99_990; member += 1) emptied.delete(member);
-    within(emptied, 100_000);
-    check(emptied, new Set(run(99_990, 10)));
-    for (const member of run(0, 50_000)) emptied.add(member);
-    within(emptied, 100_000);
-    check(emptied, new Set([...run(0, 50_000), ...run(99_990, 10)]));
-  });
+  }));
+it('a set of domains is joined with any number of sets, which stay as they were', () =>
+  holds(100, [fc.array(membersOf, { maxLength: 12 })], (lists) => {
+    const sets = lists.map((list) => DomainSet.of(list));
+    check(union(sets), new Set(lists.flat()));
+    for (const [i, set] of sets.entries()) check(set, new Set(lists[i]));
+  }));
+it('a set of domains gives a copy of its members', () => {
+  for (const set of [DomainSet.of([1, 900_000]), DomainSet.of(run(0, 2_000))]) {
+    const expected = new Set(set.toArray());
+    set.toArray().fill(7);
+    check(set, expected);
+  }
+});
+it('a set of domains does not write outside of the part of an array that it owns', () => {
+  const shared = Uint32Array.of(5, 100_000, 200_000, 7, 300_000);
+  const first = DomainSet.ofSorted(shared.subarray(0, 3));
+  const second = DomainSet.ofSorted(shared.subarray(3));
+  first.add(250_000);
+  first.add(6);
+  first.delete(5);
+  check(first, new Set([6, 100_000, 200_000, 250_000]));
+  check(second, new Set([7, 300_000]));
+});
+it('a set of domains takes over a bitmap with its size', () => {
+  const bits = new Uint32Array(4);
+  bits[0] = 0x8000_0001;
+  bits[3] = 0x8000_0000;
+  check(DomainSet.ofBits(bits, 3), new Set([0, 31, 127]));
+});
+it('a set of domains is never much larger than the smaller of list and bitmap, growing or shrinking', () => {
+  const within = (set: DomainSet, limit: number) => {
+    const min = Math.min(4 * set.size, limit / 8);
+    assert.ok(set.byteLength <= 3 * min + 512, `${set.byteLength} bytes for ${set.size} below ${limit}`);
+  };
+  // Dense in the beginning, then one here and there: numbers in the order of names come so.
+  const thinning = DomainSet.of(run(0, 1_000));
+  for (let member = 1_000; member < LARGEST; member += 50_000) {
+    thinning.add(member);
+    within(thinning, member);
+  }
+  const emptied = DomainSet.of(run(0, 100_000));
+  for (let member = 0; member < 99_990; member += 1) emptied.delete(member);
+  within(emptied, 100_000);
+  check(emptied, new Set(run(99_990, 10)));
+  for (const member of run(0, 50_000)) emptied.add(member);
+  within(emptied, 100_000);
+  check(emptied, new Set([...run(0, 50_000), ...run(99_990, 10)]));
 });
 
 const COUNT = 12;

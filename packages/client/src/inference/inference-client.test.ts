@@ -28,84 +28,82 @@ async function failedChat(answering: Answering, timeoutMs = 20_000) {
   return { text, status, code, ...(param && { param, type, retryAfterSeconds }) };
 }
 
-describe('a chat', () => {
-  it('is requested as a stream, with the key, and ends at [DONE] whatever follows', async () => {
-    let body: unknown;
-    await using server = await startHttpServer(async (asked, response, count) => {
-      body = await json(asked);
-      streams(`: wait\n\n${chunk('a')}data: [DONE]\n\n${chunk('b')}`)(asked, response, count);
-    });
-    const chunks = await Array.fromAsync(new InferenceClient({ ...server, key: ' sk-1\n' }).chat(request));
-    assert.equal(chunks.map(({ choices }) => choices[0]?.delta.content).join(), 'a');
-    assert.deepEqual(body, { ...request, stream: true });
-    assert.equal(server.requests[0]?.headers.authorization, 'Bearer sk-1');
+it('a chat is requested as a stream, with the key, and ends at [DONE] whatever follows', async () => {
+  let body: unknown;
+  await using server = await startHttpServer(async (asked, response, count) => {
+    body = await json(asked);
+    streams(`: wait\n\n${chunk('a')}data: [DONE]\n\n${chunk('b')}`)(asked, response, count);
+  });
+  const chunks = await Array.fromAsync(new InferenceClient({ ...server, key: ' sk-1\n' }).chat(request));
+  assert.equal(chunks.map(({ choices }) => choices[0]?.delta.content).join(), 'a');
+  assert.deepEqual(body, { ...request, stream: true });
+  assert.equal(server.requests[0]?.headers.authorization, 'Bearer sk-1');
+});
+
+it('a chat that is interrupted rejects with a problem after its text: cut, ended early, or with an error inside', async () => {
+  const cut = await failedChat((_request, response) => {
+    response.writeHead(200, STREAM).write(chunk('a') + chunk('b').slice(0, -1));
+    setTimeout(() => response.socket?.destroy(), 20);
+  });
+  assert.deepEqual(cut, { text: 'a', status: 0, code: 'network' });
+  assert.partialDeepStrictEqual(await failedChat(streams(chunk('a'))), { text: 'a', code: 'network' });
+  const error = { message: 'Lost.', type: 'server_error', param: null, code: 'engine_lost' };
+  const inside = await failedChat(streams(chunk('a') + data({ error })));
+  assert.deepEqual(inside, { text: 'a', status: 200, code: 'engine_lost' });
+});
+
+const chunkWith = (part: string) => `{"choices":[{"index":0,"delta":${part}}]}`;
+const nonsense = ['nonsense', '[]', '{}', '{"choices":{}}', '{"choices":[null]}', '{"choices":"ab"}'];
+for (const odd of [...nonsense, chunkWith('{"tool_calls":7}'), chunkWith('{"content":{"a":1}}')])
+  it(`a chat with the chunk ${odd} is a problem`, async () => {
+    const failed = await failedChat(streams(`data: ${odd}\n\n`));
+    assert.deepEqual(failed, { text: '', status: 200, code: 'invalid_answer' });
   });
 
-  it('that is interrupted rejects with a problem after its text: cut, ended early, or with an error inside', async () => {
-    const cut = await failedChat((_request, response) => {
-      response.writeHead(200, STREAM).write(chunk('a') + chunk('b').slice(0, -1));
-      setTimeout(() => response.socket?.destroy(), 20);
-    });
-    assert.deepEqual(cut, { text: 'a', status: 0, code: 'network' });
-    assert.partialDeepStrictEqual(await failedChat(streams(chunk('a'))), { text: 'a', code: 'network' });
-    const error = { message: 'Lost.', type: 'server_error', param: null, code: 'engine_lost' };
-    const inside = await failedChat(streams(chunk('a') + data({ error })));
-    assert.deepEqual(inside, { text: 'a', status: 200, code: 'engine_lost' });
-  });
+it('a chat ignores impossible indexes', async () => {
+  const choices = [4_000_000_000, -1].map((index) => ({ index, delta: {} }));
+  await using server = await startHttpServer(streams(`${data({ choices })}data: [DONE]\n\n`));
+  const digests: string[] = [];
+  const onEnd = ({ answerSha256 }: ChatRecord) => digests.push(answerSha256);
+  await Array.fromAsync(new InferenceClient(server).chat(request, { onEnd }));
+  // The digest of `[]`.
+  assert.deepEqual(digests, ['4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945']);
+});
 
-  const chunkWith = (part: string) => `{"choices":[{"index":0,"delta":${part}}]}`;
-  const nonsense = ['nonsense', '[]', '{}', '{"choices":{}}', '{"choices":[null]}', '{"choices":"ab"}'];
-  for (const odd of [...nonsense, chunkWith('{"tool_calls":7}'), chunkWith('{"content":{"a":1}}')])
-    it(`with the chunk ${odd} is a problem`, async () => {
-      const failed = await failedChat(streams(`data: ${odd}\n\n`));
-      assert.deepEqual(failed, { text: '', status: 200, code: 'invalid_answer' });
-    });
+it('a chat that is refused reports the field and when to retry', async () => {
+  const code = 'rate_limit_exceeded';
+  const error = JSON.stringify({ error: { message: 'Too many.', type: 'requests', param: 'messages', code } });
+  const problem = { status: 429, code, param: 'messages', type: 'requests', retryAfterSeconds: 3 };
+  assert.deepEqual(await failedChat(sends(error, 429, { 'retry-after': '3' })), { text: '', ...problem });
+  for (const body of ['<html>', '{"error":"no"}', '{"error":null}', ''])
+    assert.deepEqual(await failedChat(sends(body, 502)), { text: '', status: 502, code: 'invalid_answer' });
+});
 
-  it('ignores impossible indexes', async () => {
-    const choices = [4_000_000_000, -1].map((index) => ({ index, delta: {} }));
-    await using server = await startHttpServer(streams(`${data({ choices })}data: [DONE]\n\n`));
-    const digests: string[] = [];
-    const onEnd = ({ answerSha256 }: ChatRecord) => digests.push(answerSha256);
-    await Array.fromAsync(new InferenceClient(server).chat(request, { onEnd }));
-    // The digest of `[]`.
-    assert.deepEqual(digests, ['4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945']);
-  });
+it('a chat that gets no answer, or no stream, rejects with a problem', async () => {
+  const lost = { text: '', status: 0, code: 'network' };
+  assert.deepEqual(await failedChat(() => {}, 100), lost);
+  assert.equal((await failedChat(sends('{}'))).code, 'invalid_answer');
+  assert.deepEqual(await failedChat((_asked, response) => response.writeHead(503).write('{'), 200), lost);
+  assert.equal((await failedChat((asked) => asked.socket.destroy())).code, 'network');
+});
 
-  it('that is refused reports the field and when to retry', async () => {
-    const code = 'rate_limit_exceeded';
-    const error = JSON.stringify({ error: { message: 'Too many.', type: 'requests', param: 'messages', code } });
-    const problem = { status: 429, code, param: 'messages', type: 'requests', retryAfterSeconds: 3 };
-    assert.deepEqual(await failedChat(sends(error, 429, { 'retry-after': '3' })), { text: '', ...problem });
-    for (const body of ['<html>', '{"error":"no"}', '{"error":null}', ''])
-      assert.deepEqual(await failedChat(sends(body, 502)), { text: '', status: 502, code: 'invalid_answer' });
+it('a chat stops at the server when the loop is left or the signal aborts', async () => {
+  let closed = Promise.withResolvers<void>();
+  await using server = await startHttpServer((asked, response, count) => {
+    asked.socket.on('close', () => closed.resolve());
+    response.writeHead(200, STREAM).write(chunk(String(count)));
   });
-
-  it('that gets no answer, or no stream, rejects with a problem', async () => {
-    const lost = { text: '', status: 0, code: 'network' };
-    assert.deepEqual(await failedChat(() => {}, 100), lost);
-    assert.equal((await failedChat(sends('{}'))).code, 'invalid_answer');
-    assert.deepEqual(await failedChat((_asked, response) => response.writeHead(503).write('{'), 200), lost);
-    assert.equal((await failedChat((asked) => asked.socket.destroy())).code, 'network');
-  });
-
-  it('stops at the server when the loop is left or the signal aborts', async () => {
-    let closed = Promise.withResolvers<void>();
-    await using server = await startHttpServer((asked, response, count) => {
-      asked.socket.on('close', () => closed.resolve());
-      response.writeHead(200, STREAM).write(chunk(String(count)));
-    });
-    const client = new InferenceClient(server);
-    for await (const _chunk of client.chat(request)) break;
-    await closed.promise;
-    closed = Promise.withResolvers();
-    const stop = new AbortController();
-    const chat = client.chat(request, { signal: stop.signal });
-    await chat.next();
-    const next = chat.next();
-    stop.abort(new Error('enough'));
-    await assert.rejects(next, /enough/);
-    await closed.promise;
-  });
+  const client = new InferenceClient(server);
+  for await (const _chunk of client.chat(request)) break;
+  await closed.promise;
+  closed = Promise.withResolvers();
+  const stop = new AbortController();
+  const chat = client.chat(request, { signal: stop.signal });
+  await chat.next();
+  const next = chat.next();
+  stop.abort(new Error('enough'));
+  await assert.rejects(next, /enough/);
+  await closed.promise;
 });
 
 const eventsOf = async (answering: Answering, options: AnswerOptions = {}) => {

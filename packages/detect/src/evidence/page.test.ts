@@ -1,51 +1,49 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
 import { extractPage } from './page.ts';
 
 const read = (html: string) => extractPage(html, { url: 'https://example.com/shop/', isTruncated: false });
 
-describe('extractPage reads', () => {
-  it('the title with its entities, once', () => {
-    const first = '<title> Tom &amp;\n  Jerry &#x1F600;</title><svg><title>no</title></svg>';
-    const titles = [first, '<p>', '<title>unclosed'].map((html) => read(html).title);
-    assert.deepEqual(titles, ['Tom & Jerry 😀', null, 'unclosed']);
-  });
-  it('metas by lower-case name or property, the first of each', () => {
-    const first = '<META NAME=Generator CONTENT="WordPress 6.4"><meta property="og:title" content=a>';
-    const { metas } = read(`${first}<meta name=generator content=b><meta charset=utf-8>`);
-    assert.deepEqual(metas, { generator: 'WordPress 6.4', 'og:title': 'a' });
-  });
-  it('assets against the page, its base, and without fragments, credentials and data', () => {
-    const { assets } = read(
-      '<script src=a.js></script><base href="//cdn.test/x/"><img src="b.png#f"><link href="/c.css"><iframe src="https://u:p@d.test/?q=1&amp;r=2"></iframe>' +
-        '<img src="data:image/png;base64,AA"><a href="e.html">e</a><script src="javascript:x"></script><img src="http://[bad/"><img src="">',
-    );
-    assert.deepEqual(assets, [
-      ...['https://example.com/shop/a.js', 'https://cdn.test/x/b.png', 'https://cdn.test/c.css'],
-      ...['https://d.test/?q=1&r=2'],
-    ]);
-  });
-  it('ids, data- and ng- attributes as markers, in lower case', () => {
-    const { markers } = read('<div ID=Root data-WF-site="1" ng-app class=x><p data-wf-site=2>');
-    assert.deepEqual(markers, ['root', 'data-wf-site', 'ng-app']);
-  });
-  it('the id of a script at the very end of a page full of ids', () => {
-    const ids = Array.from({ length: 5000 }, (_, i) => `<p id=p${i}>`).join('');
-    const { markers } = read(`${ids}<script id="__NEXT_DATA__">{}</script>`);
-    assert.deepEqual([markers.length, markers.includes('__next_data__')], [201, true]);
-  });
-  it('the generator after a hundred other metas', () => {
-    const metas = Array.from({ length: 100 }, (_, i) => `<meta name=m${i} content=x>`).join('');
-    const page = read(`${metas}<meta name=generator content=Hugo>`);
-    assert.equal(page.metas.generator, 'Hugo');
-    assert.equal(Object.keys(page.metas).length, 65);
-  });
-  it('no tags inside scripts, styles and comments', () => {
-    const script = '<script>"<img src=/a>"</script><style><img src=/b></style>';
-    assert.deepEqual(read(`${script}<!-- <img src=/c> --><textarea><img src=/d></textarea>`).assets, []);
-  });
+it('extractPage reads the title with its entities, once', () => {
+  const first = '<title> Tom &amp;\n  Jerry &#x1F600;</title><svg><title>no</title></svg>';
+  const titles = [first, '<p>', '<title>unclosed'].map((html) => read(html).title);
+  assert.deepEqual(titles, ['Tom & Jerry 😀', null, 'unclosed']);
+});
+it('extractPage reads metas by lower-case name or property, the first of each', () => {
+  const first = '<META NAME=Generator CONTENT="WordPress 6.4"><meta property="og:title" content=a>';
+  const { metas } = read(`${first}<meta name=generator content=b><meta charset=utf-8>`);
+  assert.deepEqual(metas, { generator: 'WordPress 6.4', 'og:title': 'a' });
+});
+it('extractPage reads assets against the page, its base, and without fragments, credentials and data', () => {
+  const { assets } = read(
+    '<script src=a.js></script><base href="//cdn.test/x/"><img src="b.png#f"><link href="/c.css"><iframe src="https://u:p@d.test/?q=1&amp;r=2"></iframe>' +
+      '<img src="data:image/png;base64,AA"><a href="e.html">e</a><script src="javascript:x"></script><img src="http://[bad/"><img src="">',
+  );
+  assert.deepEqual(assets, [
+    ...['https://example.com/shop/a.js', 'https://cdn.test/x/b.png', 'https://cdn.test/c.css'],
+    ...['https://d.test/?q=1&r=2'],
+  ]);
+});
+it('extractPage reads ids, data- and ng- attributes as markers, in lower case', () => {
+  const { markers } = read('<div ID=Root data-WF-site="1" ng-app class=x><p data-wf-site=2>');
+  assert.deepEqual(markers, ['root', 'data-wf-site', 'ng-app']);
+});
+it('extractPage reads the id of a script at the very end of a page full of ids', () => {
+  const ids = Array.from({ length: 5000 }, (_, i) => `<p id=p${i}>`).join('');
+  const { markers } = read(`${ids}<script id="__NEXT_DATA__">{}</script>`);
+  assert.deepEqual([markers.length, markers.includes('__next_data__')], [201, true]);
+});
+it('extractPage reads the generator after a hundred other metas', () => {
+  const metas = Array.from({ length: 100 }, (_, i) => `<meta name=m${i} content=x>`).join('');
+  const page = read(`${metas}<meta name=generator content=Hugo>`);
+  assert.equal(page.metas.generator, 'Hugo');
+  assert.equal(Object.keys(page.metas).length, 65);
+});
+it('extractPage reads no tags inside scripts, styles and comments', () => {
+  const script = '<script>"<img src=/a>"</script><style><img src=/b></style>';
+  assert.deepEqual(read(`${script}<!-- <img src=/c> --><textarea><img src=/d></textarea>`).assets, []);
 });
 
 const bombs = {

@@ -1,7 +1,7 @@
 // Each published format by a small document of its shape, what must be refused, how large and quick the tables are, and
 // from a published file through detection to the services of a domain.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { entries, rangeMeanings } from '@strata/catalog';
 import { detect } from '../detect.ts';
 import { loadCatalog } from '../rulebook/load-catalog.ts';
@@ -188,50 +188,48 @@ const servicesOf = (parts: EvidenceParts) => linesOf(profileOf(parts).services);
 const AMAZON = 16509;
 const FASTLY = 54113;
 
-describe('a published range', () => {
-  it('shows the product at an address, says in which range, and is one proof with the network of the address', () => {
-    const { services } = profileOf({ addresses: [{ address: '192.0.2.7' }] });
-    assert.deepEqual([linesOf(services), services[0]?.score], [['hosting amazon-web-services high'], 0.9]);
-    const rule = 'amazon-web-services/asn/range:192.0.2.0/24';
-    assert.deepEqual(services[0]?.evidence, [{ source: 'asn', value: '192.0.2.7 in 192.0.2.0/24', rule }]);
-    const [both] = profileOf({ addresses: [{ address: '192.0.2.7', asn: AMAZON }] }).services;
-    assert.deepEqual([both?.score, both?.evidence.length], [0.9, 2]);
-  });
-  it('wins over the network of the same address: CloudFront on Amazon’s, GitHub Pages on Fastly’s', () => {
-    const at = (address: string, asn: number) => servicesOf({ addresses: [{ address, asn }] });
-    assert.deepEqual(at('192.0.2.200', AMAZON), ['cdn amazon-cloudfront high']);
-    assert.deepEqual(at('2001:db8::7', AMAZON), ['cdn amazon-cloudfront high']);
-    assert.deepEqual(at('198.51.100.153', FASTLY), ['hosting github-pages high']);
-  });
-  it('leaves the network of another address alone', () => {
-    const other = { address: '203.0.113.9', asn: FASTLY, use: 'www' } as const;
-    const services = servicesOf({ addresses: [{ address: '198.51.100.153', asn: FASTLY }, other] });
-    assert.ok(services.includes('cdn fastly medium'));
-  });
-  it('of a host falls away behind an edge, as its network does, whatever network another address is in', () => {
-    const www = aliasTo('d111111abcdef8.cloudfront.net');
-    const other = { address: '203.0.113.9', asn: AMAZON, use: 'www' } as const;
-    for (const parts of [
-      { www, addresses: [{ address: '192.0.2.7', asn: AMAZON }] },
-      { addresses: [{ address: '192.0.2.200', asn: AMAZON }, other] },
-    ]) {
-      const { services, roles } = profileOf(parts);
-      assert.deepEqual([linesOf(services), roles.origin], [['cdn amazon-cloudfront high'], 'blocked']);
-    }
-  });
-  it('of a host is overruled by the name or header of another host', () => {
-    const www = aliasTo('cname.vercel-dns.com');
-    assert.deepEqual(servicesOf({ www, addresses: [{ address: '192.0.2.7', asn: AMAZON }] }), ['hosting vercel high']);
-  });
-  it('says nothing of exchanges and name servers', () => {
-    for (const use of ['mail', 'ns'] as const)
-      assert.deepEqual(servicesOf({ addresses: [{ address: '192.0.2.7', use }] }), [], use);
-  });
-  it('is part of the rulebook’s version', () => {
-    const plain = compileRulebook(published);
-    assert.notEqual(rulebook.version, plain.version);
-    assert.equal(compileRulebook(published, { ranges }).version, rulebook.version);
-    assert.equal(compileRulebook(published, { ranges: undefined }).version, plain.version);
-    assert.deepEqual(detect(evidenceOf({ addresses: [{ address: '192.0.2.200' }] }), plain).services, []);
-  });
+it('a published range shows the product at an address, says in which range, and is one proof with the network of the address', () => {
+  const { services } = profileOf({ addresses: [{ address: '192.0.2.7' }] });
+  assert.deepEqual([linesOf(services), services[0]?.score], [['hosting amazon-web-services high'], 0.9]);
+  const rule = 'amazon-web-services/asn/range:192.0.2.0/24';
+  assert.deepEqual(services[0]?.evidence, [{ source: 'asn', value: '192.0.2.7 in 192.0.2.0/24', rule }]);
+  const [both] = profileOf({ addresses: [{ address: '192.0.2.7', asn: AMAZON }] }).services;
+  assert.deepEqual([both?.score, both?.evidence.length], [0.9, 2]);
+});
+it('a published range wins over the network of the same address: CloudFront on Amazon’s, GitHub Pages on Fastly’s', () => {
+  const at = (address: string, asn: number) => servicesOf({ addresses: [{ address, asn }] });
+  assert.deepEqual(at('192.0.2.200', AMAZON), ['cdn amazon-cloudfront high']);
+  assert.deepEqual(at('2001:db8::7', AMAZON), ['cdn amazon-cloudfront high']);
+  assert.deepEqual(at('198.51.100.153', FASTLY), ['hosting github-pages high']);
+});
+it('a published range leaves the network of another address alone', () => {
+  const other = { address: '203.0.113.9', asn: FASTLY, use: 'www' } as const;
+  const services = servicesOf({ addresses: [{ address: '198.51.100.153', asn: FASTLY }, other] });
+  assert.ok(services.includes('cdn fastly medium'));
+});
+it('a published range of a host falls away behind an edge, as its network does, whatever network another address is in', () => {
+  const www = aliasTo('d111111abcdef8.cloudfront.net');
+  const other = { address: '203.0.113.9', asn: AMAZON, use: 'www' } as const;
+  for (const parts of [
+    { www, addresses: [{ address: '192.0.2.7', asn: AMAZON }] },
+    { addresses: [{ address: '192.0.2.200', asn: AMAZON }, other] },
+  ]) {
+    const { services, roles } = profileOf(parts);
+    assert.deepEqual([linesOf(services), roles.origin], [['cdn amazon-cloudfront high'], 'blocked']);
+  }
+});
+it('a published range of a host is overruled by the name or header of another host', () => {
+  const www = aliasTo('cname.vercel-dns.com');
+  assert.deepEqual(servicesOf({ www, addresses: [{ address: '192.0.2.7', asn: AMAZON }] }), ['hosting vercel high']);
+});
+it('a published range says nothing of exchanges and name servers', () => {
+  for (const use of ['mail', 'ns'] as const)
+    assert.deepEqual(servicesOf({ addresses: [{ address: '192.0.2.7', use }] }), [], use);
+});
+it('a published range is part of the rulebook’s version', () => {
+  const plain = compileRulebook(published);
+  assert.notEqual(rulebook.version, plain.version);
+  assert.equal(compileRulebook(published, { ranges }).version, rulebook.version);
+  assert.equal(compileRulebook(published, { ranges: undefined }).version, plain.version);
+  assert.deepEqual(detect(evidenceOf({ addresses: [{ address: '192.0.2.200' }] }), plain).services, []);
 });

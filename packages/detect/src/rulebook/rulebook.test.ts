@@ -22,73 +22,71 @@ const mx = (...hosts: string[]) => ({ category: 'email', mx: hosts }) as const;
 const entryOf = (id: string, members: object = {}) => ({ ...(provider(id, mx(`${id}.test`)) as object), ...members });
 const refuses = (entries: readonly unknown[], ...problems: string[]) => assert.deepEqual(problemsOf(entries), problems);
 
-describe('loadCatalog', () => {
-  it('gives providers with their defaults filled in', () => {
-    const [first] = loadCatalog(testEntries);
-    assert.deepEqual([first?.id, first?.aliases], ['googly', []]);
-  });
-  it('lists every problem of the format at once, with entry and path', () => {
-    const problems = problemsOf([
-      entryOf('a', { website: 'http://a.test' }),
-      provider('b', { category: 'nonsense' as 'email', mx: ['b.test'] }),
-      provider('c', { category: 'email', mx: ['Upper.test'] }),
-      provider('d', { category: 'email', mxx: ['d.test'] }),
-      'no entry',
-      null,
-    ]);
-    const expected = [
-      ...[/^a website: /, /^b rules\.0\.category: /, /^c rules\.0\.mx\.0: a lower-case host pattern/],
-      ...[/^d rules\.0: .*mxx/, /^entry 4 \(entry\): /, /^entry 5 \(entry\): /],
-    ];
-    for (const [i, pattern] of expected.entries()) assert.match(problems[i] ?? '', pattern);
-  });
-  it('refuses an id, a name or an alias that is given twice, whatever its case', () => {
-    refuses([entryOf('a'), provider('a', mx('b.test'))], 'a id: occurs twice in the catalog');
-    const entries = [entryOf('a'), entryOf('b', { aliases: ['Shared', 'a'] }), entryOf('c', { name: 'shared' })];
-    refuses(entries, "b name: 'a' already names a", "c name: 'shared' already names b");
-    refuses([entryOf('a', { aliases: ['Alpha', 'alpha'] })], "a aliases: 'alpha' is a duplicate");
-  });
-  it('refuses one pattern for one source in two providers, and says whose it is', () => {
-    const header = (name: string) => provider(name, { category: 'cdn', header: [{ name: 'server', value: 'Edgy' }] });
-    refuses(
-      [provider('a', mx('x.test')), provider('b', mx('x.test')), header('c'), header('d')],
-      "b rules.0.mx.0: 'x.test' is already a pattern of a",
-      "d rules.0.header.0: 'server: Edgy' is already a pattern of c",
-    );
-  });
-  it('refuses patterns of two providers that fit one host equally well', () => {
-    const ns = (id: string, pattern: string) => provider(id, { category: 'dns', ns: [pattern] });
-    const problem = "b rules.0.ns.0: 'nsb*.x.test' and 'ns*a.x.test' of a match the same hosts equally well";
-    refuses([ns('a', 'ns*a.x.test'), ns('b', 'nsb*.x.test')], problem);
-    const apart = ['ns*a.x.test ns*b.x.test', 'ns*.x.test nsb*.x.test', 'ns*.x.test ns*.y.test'];
-    for (const pair of [...apart, '*.dns-*.test ns1.dns-*.test', '*.dns-*.test *.dns-1.test']) {
-      const [one = '', other = ''] = pair.split(' ');
-      assert.deepEqual(problemsOf([ns('a', one), ns('b', other)]), [], pair);
-    }
-    refuses([provider('a', { category: 'dns', ns: ['ns*a.x.test', 'nsb*.x.test'] })]);
-  });
-  it('refuses product names that are escaped, versioned, in upper case or without a vendor', () => {
-    const counts = (field: string, names: string) =>
-      new Set(names.split('|').map((name) => problemsOf([entryOf('a', { [field]: [name] })]).length));
-    const long = `f5/${'x'.repeat(128)}`;
-    for (const [field, accepted, refused] of [
-      ['cpe', 'f5:nginx|joomla:joomla!|microsoft:asp.net', 'nginx|F5:nginx|joomla:joomla\\!|f5:nginx:1.0|f5: nginx|'],
-      ['packages', 'pkg:npm/next|pkg:composer/drupal/core|pkg:npm/%40nuxt/kit', 'npm/next|pkg:npm|pkg:npm/Next'],
-      ['packages', 'pkg:npm/next', 'pkg:npm/next@1.0|pkg:npm//next'],
-      ['cna', 'f5/nginx open source|the eclipse foundation/eclipse jetty', `nginx|F5/nginx|/nginx|f5/|${long}`],
-    ] as const)
-      assert.deepEqual([counts(field, accepted), counts(field, refused)], [new Set([0]), new Set([1])], field);
-  });
-  it('refuses a product that two providers name', () => {
-    const a = entryOf('a', { cpe: ['f5:nginx'], packages: ['pkg:npm/x'] });
-    const c = entryOf('c', { packages: ['pkg:npm/x'], cna: ['f5/nginx'] });
-    const problems = ["b products: 'cpe:f5:nginx' already names a", "c products: 'pkg:npm/x' already names a"];
-    refuses([a, entryOf('b', { cpe: ['f5:nginx'] }), c], ...problems);
-  });
-  it('lets one provider have a pattern in two categories, and two providers one host for different sources', () => {
-    const both = provider('a', { category: 'cdn', asn: [64496] }, { category: 'hosting', asn: [64496] });
-    refuses([both, provider('b', mx('x.test')), provider('c', { category: 'dns', ns: ['x.test'] })]);
-  });
+it('loadCatalog gives providers with their defaults filled in', () => {
+  const [first] = loadCatalog(testEntries);
+  assert.deepEqual([first?.id, first?.aliases], ['googly', []]);
+});
+it('loadCatalog lists every problem of the format at once, with entry and path', () => {
+  const problems = problemsOf([
+    entryOf('a', { website: 'http://a.test' }),
+    provider('b', { category: 'nonsense' as 'email', mx: ['b.test'] }),
+    provider('c', { category: 'email', mx: ['Upper.test'] }),
+    provider('d', { category: 'email', mxx: ['d.test'] }),
+    'no entry',
+    null,
+  ]);
+  const expected = [
+    ...[/^a website: /, /^b rules\.0\.category: /, /^c rules\.0\.mx\.0: a lower-case host pattern/],
+    ...[/^d rules\.0: .*mxx/, /^entry 4 \(entry\): /, /^entry 5 \(entry\): /],
+  ];
+  for (const [i, pattern] of expected.entries()) assert.match(problems[i] ?? '', pattern);
+});
+it('loadCatalog refuses an id, a name or an alias that is given twice, whatever its case', () => {
+  refuses([entryOf('a'), provider('a', mx('b.test'))], 'a id: occurs twice in the catalog');
+  const entries = [entryOf('a'), entryOf('b', { aliases: ['Shared', 'a'] }), entryOf('c', { name: 'shared' })];
+  refuses(entries, "b name: 'a' already names a", "c name: 'shared' already names b");
+  refuses([entryOf('a', { aliases: ['Alpha', 'alpha'] })], "a aliases: 'alpha' is a duplicate");
+});
+it('loadCatalog refuses one pattern for one source in two providers, and says whose it is', () => {
+  const header = (name: string) => provider(name, { category: 'cdn', header: [{ name: 'server', value: 'Edgy' }] });
+  refuses(
+    [provider('a', mx('x.test')), provider('b', mx('x.test')), header('c'), header('d')],
+    "b rules.0.mx.0: 'x.test' is already a pattern of a",
+    "d rules.0.header.0: 'server: Edgy' is already a pattern of c",
+  );
+});
+it('loadCatalog refuses patterns of two providers that fit one host equally well', () => {
+  const ns = (id: string, pattern: string) => provider(id, { category: 'dns', ns: [pattern] });
+  const problem = "b rules.0.ns.0: 'nsb*.x.test' and 'ns*a.x.test' of a match the same hosts equally well";
+  refuses([ns('a', 'ns*a.x.test'), ns('b', 'nsb*.x.test')], problem);
+  const apart = ['ns*a.x.test ns*b.x.test', 'ns*.x.test nsb*.x.test', 'ns*.x.test ns*.y.test'];
+  for (const pair of [...apart, '*.dns-*.test ns1.dns-*.test', '*.dns-*.test *.dns-1.test']) {
+    const [one = '', other = ''] = pair.split(' ');
+    assert.deepEqual(problemsOf([ns('a', one), ns('b', other)]), [], pair);
+  }
+  refuses([provider('a', { category: 'dns', ns: ['ns*a.x.test', 'nsb*.x.test'] })]);
+});
+it('loadCatalog refuses product names that are escaped, versioned, in upper case or without a vendor', () => {
+  const counts = (field: string, names: string) =>
+    new Set(names.split('|').map((name) => problemsOf([entryOf('a', { [field]: [name] })]).length));
+  const long = `f5/${'x'.repeat(128)}`;
+  for (const [field, accepted, refused] of [
+    ['cpe', 'f5:nginx|joomla:joomla!|microsoft:asp.net', 'nginx|F5:nginx|joomla:joomla\\!|f5:nginx:1.0|f5: nginx|'],
+    ['packages', 'pkg:npm/next|pkg:composer/drupal/core|pkg:npm/%40nuxt/kit', 'npm/next|pkg:npm|pkg:npm/Next'],
+    ['packages', 'pkg:npm/next', 'pkg:npm/next@1.0|pkg:npm//next'],
+    ['cna', 'f5/nginx open source|the eclipse foundation/eclipse jetty', `nginx|F5/nginx|/nginx|f5/|${long}`],
+  ] as const)
+    assert.deepEqual([counts(field, accepted), counts(field, refused)], [new Set([0]), new Set([1])], field);
+});
+it('loadCatalog refuses a product that two providers name', () => {
+  const a = entryOf('a', { cpe: ['f5:nginx'], packages: ['pkg:npm/x'] });
+  const c = entryOf('c', { packages: ['pkg:npm/x'], cna: ['f5/nginx'] });
+  const problems = ["b products: 'cpe:f5:nginx' already names a", "c products: 'pkg:npm/x' already names a"];
+  refuses([a, entryOf('b', { cpe: ['f5:nginx'] }), c], ...problems);
+});
+it('loadCatalog lets one provider have a pattern in two categories, and two providers one host for different sources', () => {
+  const both = provider('a', { category: 'cdn', asn: [64496] }, { category: 'hosting', asn: [64496] });
+  refuses([both, provider('b', mx('x.test')), provider('c', { category: 'dns', ns: ['x.test'] })]);
 });
 
 describe('compileRulebook', () => {

@@ -33,9 +33,9 @@ export interface ModelLease extends Disposable {
 /** A model of the budget. */
 export interface SharedModel {
   readonly isLoaded: boolean;
-  /** Whether its last load failed a moment ago: until a retry is due, uses are refused. */
-  readonly isFailing: boolean;
-  /** The model if it is loaded. Throws NotLoadedError while it is failing. */
+  /** False while its processes restart, and after a failed load until a retry is due: then uses are refused. */
+  readonly isReady: boolean;
+  /** The model if it is loaded. Throws NotLoadedError until a failed load may be retried. */
   tryUse(): ModelLease | undefined;
   /** Waits until it is loaded. Rejects with NotLoadedError, or with the signal's reason. */
   use(signal: AbortSignal): Promise<ModelLease>;
@@ -109,8 +109,8 @@ export class ModelMemory implements AsyncDisposable {
       get isLoaded() {
         return resident.engine !== undefined;
       },
-      get isFailing() {
-        return resident.backoff.remainingMs > 0;
+      get isReady() {
+        return resident.engine?.isReady ?? resident.backoff.remainingMs === 0;
       },
       tryUse: () => {
         resident.backoff.check(model.id);

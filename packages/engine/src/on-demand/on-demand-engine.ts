@@ -37,7 +37,7 @@ export class OnDemandEngine implements Engine {
   }
 
   get isReady(): boolean {
-    return !this.#model.isFailing;
+    return this.#model.isReady;
   }
 
   get isLoaded(): boolean {

@@ -20,88 +20,83 @@ function asked(
   return refusal && ERRORS[refusal.code].status;
 }
 
-describe('a service that listens for this machine alone', () => {
-  for (const host of [
-    ...['localhost', 'localhost:8787', 'LOCALHOST:8787', 'localhost.', 'explorer.localhost:8787', '127.0.0.1'],
-    ...['127.0.0.1:8787', '127.8.9.10', '[::1]', '[::1]:8787', '192.168.1.5:8787', '[2001:db8::1]:8787', '203.0.113.9'],
-  ])
-    it(`answers requests to ${host}`, () => assert.equal(asked({}, host), undefined));
+for (const host of [
+  ...['localhost', 'localhost:8787', 'LOCALHOST:8787', 'localhost.', 'explorer.localhost:8787', '127.0.0.1'],
+  ...['127.0.0.1:8787', '127.8.9.10', '[::1]', '[::1]:8787', '192.168.1.5:8787', '[2001:db8::1]:8787', '203.0.113.9'],
+])
+  it(`a service of this machine alone answers requests to ${host}`, () => assert.equal(asked({}, host), undefined));
 
-  for (const host of [
-    ...['evil.example', 'evil.example:8787', '127.0.0.1.evil.example', 'localhost.evil.example', 'localhostile'],
-    ...['127.0.0.1.nip.io:8787', 'evil.example.', '', ' ', 'a b', '@', 'localhost@evil.example', '%00localhost'],
-    ...['evil.example/@localhost', 'evil.example?localhost', 'evil.example#localhost', 'localhost\\.evil.example'],
-    ...[`${'a'.repeat(400)}.localhost`, 'localhost,evil.example', '[::1]evil.example'],
-  ])
-    it(`refuses requests to '${host.slice(0, 30)}'`, () => assert.equal(asked({}, host), 421));
+for (const host of [
+  ...['evil.example', 'evil.example:8787', '127.0.0.1.evil.example', 'localhost.evil.example', 'localhostile'],
+  ...['127.0.0.1.nip.io:8787', 'evil.example.', '', ' ', 'a b', '@', 'localhost@evil.example', '%00localhost'],
+  ...['evil.example/@localhost', 'evil.example?localhost', 'evil.example#localhost', 'localhost\\.evil.example'],
+  ...[`${'a'.repeat(400)}.localhost`, 'localhost,evil.example', '[::1]evil.example'],
+])
+  it(`a service of this machine alone refuses requests to '${host.slice(0, 30)}'`, () =>
+    assert.equal(asked({}, host), 421));
 
-  it('accepts its configured names in any case, and no similar ones', () => {
-    const named = { allowedHosts: ['Stack.Example.com', '[::]'] };
-    assert.equal(asked(named, 'stack.example.com:443'), undefined);
-    assert.equal(asked(named, 'STACK.EXAMPLE.COM.'), undefined);
-    assert.equal(asked(named, 'other.stack.example.com'), 421);
-    assert.equal(asked(named, 'stack.example.com.evil.example'), 421);
-    assert.equal(asked({ allowedHosts: ['*'] }, 'whatever.example'), undefined);
+it('a service of this machine alone accepts its configured names in any case, and no similar ones', () => {
+  const named = { allowedHosts: ['Stack.Example.com', '[::]'] };
+  assert.equal(asked(named, 'stack.example.com:443'), undefined);
+  assert.equal(asked(named, 'STACK.EXAMPLE.COM.'), undefined);
+  assert.equal(asked(named, 'other.stack.example.com'), 421);
+  assert.equal(asked(named, 'stack.example.com.evil.example'), 421);
+  assert.equal(asked({ allowedHosts: ['*'] }, 'whatever.example'), undefined);
+});
+
+it('a service of this machine alone refuses a request with two Host headers, in any case of letters', () => {
+  const guard = createHostGuard({ host: 'localhost', allowedHosts: ['*'] });
+  const asked = (...rawHeaders: string[]) =>
+    guard.refusalOf({ headers: { host: 'localhost' }, host: 'localhost', raw: { rawHeaders } })?.code;
+  assert.equal(asked('Host', 'localhost', 'hOST', 'localhost'), 'invalid_parameter');
+  assert.equal(asked('Host', 'localhost', 'X-A', 'Host'), undefined);
+});
+
+it('a service of this machine alone answers HTTP/1.0 without a host, which no browser speaks', () =>
+  assert.equal(asked({}, undefined), undefined));
+
+it('a service of this machine alone accepts pages of this machine and of the requested host, and programs', () => {
+  for (const origin of ['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:8788', 'http://app.localhost'])
+    assert.equal(asked({}, '127.0.0.1:8787', { origin }), undefined, origin);
+  assert.equal(asked({}, '192.168.1.5:8787', { origin: 'http://192.168.1.5:8787' }), undefined);
+  for (const origin of [undefined, 'app://obsidian.md', 'tauri://localhost', 'vscode-webview://1a2b'])
+    assert.equal(asked({}, 'localhost', origin === undefined ? {} : { origin }), undefined, origin);
+});
+
+for (const origin of [
+  ...['http://evil.example', 'https://evil.example', 'https://localhost.evil.example', 'http://6.6.6.6', 'null', ''],
+  ...['http://192.168.1.66', 'http://evil.example:8787', 'https://evil.example@localhost.evil.example', 'nonsense'],
+])
+  it(`a service of this machine alone refuses pages of '${origin}'`, () => {
+    for (const host of ['localhost:8787', '127.0.0.1:8787', '[::1]:8787', '192.168.1.5:8787'])
+      assert.equal(asked({}, host, { origin }), 403, host);
   });
 
-  it('refuses a request with two Host headers, in any case of letters', () => {
-    const guard = createHostGuard({ host: 'localhost', allowedHosts: ['*'] });
-    const asked = (...rawHeaders: string[]) =>
-      guard.refusalOf({ headers: { host: 'localhost' }, host: 'localhost', raw: { rawHeaders } })?.code;
-    assert.equal(asked('Host', 'localhost', 'hOST', 'localhost'), 'invalid_parameter');
-    assert.equal(asked('Host', 'localhost', 'X-A', 'Host'), undefined);
-  });
+it('a service of this machine alone accepts a form of its own page, which has no referrer', () => {
+  for (const [fetchSite, status] of [['same-origin'], ['same-site', 403], ['cross-site', 403], ['none', 403]] as const)
+    assert.equal(asked({}, '127.0.0.1:8787', { origin: 'null', fetchSite }), status, fetchSite);
+  assert.equal(asked({}, 'evil.example', { origin: 'null', fetchSite: 'same-origin' }), 421);
+});
 
-  it('answers HTTP/1.0 without a host, which no browser speaks', () => assert.equal(asked({}, undefined), undefined));
+it('a service of this machine alone accepts pages of configured names, and behind a proxy those of the host that the proxy received', () => {
+  const origin = 'https://app.example';
+  assert.equal(asked({ allowedHosts: ['app.example'] }, 'localhost', { origin }), undefined);
+  assert.equal(asked({ allowedHosts: ['*'] }, 'localhost', { origin }), undefined);
+  assert.equal(asked({ allowedHosts: ['*'] }, 'localhost', { origin: 'null' }), undefined);
+  assert.equal(asked({}, '127.0.0.1:8787', { origin, proxyHost: 'app.example' }), undefined);
+  assert.equal(asked({}, '127.0.0.1:8787', { origin, proxyHost: 'other.example' }), 403);
+});
 
-  it('accepts pages of this machine and of the requested host, and programs', () => {
-    for (const origin of ['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:8788', 'http://app.localhost'])
-      assert.equal(asked({}, '127.0.0.1:8787', { origin }), undefined, origin);
-    assert.equal(asked({}, '192.168.1.5:8787', { origin: 'http://192.168.1.5:8787' }), undefined);
-    for (const origin of [undefined, 'app://obsidian.md', 'tauri://localhost', 'vscode-webview://1a2b'])
-      assert.equal(asked({}, 'localhost', origin === undefined ? {} : { origin }), undefined, origin);
-  });
-
-  for (const origin of [
-    ...['http://evil.example', 'https://evil.example', 'https://localhost.evil.example', 'http://6.6.6.6', 'null', ''],
-    ...['http://192.168.1.66', 'http://evil.example:8787', 'https://evil.example@localhost.evil.example', 'nonsense'],
-  ])
-    it(`refuses pages of '${origin}'`, () => {
-      for (const host of ['localhost:8787', '127.0.0.1:8787', '[::1]:8787', '192.168.1.5:8787'])
-        assert.equal(asked({}, host, { origin }), 403, host);
-    });
-
-  it('accepts a form of its own page, which has no referrer', () => {
-    for (const [fetchSite, status] of [
-      ['same-origin'],
-      ['same-site', 403],
-      ['cross-site', 403],
-      ['none', 403],
-    ] as const)
-      assert.equal(asked({}, '127.0.0.1:8787', { origin: 'null', fetchSite }), status, fetchSite);
-    assert.equal(asked({}, 'evil.example', { origin: 'null', fetchSite: 'same-origin' }), 421);
-  });
-
-  it('accepts pages of configured names, and behind a proxy those of the host that the proxy received', () => {
-    const origin = 'https://app.example';
-    assert.equal(asked({ allowedHosts: ['app.example'] }, 'localhost', { origin }), undefined);
-    assert.equal(asked({ allowedHosts: ['*'] }, 'localhost', { origin }), undefined);
-    assert.equal(asked({ allowedHosts: ['*'] }, 'localhost', { origin: 'null' }), undefined);
-    assert.equal(asked({}, '127.0.0.1:8787', { origin, proxyHost: 'app.example' }), undefined);
-    assert.equal(asked({}, '127.0.0.1:8787', { origin, proxyHost: 'other.example' }), 403);
-  });
-
-  it('refuses with the name of the setting and nothing of the request, and accepts no host because it was refused before', () => {
-    const guard = createHostGuard({ host: 'localhost', allowedHosts: [] });
-    const detailOf = (host: string, origin: object = {}) =>
-      guard.refusalOf({ headers: { host, ...origin }, host, raw: { rawHeaders: [] } })?.message ?? '';
-    for (let time = 0; time < 2; time += 1) {
-      assert.match(detailOf('evil.example'), /^(?!.*evil).*STRATA_ALLOWED_HOSTS/);
-      assert.equal(detailOf('localhost'), '');
-    }
-    const page = { origin: 'https://evil.example' };
-    assert.match(detailOf('localhost', page), /^(?!.*evil).*STRATA_ALLOWED_HOSTS/);
-  });
+it('a service of this machine alone refuses with the name of the setting and nothing of the request, and accepts no host because it was refused before', () => {
+  const guard = createHostGuard({ host: 'localhost', allowedHosts: [] });
+  const detailOf = (host: string, origin: object = {}) =>
+    guard.refusalOf({ headers: { host, ...origin }, host, raw: { rawHeaders: [] } })?.message ?? '';
+  for (let time = 0; time < 2; time += 1) {
+    assert.match(detailOf('evil.example'), /^(?!.*evil).*STRATA_ALLOWED_HOSTS/);
+    assert.equal(detailOf('localhost'), '');
+  }
+  const page = { origin: 'https://evil.example' };
+  assert.match(detailOf('localhost', page), /^(?!.*evil).*STRATA_ALLOWED_HOSTS/);
 });
 
 const open = { host: '0.0.0.0' };

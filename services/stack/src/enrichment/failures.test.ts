@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { fakeService } from '../../../../tests/support/fake-service.ts';
 import { kevSource } from './sources/kev.ts';
 import { nvdSource } from './sources/nvd.ts';
@@ -23,121 +23,119 @@ async function endWith(answers: RequestListener, sourceAt: SourceAt = kevAt, tru
   return { end, state, waitMs, error: end.kind === 'failed' ? end.error : '' };
 }
 
-describe('publishers that fail', () => {
-  for (const name of NET_NAMES) {
-    it(`${name}: is retried after a temporary failure, and completes`, async () => {
-      await using world = await openWorld();
-      await using expected = await world.ground();
-      await expected.run(world.source(name));
-      const statuses = name === 'kev' ? [403, 429, 500] : [500];
-      for (const failure of [...statuses.map((status) => ({ status })), { kind: 'cut' }] as const) {
-        await using ground = await world.ground();
-        world.publishers.fail(publisherOf(name), { ...failure, times: 2 });
-        const end = await ground.run(world.source(name));
-        assert.equal(end.kind, 'complete', `${JSON.stringify(failure)}: ${JSON.stringify(end)}`);
-        assert.deepEqual(ground.dump(), expected.dump());
-      }
-    });
-
-    it(`${name}: reports a lasting failure, keeps its position, and waits longer each time`, async () => {
-      await using world = await openWorld();
+for (const name of NET_NAMES) {
+  it(`${name}: is retried after a temporary failure, and completes`, async () => {
+    await using world = await openWorld();
+    await using expected = await world.ground();
+    await expected.run(world.source(name));
+    const statuses = name === 'kev' ? [403, 429, 500] : [500];
+    for (const failure of [...statuses.map((status) => ({ status })), { kind: 'cut' }] as const) {
       await using ground = await world.ground();
-      const source = world.source(name);
-      const failures = [{ status: 500 }, { status: 410 }, { kind: 'hang' }, { kind: 'garbage' }] as const;
-      let waited = 0;
-      for (const [i, failure] of failures.entries()) {
-        world.publishers.fail(publisherOf(name), { ...failure, times: 50 });
-        // However long is waited for one that hangs, it answers nothing.
-        const timeouts = { firstPauseMs: 1, requestMs: 60, downloadMs: 60 };
-        const end = await ground.run(source, 'kind' in failure ? { timeouts } : {});
-        assert.equal(end.kind, 'failed', `${JSON.stringify(failure)}: ${JSON.stringify(end)}`);
-        const { state, failures: count, finishedAt, error, nextAt } = await ground.stored(name);
-        assert.deepEqual([state, count, finishedAt], ['failed', i + 1, null]);
-        assert.ok(error && error.length < 400, error ?? 'no error');
-        const waits = (nextAt?.getTime() ?? 0) - world.clock.at;
-        assert.ok(waits > waited, `${waits} after ${waited}`);
-        waited = waits;
-      }
-      world.publishers.fail(publisherOf(name), { status: 500, times: 0 });
-      assert.equal((await ground.run(source)).kind, 'complete');
-      const { state, failures: left, error, read } = await ground.stored(name);
-      assert.deepEqual([state, left, error], ['complete', 0, null]);
-      // The figures of a sync exclude earlier syncs that read nothing.
-      await using expected = await world.ground();
-      await expected.run(source);
-      assert.equal(read, (await expected.stored(name)).read);
-    });
-  }
+      world.publishers.fail(publisherOf(name), { ...failure, times: 2 });
+      const end = await ground.run(world.source(name));
+      assert.equal(end.kind, 'complete', `${JSON.stringify(failure)}: ${JSON.stringify(end)}`);
+      assert.deepEqual(ground.dump(), expected.dump());
+    }
+  });
 
-  it('does not count what the last complete sync read to one that failed at once, or to the next', async () => {
+  it(`${name}: reports a lasting failure, keeps its position, and waits longer each time`, async () => {
     await using world = await openWorld();
     await using ground = await world.ground();
-    await ground.run(world.source('nvd'));
-    world.publishers.withdraw('CVE-2021-23017');
-    world.publishers.fail('nvd', { status: 410, times: 1 });
-    const failed = await ground.run(world.source('nvd'));
-    assert.equal(failed.kind === 'failed' && failed.read, 0);
-    await ground.run(world.source('nvd'));
-    assert.equal((await ground.stored('nvd')).read, 1);
-  });
-
-  it('waits as long as a publisher asks for', async () => {
-    // Limited, and only for a valid time.
-    for (const [after, waitMs] of [
-      ['7200', 2 * HOUR],
-      ['999999999', 24 * HOUR],
-      ['soon', 300_000],
-    ] as const) {
-      const busy: RequestListener = (_, response) => void response.writeHead(429, { 'retry-after': after }).end();
-      assert.equal((await endWith(busy)).waitMs, waitMs);
+    const source = world.source(name);
+    const failures = [{ status: 500 }, { status: 410 }, { kind: 'hang' }, { kind: 'garbage' }] as const;
+    let waited = 0;
+    for (const [i, failure] of failures.entries()) {
+      world.publishers.fail(publisherOf(name), { ...failure, times: 50 });
+      // However long is waited for one that hangs, it answers nothing.
+      const timeouts = { firstPauseMs: 1, requestMs: 60, downloadMs: 60 };
+      const end = await ground.run(source, 'kind' in failure ? { timeouts } : {});
+      assert.equal(end.kind, 'failed', `${JSON.stringify(failure)}: ${JSON.stringify(end)}`);
+      const { state, failures: count, finishedAt, error, nextAt } = await ground.stored(name);
+      assert.deepEqual([state, count, finishedAt], ['failed', i + 1, null]);
+      assert.ok(error && error.length < 400, error ?? 'no error');
+      const waits = (nextAt?.getTime() ?? 0) - world.clock.at;
+      assert.ok(waits > waited, `${waits} after ${waited}`);
+      waited = waits;
     }
-  });
-
-  it('heeds a short Retry-After within a sync', async () => {
-    const times: number[] = [];
-    await endWith((_, response) => {
-      times.push(performance.now());
-      response.writeHead(times.length === 1 ? 429 : 410, { 'retry-after': '1' }).end();
-    });
-    assert.equal(times.length, 2);
-    assert.ok((times[1] ?? 0) - (times[0] ?? 0) >= 990);
-  });
-
-  it('is not led elsewhere', async () => {
-    const location = 'http://127.0.0.1:9/kev.json';
-    const { error } = await endWith((_, response) => void response.writeHead(302, { location }).end());
-    assert.match(error, /cannot be fetched/);
-  });
-
-  it('refuses pages that are not JSON, and JSON that is not a page', async () => {
-    const bodies = '<html>||[]|{"vulnerabilities":{}}|{"__proto__":{"totalResults":1}}'.split('|');
-    for (const body of [...bodies, '['.repeat(50_000)]) {
-      const { end, state } = await endWith((_, response) => void response.end(body), nvdAt);
-      assert.deepEqual([end.kind, state], ['failed', 'failed'], body.slice(0, 40));
-    }
-  });
-
-  inWorld('counts an unknown ecosystem, and reads the remaining ones', async (world, ground) => {
-    const source = osvSource({ baseUrl: world.publishers.osvUrl, ecosystems: ['Nowhere', 'npm'], everyMs: HOUR });
-    const end = await ground.run(source);
-    assert.equal(end.kind, 'complete');
-    assert.match((await ground.stored('osv')).skippedExample ?? '', /^Nowhere: nothing is published for it/);
-    assert.ok(((await ground.store.advisories.counts()).bySource.ghsa ?? 0) > 3);
-  });
-
-  it('download an archive again that was damaged after its download', async () => {
-    await using world = await openWorld({ bulk: 700 });
-    await using ground = await world.ground();
-    await using expected = await world.ground();
-    const source = world.source('osv');
-    assert.equal((await ground.run(source, stoppedAfter(1))).kind, 'interrupted');
-    await writeFile(path.join(ground.deps.directory, 'osv-Packagist.zip'), 'PK and no more');
-    const end = await ground.run(source);
-    assert.match(end.kind === 'failed' ? end.error : end.kind, /damaged or not a zip/);
+    world.publishers.fail(publisherOf(name), { status: 500, times: 0 });
     assert.equal((await ground.run(source)).kind, 'complete');
+    const { state, failures: left, error, read } = await ground.stored(name);
+    assert.deepEqual([state, left, error], ['complete', 0, null]);
+    // The figures of a sync exclude earlier syncs that read nothing.
+    await using expected = await world.ground();
     await expected.run(source);
-    assert.deepEqual(ground.dump(), expected.dump());
+    assert.equal(read, (await expected.stored(name)).read);
   });
+}
+
+it('a sync does not count what the last complete sync read to one that failed at once, or to the next', async () => {
+  await using world = await openWorld();
+  await using ground = await world.ground();
+  await ground.run(world.source('nvd'));
+  world.publishers.withdraw('CVE-2021-23017');
+  world.publishers.fail('nvd', { status: 410, times: 1 });
+  const failed = await ground.run(world.source('nvd'));
+  assert.equal(failed.kind === 'failed' && failed.read, 0);
+  await ground.run(world.source('nvd'));
+  assert.equal((await ground.stored('nvd')).read, 1);
+});
+
+it('a sync waits as long as a publisher asks for', async () => {
+  // Limited, and only for a valid time.
+  for (const [after, waitMs] of [
+    ['7200', 2 * HOUR],
+    ['999999999', 24 * HOUR],
+    ['soon', 300_000],
+  ] as const) {
+    const busy: RequestListener = (_, response) => void response.writeHead(429, { 'retry-after': after }).end();
+    assert.equal((await endWith(busy)).waitMs, waitMs);
+  }
+});
+
+it('a sync heeds a short Retry-After within a sync', async () => {
+  const times: number[] = [];
+  await endWith((_, response) => {
+    times.push(performance.now());
+    response.writeHead(times.length === 1 ? 429 : 410, { 'retry-after': '1' }).end();
+  });
+  assert.equal(times.length, 2);
+  assert.ok((times[1] ?? 0) - (times[0] ?? 0) >= 990);
+});
+
+it('a sync is not led elsewhere', async () => {
+  const location = 'http://127.0.0.1:9/kev.json';
+  const { error } = await endWith((_, response) => void response.writeHead(302, { location }).end());
+  assert.match(error, /cannot be fetched/);
+});
+
+it('a sync refuses pages that are not JSON, and JSON that is not a page', async () => {
+  const bodies = '<html>||[]|{"vulnerabilities":{}}|{"__proto__":{"totalResults":1}}'.split('|');
+  for (const body of [...bodies, '['.repeat(50_000)]) {
+    const { end, state } = await endWith((_, response) => void response.end(body), nvdAt);
+    assert.deepEqual([end.kind, state], ['failed', 'failed'], body.slice(0, 40));
+  }
+});
+
+inWorld('counts an unknown ecosystem, and reads the remaining ones', async (world, ground) => {
+  const source = osvSource({ baseUrl: world.publishers.osvUrl, ecosystems: ['Nowhere', 'npm'], everyMs: HOUR });
+  const end = await ground.run(source);
+  assert.equal(end.kind, 'complete');
+  assert.match((await ground.stored('osv')).skippedExample ?? '', /^Nowhere: nothing is published for it/);
+  assert.ok(((await ground.store.advisories.counts()).bySource.ghsa ?? 0) > 3);
+});
+
+it('a sync downloads an archive again that was damaged after its download', async () => {
+  await using world = await openWorld({ bulk: 700 });
+  await using ground = await world.ground();
+  await using expected = await world.ground();
+  const source = world.source('osv');
+  assert.equal((await ground.run(source, stoppedAfter(1))).kind, 'interrupted');
+  await writeFile(path.join(ground.deps.directory, 'osv-Packagist.zip'), 'PK and no more');
+  const end = await ground.run(source);
+  assert.match(end.kind === 'failed' ? end.error : end.kind, /damaged or not a zip/);
+  assert.equal((await ground.run(source)).kind, 'complete');
+  await expected.run(source);
+  assert.deepEqual(ground.dump(), expected.dump());
 });
 
 const key = '11111111-2222-3333-4444-555555555555';

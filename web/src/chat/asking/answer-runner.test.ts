@@ -1,6 +1,6 @@
 // Answers written into conversations: in order, out of order, stopped, failed, and shared with other tabs.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { type AnswerEvent, type AnswerOptions, type ChatRequest, InferenceProblem, type Receipt } from '@strata/client';
 import { figuresOf } from '../answer/answer-figures.ts';
 import { type Answer, newConversation, pathOf, versionsOf, withTurn } from '../conversation/conversation.ts';
@@ -54,167 +54,165 @@ const completeAnswerEvents = async function* (): AsyncGenerator<AnswerEvent> {
   yield { kind: 'whole', record: null };
 };
 
-describe('an answer', () => {
-  it('is written as it arrives, with the token counts of the service and the workers', async () => {
-    const { ask, path } = tabWith(completeAnswerEvents);
-    const expected = { state: 'whole', text: 'Half and half', finishReason: 'stop', problem: null, tokens: 9 };
-    const ids = { reasoningTokens: 2, receiptId: 'rwr_1', salt: 'f0', requestSha256: 'abc' };
-    assert.partialDeepStrictEqual(await ask(), { ...expected, ...ids, segments: [{ worker: 'w', from: 0, to: 2 }] });
-    assert.equal(path().length, 2);
-  });
+it('an answer is written as it arrives, with the token counts of the service and the workers', async () => {
+  const { ask, path } = tabWith(completeAnswerEvents);
+  const expected = { state: 'whole', text: 'Half and half', finishReason: 'stop', problem: null, tokens: 9 };
+  const ids = { reasoningTokens: 2, receiptId: 'rwr_1', salt: 'f0', requestSha256: 'abc' };
+  assert.partialDeepStrictEqual(await ask(), { ...expected, ...ids, segments: [{ worker: 'w', from: 0, to: 2 }] });
+  assert.equal(path().length, 2);
+});
 
-  it('that is requested again is kept as a version, even if the new one fails immediately', async () => {
-    let isDown = false;
-    const { ask, store, last, path } = tabWith(async function* () {
-      if (isDown) throw new InferenceProblem({ status: 0, code: 'network', type: 'network', message: 'Offline.' });
-      yield* completeAnswerEvents();
-    });
-    const first = await ask();
-    isDown = true;
-    store.change('c', (one) => rewoundBefore(one, first, 50));
-    await ask();
-    assert.deepEqual([last().state, last().problem?.code, last().text], ['broken', 'network', '']);
-    const versions = versionsOf(store.find('c') ?? assert.fail(), last());
-    assert.deepEqual([versions.map((version) => version.text).join('|'), path().length], ['Half and half|', 2]);
+it('an answer that is requested again is kept as a version, even if the new one fails immediately', async () => {
+  let isDown = false;
+  const { ask, store, last, path } = tabWith(async function* () {
+    if (isDown) throw new InferenceProblem({ status: 0, code: 'network', type: 'network', message: 'Offline.' });
+    yield* completeAnswerEvents();
   });
+  const first = await ask();
+  isDown = true;
+  store.change('c', (one) => rewoundBefore(one, first, 50));
+  await ask();
+  assert.deepEqual([last().state, last().problem?.code, last().text], ['broken', 'network', '']);
+  const versions = versionsOf(store.find('c') ?? assert.fail(), last());
+  assert.deepEqual([versions.map((version) => version.text).join('|'), path().length], ['Half and half|', 2]);
+});
 
-  it('gets its own receipt, even if that arrives late', async () => {
-    const late = Promise.withResolvers<Receipt>();
-    let asks = 0;
-    const { runner, store, last, path } = tabWith(
-      async function* () {
-        asks += 1;
-        yield* [begunWith(`rwr_${asks}`), text(`Answer ${asks}`)];
-        yield { kind: 'whole', record: null };
-      },
-      (id) => (id === 'rwr_1' ? late.promise : Promise.resolve(receiptOf('second worker'))),
-    );
-    const first = runner.run('c', 'm');
-    // The answer is complete; its receipt has not arrived yet.
-    while (last().role !== 'assistant' || last().state === 'running') await new Promise((soon) => setImmediate(soon));
-    store.change('c', (one) => withTurn(one, question('q2', last().id, 60, 'And?'), 60));
-    await runner.run('c', 'm');
-    assert.deepEqual([last().text, last().segments?.[0]?.worker], ['Answer 2', 'second worker']);
-    late.resolve(receiptOf('first worker'));
-    await first;
-    const [, one, , two] = path() as Answer[];
-    assert.deepEqual([one?.text, one?.segments?.[0]?.worker], ['Answer 1', 'first worker']);
-    assert.deepEqual([two?.text, two?.segments?.[0]?.worker], ['Answer 2', 'second worker']);
+it('an answer gets its own receipt, even if that arrives late', async () => {
+  const late = Promise.withResolvers<Receipt>();
+  let asks = 0;
+  const { runner, store, last, path } = tabWith(
+    async function* () {
+      asks += 1;
+      yield* [begunWith(`rwr_${asks}`), text(`Answer ${asks}`)];
+      yield { kind: 'whole', record: null };
+    },
+    (id) => (id === 'rwr_1' ? late.promise : Promise.resolve(receiptOf('second worker'))),
+  );
+  const first = runner.run('c', 'm');
+  // The answer is complete; its receipt has not arrived yet.
+  while (last().role !== 'assistant' || last().state === 'running') await new Promise((soon) => setImmediate(soon));
+  store.change('c', (one) => withTurn(one, question('q2', last().id, 60, 'And?'), 60));
+  await runner.run('c', 'm');
+  assert.deepEqual([last().text, last().segments?.[0]?.worker], ['Answer 2', 'second worker']);
+  late.resolve(receiptOf('first worker'));
+  await first;
+  const [, one, , two] = path() as Answer[];
+  assert.deepEqual([one?.text, one?.segments?.[0]?.worker], ['Answer 1', 'first worker']);
+  assert.deepEqual([two?.text, two?.segments?.[0]?.worker], ['Answer 2', 'second worker']);
+});
+
+it('an answer that is stopped keeps the received text and takes its token count from the receipt', async () => {
+  const { runner, ask } = tabWith(async function* (_request, { signal }) {
+    yield* [begunWith('rwr_1'), text('Half')];
+    runner.stop('c');
+    signal?.throwIfAborted();
+    yield text(' too much');
   });
+  assert.partialDeepStrictEqual(await ask(), { state: 'stopped', text: 'Half', tokens: 7, problem: null });
+});
 
-  it('that is stopped keeps the received text and takes its token count from the receipt', async () => {
-    const { runner, ask } = tabWith(async function* (_request, { signal }) {
-      yield* [begunWith('rwr_1'), text('Half')];
-      runner.stop('c');
-      signal?.throwIfAborted();
-      yield text(' too much');
-    });
-    assert.partialDeepStrictEqual(await ask(), { state: 'stopped', text: 'Half', tokens: 7, problem: null });
-  });
-
-  it('is stopped from another tab, also by deleting its conversation there', async () => {
-    for (const end of ['stop', 'delete'] as const) {
-      let isAborted = false;
-      const tab = tabWith(async function* (_request, { signal }) {
-        yield* [begunWith(null), text('Half')];
-        tab.runner.heartbeat();
-        tab.storage.settle();
-        if (end === 'stop') remote.stop('c');
-        else other.remove(['c']);
-        tab.exchange();
-        isAborted = signal?.aborted ?? false;
-        signal?.throwIfAborted();
-        yield text(' too much');
-      });
-      const { other, remote } = tab.otherTab(1_000);
-      await tab.runner.run('c', 'm');
-      assert.equal(isAborted, true, end);
-      if (end === 'stop') assert.deepEqual([tab.last().state, tab.last().text], ['stopped', 'Half']);
-      else assert.equal(tab.store.find('c'), undefined);
-    }
-  });
-
-  it('that does not end is stopped at the maximum length', async () => {
-    let isStopped = false;
-    const { ask } = tabWith(async function* () {
-      yield begunWith(null);
-      try {
-        for (;;) yield text('x'.repeat(500_000));
-      } finally {
-        isStopped = true;
-      }
-    });
-    const { state, problem, text: all } = await ask();
-    assert.deepEqual([state, problem?.code, all.length, isStopped], ['broken', 'answer_too_long', 2_500_000, true]);
-  });
-
-  it('that is stopped from another tab stays stopped, although text arrived before the stop', async () => {
+it('an answer is stopped from another tab, also by deleting its conversation there', async () => {
+  for (const end of ['stop', 'delete'] as const) {
+    let isAborted = false;
     const tab = tabWith(async function* (_request, { signal }) {
       yield* [begunWith(null), text('Half')];
       tab.runner.heartbeat();
       tab.storage.settle();
-      remote.stop('c');
-      yield text(' and');
-      // Later than the stop, and written before the stop is received.
-      tab.runner.heartbeat();
-      tab.store.write();
+      if (end === 'stop') remote.stop('c');
+      else other.remove(['c']);
       tab.exchange();
+      isAborted = signal?.aborted ?? false;
       signal?.throwIfAborted();
       yield text(' too much');
     });
-    const { other, remote } = tab.otherTab(103);
+    const { other, remote } = tab.otherTab(1_000);
     await tab.runner.run('c', 'm');
+    assert.equal(isAborted, true, end);
+    if (end === 'stop') assert.deepEqual([tab.last().state, tab.last().text], ['stopped', 'Half']);
+    else assert.equal(tab.store.find('c'), undefined);
+  }
+});
+
+it('an answer that does not end is stopped at the maximum length', async () => {
+  let isStopped = false;
+  const { ask } = tabWith(async function* () {
+    yield begunWith(null);
+    try {
+      for (;;) yield text('x'.repeat(500_000));
+    } finally {
+      isStopped = true;
+    }
+  });
+  const { state, problem, text: all } = await ask();
+  assert.deepEqual([state, problem?.code, all.length, isStopped], ['broken', 'answer_too_long', 2_500_000, true]);
+});
+
+it('an answer that is stopped from another tab stays stopped, although text arrived before the stop', async () => {
+  const tab = tabWith(async function* (_request, { signal }) {
+    yield* [begunWith(null), text('Half')];
+    tab.runner.heartbeat();
     tab.storage.settle();
-    for (const store of [tab.store, other, tab.storage.open(9)]) {
-      const shown = store.find('c')?.turns.find(({ role }) => role === 'assistant') as Answer;
-      assert.deepEqual([shown.state, shown.text], ['stopped', 'Half and']);
-    }
+    remote.stop('c');
+    yield text(' and');
+    // Later than the stop, and written before the stop is received.
+    tab.runner.heartbeat();
+    tab.store.write();
+    tab.exchange();
+    signal?.throwIfAborted();
+    yield text(' too much');
   });
+  const { other, remote } = tab.otherTab(103);
+  await tab.runner.run('c', 'm');
+  tab.storage.settle();
+  for (const store of [tab.store, other, tab.storage.open(9)]) {
+    const shown = store.find('c')?.turns.find(({ role }) => role === 'assistant') as Answer;
+    assert.deepEqual([shown.state, shown.text], ['stopped', 'Half and']);
+  }
+});
 
-  it('is saved up to the received text when the page is closed', async () => {
-    const closed = Promise.withResolvers<void>();
-    const { runner, storage } = tabWith(async function* () {
-      yield* [begunWith(null), text('Half')];
-      runner.stopAll();
-      await closed.promise;
+it('an answer is saved up to the received text when the page is closed', async () => {
+  const closed = Promise.withResolvers<void>();
+  const { runner, storage } = tabWith(async function* () {
+    yield* [begunWith(null), text('Half')];
+    runner.stopAll();
+    await closed.promise;
+  });
+  const answered = runner.run('c', 'm');
+  await new Promise((soon) => setImmediate(soon));
+  const [, kept] = storage.open(5).find('c')?.turns ?? [];
+  assert.ok(kept?.role === 'assistant');
+  assert.deepEqual([kept.text, kept.state], ['Half', 'stopped']);
+  closed.resolve();
+  await answered;
+});
+
+it('an answer that is refused has the message of the service and the time to retry', async () => {
+  const limit = { status: 429, code: 'rate_limit_exceeded', type: 'x', message: 'Used up.', requestId: 'r' };
+  const failed = { code: 'failed', requestId: null, isLater: false };
+  const long = { status: 500, code: null, type: 'x', message: 'x'.repeat(5_000) };
+  const used = { code: 'rate_limit_exceeded', message: 'Used up.', requestId: 'r', isLater: true };
+  for (const [error, problem] of [
+    [new InferenceProblem({ ...limit, retryAfterSeconds: 30 }), used],
+    [new InferenceProblem(long), { ...failed, message: 'x'.repeat(1_000) }],
+    [new Error('a secret'), { ...failed, message: 'The answer could not be read.' }],
+  ] as const) {
+    // biome-ignore lint/correctness/useYield: it throws before the first event
+    const { ask } = tabWith(async function* () {
+      throw error;
     });
-    const answered = runner.run('c', 'm');
-    await new Promise((soon) => setImmediate(soon));
-    const [, kept] = storage.open(5).find('c')?.turns ?? [];
-    assert.ok(kept?.role === 'assistant');
-    assert.deepEqual([kept.text, kept.state], ['Half', 'stopped']);
-    closed.resolve();
-    await answered;
-  });
+    const { code, message, requestId, retryAt } = (await ask()).problem ?? assert.fail('no problem');
+    assert.deepEqual({ code, message, requestId, isLater: (retryAt ?? 0) > 30_000 }, problem);
+  }
+});
 
-  it('that is refused has the message of the service and the time to retry', async () => {
-    const limit = { status: 429, code: 'rate_limit_exceeded', type: 'x', message: 'Used up.', requestId: 'r' };
-    const failed = { code: 'failed', requestId: null, isLater: false };
-    const long = { status: 500, code: null, type: 'x', message: 'x'.repeat(5_000) };
-    const used = { code: 'rate_limit_exceeded', message: 'Used up.', requestId: 'r', isLater: true };
-    for (const [error, problem] of [
-      [new InferenceProblem({ ...limit, retryAfterSeconds: 30 }), used],
-      [new InferenceProblem(long), { ...failed, message: 'x'.repeat(1_000) }],
-      [new Error('a secret'), { ...failed, message: 'The answer could not be read.' }],
-    ] as const) {
-      // biome-ignore lint/correctness/useYield: it throws before the first event
-      const { ask } = tabWith(async function* () {
-        throw error;
-      });
-      const { code, message, requestId, retryAt } = (await ask()).problem ?? assert.fail('no problem');
-      assert.deepEqual({ code, message, requestId, isLater: (retryAt ?? 0) > 30_000 }, problem);
-    }
+it('an answer is requested only if the last turn is a question', async () => {
+  let asks = 0;
+  const { runner } = tabWith(async function* () {
+    asks += 1;
+    yield* completeAnswerEvents();
   });
-
-  it('is requested only if the last turn is a question', async () => {
-    let asks = 0;
-    const { runner } = tabWith(async function* () {
-      asks += 1;
-      yield* completeAnswerEvents();
-    });
-    await Promise.all([runner.run('c', 'm'), runner.run('c', 'm'), runner.run('none', 'm')]);
-    assert.equal(asks, 1);
-  });
+  await Promise.all([runner.run('c', 'm'), runner.run('c', 'm'), runner.run('none', 'm')]);
+  assert.equal(asks, 1);
 });
 
 const completeAnswer = answer('a', 'q', 1);

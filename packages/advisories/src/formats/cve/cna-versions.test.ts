@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../../tests/support/property.ts';
 import type { VersionRange } from '../../advisory.ts';
@@ -21,93 +21,92 @@ function shown({ affected, affectedVersions, unaffected, otherwise }: ReturnType
   return `${claims.join('')}else ${otherwise}`;
 }
 
-describe('versions of a CVE record', () => {
-  it('0, unspecified and n/a are no lower bound, and alone say nothing, so no version is called unaffected', () => {
-    for (const version of ['0', 'unspecified', 'n/a', 'N/A', '']) {
-      const claim = read([affected(version, { lessThan: '1.2.3', versionType: 'custom' })], 'unaffected');
-      assert.equal(shown(claim), 'affected (, 1.2.3); else unaffected', version);
+it('versions of a CVE record: 0, unspecified and n/a are no lower bound, and alone say nothing, so no version is called unaffected', () => {
+  for (const version of ['0', 'unspecified', 'n/a', 'N/A', '']) {
+    const claim = read([affected(version, { lessThan: '1.2.3', versionType: 'custom' })], 'unaffected');
+    assert.equal(shown(claim), 'affected (, 1.2.3); else unaffected', version);
+  }
+  for (const version of ['0', 'unspecified', 'n/a', '-', 'unknown'])
+    assert.equal(shown(read([affected(version)], 'unaffected')), 'else unknown', version);
+});
+it('versions of a CVE record: an infinity is no upper bound, or the end of its series', () => {
+  const ends = { '*': '[1.0, )', '2.*': '[1.0, 3)', '2.1.*': '[1.0, 2.2)', 'log4j-core*': '[1.0, )' };
+  for (const [lessThan, range] of Object.entries(ends))
+    assert.equal(shown(read([affected('1.0', { lessThan })])), `affected ${range}; else unknown`);
+});
+
+const versionType = 'semver';
+const experimental = '16.0.0-experimental.1';
+const commit = affected('2f75300', { lessThan: '2c6c9d4', versionType: 'git' });
+const says = (why: string, expected: string, ...entries: Entry[]) =>
+  it(`versions of a CVE record: ${why}`, () =>
+    assert.equal(shown(read(entries, 'unaffected')), `${expected}else unaffected`));
+
+const before = affected(experimental, { lessThan: '16.0.0', versionType });
+says('bounds are in the order of the named scheme', `affected [${experimental}, 16.0.0); `, before);
+says(
+  'changes are in the order of the named scheme',
+  `affected [${experimental}, 16.0.0); unaffected [16.0.0, 17.0.0); `,
+  affected(experimental, { lessThan: '17.0.0', versionType, changes: [change('16.0.0')] }),
+);
+const fixed: Entry = { version: '2.6', status: 'unaffected' };
+says('unaffected versions are ranges of one', 'affected 2.4; unaffected [2.6, 2.6]; ', affected('2.4'), fixed);
+const below = affected('1.0', { lessThan: '1.5' });
+says('commits are passed over beside versions', 'affected [1.0, 1.5); ', commit, below);
+says('without entries the default applies to all', '');
+it('versions of a CVE record: without a default the rest is unknown, and everything where commits stand alone', () => {
+  assert.equal(shown(read([commit], 'unaffected')), 'else unknown');
+  assert.equal(shown(read([])), 'else unknown');
+  assert.equal(shown(read([], 'affected')), 'else affected');
+  assert.equal(shown(read([affected('2.4')])), 'affected 2.4; else unknown');
+});
+it('versions of a CVE record: a range that no version is in, and text that cannot be read, make the rest unknown', () => {
+  for (const entry of [
+    affected('1.2.3', { lessThan: '1.2.3' }),
+    affected('2.0', { lessThan: '1.0' }),
+    affected('1.0', { lessThan: 'unspecified' }),
+    affected('FortiOS', { lessThan: '7.2' }),
+    affected('see advisory'),
+    affected('1.0', { changes: [change('1.1')] }),
+    affected('1.0', { lessThan: '2.0', changes: [change('later')] }),
+    { version: '1.0', status: 'unknown' } as const,
+  ])
+    assert.equal(shown(read([affected('3.1'), entry], 'unaffected')), 'affected 3.1; else unknown', entry.version);
+});
+it('versions of a CVE record: an order is believed where all name it and their versions have its form', () => {
+  const scheme = (...entries: Entry[]) => read(entries).scheme;
+  for (const [version, versionType, expected] of [
+    ['1.0', 'python', 'python'],
+    ['1:1.0-1', 'dpkg', 'deb'],
+    ['1.2.3', 'semver', 'semver'],
+    ['1.2.3.4', 'semver', 'dotted'],
+    ['1.0', 'maven', 'dotted'],
+    ['1.0', '__proto__', 'dotted'],
+  ] as const)
+    assert.equal(scheme(affected(version, { versionType })), expected, versionType);
+  assert.equal(scheme(affected('1.0', { lessThanOrEqual: '1.5', versionType })), versionType);
+  assert.equal(scheme(affected('1.0', { versionType: 'rpm' }), affected('1.1', { versionType: 'semver' })), 'dotted');
+});
+it('versions of a CVE record come to what the published algorithm says of every version', () => {
+  const status = fc.constantFrom('affected' as const, 'unaffected' as const);
+  const number = fc.integer({ min: 1, max: 12 });
+  const changes = fc.uniqueArray(fc.record({ at: number, status }), { selector: ({ at }) => at, maxLength: 5 });
+  const ranges = fc.record({ start: number, length: number, first: status, isInclusive: fc.boolean() });
+  holds(100, [ranges, status, changes], ({ start, length, first, isInclusive }, otherwise, points) => {
+    const end = start + length;
+    const entry: Entry = {
+      version: String(start),
+      status: first,
+      [isInclusive ? 'lessThanOrEqual' : 'lessThan']: String(end),
+      changes: points.map((point) => ({ at: String(point.at), status: point.status })),
+    };
+    const claim = read([entry], otherwise);
+    for (let v = 0; v <= 26; v += 1) {
+      const isWithin = v >= start && (isInclusive ? v <= end : v < end);
+      const before = points.filter(({ at }) => at <= v).sort((a, b) => b.at - a.at);
+      const expected = isWithin ? (before[0]?.status ?? first) : otherwise;
+      assert.equal(statusIn(claim, v), expected, `version ${v}`);
     }
-    for (const version of ['0', 'unspecified', 'n/a', '-', 'unknown'])
-      assert.equal(shown(read([affected(version)], 'unaffected')), 'else unknown', version);
-  });
-  it('an infinity is no upper bound, or the end of its series', () => {
-    const ends = { '*': '[1.0, )', '2.*': '[1.0, 3)', '2.1.*': '[1.0, 2.2)', 'log4j-core*': '[1.0, )' };
-    for (const [lessThan, range] of Object.entries(ends))
-      assert.equal(shown(read([affected('1.0', { lessThan })])), `affected ${range}; else unknown`);
-  });
-
-  const versionType = 'semver';
-  const experimental = '16.0.0-experimental.1';
-  const commit = affected('2f75300', { lessThan: '2c6c9d4', versionType: 'git' });
-  const says = (why: string, expected: string, ...entries: Entry[]) =>
-    it(why, () => assert.equal(shown(read(entries, 'unaffected')), `${expected}else unaffected`));
-
-  const before = affected(experimental, { lessThan: '16.0.0', versionType });
-  says('bounds are in the order of the named scheme', `affected [${experimental}, 16.0.0); `, before);
-  says(
-    'changes are in the order of the named scheme',
-    `affected [${experimental}, 16.0.0); unaffected [16.0.0, 17.0.0); `,
-    affected(experimental, { lessThan: '17.0.0', versionType, changes: [change('16.0.0')] }),
-  );
-  const fixed: Entry = { version: '2.6', status: 'unaffected' };
-  says('unaffected versions are ranges of one', 'affected 2.4; unaffected [2.6, 2.6]; ', affected('2.4'), fixed);
-  const below = affected('1.0', { lessThan: '1.5' });
-  says('commits are passed over beside versions', 'affected [1.0, 1.5); ', commit, below);
-  says('without entries the default applies to all', '');
-  it('without a default the rest is unknown, and everything where commits stand alone', () => {
-    assert.equal(shown(read([commit], 'unaffected')), 'else unknown');
-    assert.equal(shown(read([])), 'else unknown');
-    assert.equal(shown(read([], 'affected')), 'else affected');
-    assert.equal(shown(read([affected('2.4')])), 'affected 2.4; else unknown');
-  });
-  it('a range that no version is in, and text that cannot be read, make the rest unknown', () => {
-    for (const entry of [
-      affected('1.2.3', { lessThan: '1.2.3' }),
-      affected('2.0', { lessThan: '1.0' }),
-      affected('1.0', { lessThan: 'unspecified' }),
-      affected('FortiOS', { lessThan: '7.2' }),
-      affected('see advisory'),
-      affected('1.0', { changes: [change('1.1')] }),
-      affected('1.0', { lessThan: '2.0', changes: [change('later')] }),
-      { version: '1.0', status: 'unknown' } as const,
-    ])
-      assert.equal(shown(read([affected('3.1'), entry], 'unaffected')), 'affected 3.1; else unknown', entry.version);
-  });
-  it('an order is believed where all name it and their versions have its form', () => {
-    const scheme = (...entries: Entry[]) => read(entries).scheme;
-    for (const [version, versionType, expected] of [
-      ['1.0', 'python', 'python'],
-      ['1:1.0-1', 'dpkg', 'deb'],
-      ['1.2.3', 'semver', 'semver'],
-      ['1.2.3.4', 'semver', 'dotted'],
-      ['1.0', 'maven', 'dotted'],
-      ['1.0', '__proto__', 'dotted'],
-    ] as const)
-      assert.equal(scheme(affected(version, { versionType })), expected, versionType);
-    assert.equal(scheme(affected('1.0', { lessThanOrEqual: '1.5', versionType })), versionType);
-    assert.equal(scheme(affected('1.0', { versionType: 'rpm' }), affected('1.1', { versionType: 'semver' })), 'dotted');
-  });
-  it('come to what the published algorithm says of every version', () => {
-    const status = fc.constantFrom('affected' as const, 'unaffected' as const);
-    const number = fc.integer({ min: 1, max: 12 });
-    const changes = fc.uniqueArray(fc.record({ at: number, status }), { selector: ({ at }) => at, maxLength: 5 });
-    const ranges = fc.record({ start: number, length: number, first: status, isInclusive: fc.boolean() });
-    holds(100, [ranges, status, changes], ({ start, length, first, isInclusive }, otherwise, points) => {
-      const end = start + length;
-      const entry: Entry = {
-        version: String(start),
-        status: first,
-        [isInclusive ? 'lessThanOrEqual' : 'lessThan']: String(end),
-        changes: points.map((point) => ({ at: String(point.at), status: point.status })),
-      };
-      const claim = read([entry], otherwise);
-      for (let v = 0; v <= 26; v += 1) {
-        const isWithin = v >= start && (isInclusive ? v <= end : v < end);
-        const before = points.filter(({ at }) => at <= v).sort((a, b) => b.at - a.at);
-        const expected = isWithin ? (before[0]?.status ?? first) : otherwise;
-        assert.equal(statusIn(claim, v), expected, `version ${v}`);
-      }
-    });
   });
 });
 

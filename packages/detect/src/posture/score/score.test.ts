@@ -12,85 +12,83 @@ const unmeasuredIn = ({ factors }: ReturnType<typeof postureOf>) =>
   factors.filter(({ finding }) => finding === 'unmeasured').map(({ factor }) => factor);
 const namesIn = ({ factors }: ReturnType<typeof postureOf>) => factors.map(({ factor }) => factor).join(' ');
 
-describe('the score', () => {
-  it('is full where everything is in order, and 0 for a domain with nothing', () => {
-    hasMembers(postureOf(best), { score: 100, grade: 'A+', coverage: 1, scoreVersion: '2' });
-    const nothing: EvidenceParts = { tls: { isTrusted: false }, files: { securityTxt: { status: 'missing' } } };
-    hasMembers(postureOf(nothing), { score: 0, grade: 'F' });
-  });
-  it('leaves unmeasured parts out of the denominator', () => {
-    const failed = { mtaSts: 'timeout', caa: 'servfail', tls: { status: 'timeout' } } as const;
-    const posture = postureOf({ ...best, ...failed });
-    // 97 of 122 points.
-    assert.deepEqual([posture.score, posture.coverage], [100, 0.795]);
-    assert.deepEqual(unmeasuredIn(posture), ['dkim', 'caa', 'mta_sts', 'tls']);
-  });
-  it('leaves out the part of a factor that was not measured', () => {
-    const factor = factorOf({ ...best, dmarc: ['v=DMARC1; p=reject; rua=mailto:d@rua.test'] }, 'dmarc');
-    assert.deepEqual([factor?.points, factor?.possible, factor?.weight, factor?.finding], [40, 40, 45, 'pass']);
-  });
-  it('does not treat an unmeasured protocol as an old one', () => {
-    const factor = factorOf({ ...best, tls: { protocol: null } }, 'tls');
-    assert.deepEqual([factor?.points, factor?.possible, factor?.issues], [5, 5, []]);
-  });
-  it('is null below 60 % coverage', () => {
-    // 52 of 122 points.
-    const expected = { score: null, grade: null, coverage: 0.426 };
-    hasMembers(postureOf({ ...best, dmarc: 'timeout', txt: 'timeout' }), expected);
-  });
-  it('of evidence of an earlier probe has what that probe did not see unmeasured', () => {
-    const { policies: _, files: __, ...earlier } = best;
-    const posture = postureOf(earlier);
-    assert.deepEqual(unmeasuredIn(posture), ['dkim', 'mta_sts', 'security_txt']);
-    assert.deepEqual([posture.score, posture.coverage], [100, 0.902]);
-  });
-  it('does not judge a policy that leads to a record that was not had, unless the rest decides', () => {
-    for (const unknown of ['include:_spf.a.test -all', 'redirect=_spf.a.test'])
-      assert.equal(spfOf(unknown)?.finding, 'unmeasured', unknown);
-    assert.equal(factorOf({ ...best, txt: ['v=spf1 redirect=_spf.example.net'] }, 'spf')?.finding, 'unmeasured');
-    assert.deepEqual(spfOf('include:_spf.a.test +all')?.issues, ['spf.open']);
-    assert.deepEqual(spfOf('include:_spf.a.test nonsense -all')?.issues, ['spf.syntax']);
-    const parts = { ...best, dmarc: [], policies: { dmarcParents: { com: 'timeout' as const } } };
-    assert.equal(factorOf(parts, 'dmarc')?.finding, 'unmeasured');
-  });
-  it('judges a domain that takes no mail on refusing to send any', () => {
-    const policies = { txt: ['v=spf1 -all'], dmarc: ['v=DMARC1; p=reject'] };
-    const none = { ...best, ...policies, mx: ['0 '], mtaSts: 'empty', tlsRpt: 'empty' } as const;
-    assert.equal(postureOf(none).score, 100);
-    assert.equal(namesIn(postureOf(none)), 'spf dmarc dnssec caa tls hsts headers security_txt');
-    const behind = { policies: { spf: { '_spf.a.test': ['v=spf1 -all'] } } };
-    const table: [parts: EvidenceParts, name: FactorName, points: number | undefined, issues: IssueId[]][] = [
-      [{ txt: ['v=spf1 ~all'] }, 'spf', 0, ['spf.not-refusing']],
-      [{ txt: ['v=spf1 ip4:192.0.2.1 -all'] }, 'spf', 10, ['spf.needless-senders']],
-      [{ txt: ['v=spf1 include:_spf.a.test -ip4:192.0.2.1 -all'], ...behind }, 'spf', undefined, []],
-      [{ txt: ['v=spf1 -all', 'v=spf1 -all'] }, 'spf', 0, ['spf.several']],
-      [{ txt: ['v=spf1 ip6:::/0 -all'] }, 'spf', undefined, ['spf.open']],
-      [{ dmarc: [] }, 'dmarc', 0, ['dmarc.not-refusing']],
-      [{ dmarc: ['v=DMARC1; p=none'] }, 'dmarc', 8, ['dmarc.not-rejecting']],
-      [{ dmarc: ['v=DMARC1; p=quarantine; t=y'] }, 'dmarc', 8, ['dmarc.not-rejecting']],
-      [{ dmarc: ['v=DMARC1; p=quarantine'] }, 'dmarc', 28, ['dmarc.only-quarantining']],
-      [{ dmarc: ['v=DMARC1; p=reject; sp=none'] }, 'dmarc', 30, ['dmarc.weak-subdomains']],
-    ];
-    for (const [parts, name, points, issues] of table) {
-      const found = factorOf({ ...none, ...parts }, name);
-      assert.deepEqual([points === undefined ? undefined : found?.points, found?.issues], [points, issues]);
-    }
-  });
-  it('has no factors of the web without one, and a failed one where port 443 is refused', () => {
-    const withoutWeb = postureOf({ ...best, a: 'empty', tls: { status: 'failed' } });
-    assert.deepEqual([namesIn(withoutWeb), withoutWeb.score], ['spf dmarc dkim dnssec caa mta_sts tls_rpt', 100]);
-    const findingOf = (status: 'refused' | 'timeout') =>
-      factorOf({ ...best, http: {}, tls: { status, isTrusted: null } }, 'tls')?.finding;
-    assert.deepEqual([findingOf('refused'), findingOf('timeout')], ['fail', 'unmeasured']);
-  });
-  it('asks no page of a domain that only redirects to another', () => {
-    const redirect = { url: 'https://other.test/', statusCode: 301, redirects: ['https://example.com/'], headers: {} };
-    assert.doesNotMatch(namesIn(postureOf({ ...best, http: redirect })), /headers|security_txt/);
-    assert.equal(factorOf({ ...best, http: redirect }, 'hsts')?.finding, 'fail');
-  });
-  it('is null for a domain that does not exist', () =>
-    hasMembers(postureOf(everyRecord('nxdomain')), { score: null, factors: [] }));
+it('the score is full where everything is in order, and 0 for a domain with nothing', () => {
+  hasMembers(postureOf(best), { score: 100, grade: 'A+', coverage: 1, scoreVersion: '2' });
+  const nothing: EvidenceParts = { tls: { isTrusted: false }, files: { securityTxt: { status: 'missing' } } };
+  hasMembers(postureOf(nothing), { score: 0, grade: 'F' });
 });
+it('the score leaves unmeasured parts out of the denominator', () => {
+  const failed = { mtaSts: 'timeout', caa: 'servfail', tls: { status: 'timeout' } } as const;
+  const posture = postureOf({ ...best, ...failed });
+  // 97 of 122 points.
+  assert.deepEqual([posture.score, posture.coverage], [100, 0.795]);
+  assert.deepEqual(unmeasuredIn(posture), ['dkim', 'caa', 'mta_sts', 'tls']);
+});
+it('the score leaves out the part of a factor that was not measured', () => {
+  const factor = factorOf({ ...best, dmarc: ['v=DMARC1; p=reject; rua=mailto:d@rua.test'] }, 'dmarc');
+  assert.deepEqual([factor?.points, factor?.possible, factor?.weight, factor?.finding], [40, 40, 45, 'pass']);
+});
+it('the score does not treat an unmeasured protocol as an old one', () => {
+  const factor = factorOf({ ...best, tls: { protocol: null } }, 'tls');
+  assert.deepEqual([factor?.points, factor?.possible, factor?.issues], [5, 5, []]);
+});
+it('the score is null below 60 % coverage', () => {
+  // 52 of 122 points.
+  const expected = { score: null, grade: null, coverage: 0.426 };
+  hasMembers(postureOf({ ...best, dmarc: 'timeout', txt: 'timeout' }), expected);
+});
+it('the score of evidence of an earlier probe has what that probe did not see unmeasured', () => {
+  const { policies: _, files: __, ...earlier } = best;
+  const posture = postureOf(earlier);
+  assert.deepEqual(unmeasuredIn(posture), ['dkim', 'mta_sts', 'security_txt']);
+  assert.deepEqual([posture.score, posture.coverage], [100, 0.902]);
+});
+it('the score does not judge a policy that leads to a record that was not had, unless the rest decides', () => {
+  for (const unknown of ['include:_spf.a.test -all', 'redirect=_spf.a.test'])
+    assert.equal(spfOf(unknown)?.finding, 'unmeasured', unknown);
+  assert.equal(factorOf({ ...best, txt: ['v=spf1 redirect=_spf.example.net'] }, 'spf')?.finding, 'unmeasured');
+  assert.deepEqual(spfOf('include:_spf.a.test +all')?.issues, ['spf.open']);
+  assert.deepEqual(spfOf('include:_spf.a.test nonsense -all')?.issues, ['spf.syntax']);
+  const parts = { ...best, dmarc: [], policies: { dmarcParents: { com: 'timeout' as const } } };
+  assert.equal(factorOf(parts, 'dmarc')?.finding, 'unmeasured');
+});
+it('the score judges a domain that takes no mail on refusing to send any', () => {
+  const policies = { txt: ['v=spf1 -all'], dmarc: ['v=DMARC1; p=reject'] };
+  const none = { ...best, ...policies, mx: ['0 '], mtaSts: 'empty', tlsRpt: 'empty' } as const;
+  assert.equal(postureOf(none).score, 100);
+  assert.equal(namesIn(postureOf(none)), 'spf dmarc dnssec caa tls hsts headers security_txt');
+  const behind = { policies: { spf: { '_spf.a.test': ['v=spf1 -all'] } } };
+  const table: [parts: EvidenceParts, name: FactorName, points: number | undefined, issues: IssueId[]][] = [
+    [{ txt: ['v=spf1 ~all'] }, 'spf', 0, ['spf.not-refusing']],
+    [{ txt: ['v=spf1 ip4:192.0.2.1 -all'] }, 'spf', 10, ['spf.needless-senders']],
+    [{ txt: ['v=spf1 include:_spf.a.test -ip4:192.0.2.1 -all'], ...behind }, 'spf', undefined, []],
+    [{ txt: ['v=spf1 -all', 'v=spf1 -all'] }, 'spf', 0, ['spf.several']],
+    [{ txt: ['v=spf1 ip6:::/0 -all'] }, 'spf', undefined, ['spf.open']],
+    [{ dmarc: [] }, 'dmarc', 0, ['dmarc.not-refusing']],
+    [{ dmarc: ['v=DMARC1; p=none'] }, 'dmarc', 8, ['dmarc.not-rejecting']],
+    [{ dmarc: ['v=DMARC1; p=quarantine; t=y'] }, 'dmarc', 8, ['dmarc.not-rejecting']],
+    [{ dmarc: ['v=DMARC1; p=quarantine'] }, 'dmarc', 28, ['dmarc.only-quarantining']],
+    [{ dmarc: ['v=DMARC1; p=reject; sp=none'] }, 'dmarc', 30, ['dmarc.weak-subdomains']],
+  ];
+  for (const [parts, name, points, issues] of table) {
+    const found = factorOf({ ...none, ...parts }, name);
+    assert.deepEqual([points === undefined ? undefined : found?.points, found?.issues], [points, issues]);
+  }
+});
+it('the score has no factors of the web without one, and a failed one where port 443 is refused', () => {
+  const withoutWeb = postureOf({ ...best, a: 'empty', tls: { status: 'failed' } });
+  assert.deepEqual([namesIn(withoutWeb), withoutWeb.score], ['spf dmarc dkim dnssec caa mta_sts tls_rpt', 100]);
+  const findingOf = (status: 'refused' | 'timeout') =>
+    factorOf({ ...best, http: {}, tls: { status, isTrusted: null } }, 'tls')?.finding;
+  assert.deepEqual([findingOf('refused'), findingOf('timeout')], ['fail', 'unmeasured']);
+});
+it('the score asks no page of a domain that only redirects to another', () => {
+  const redirect = { url: 'https://other.test/', statusCode: 301, redirects: ['https://example.com/'], headers: {} };
+  assert.doesNotMatch(namesIn(postureOf({ ...best, http: redirect })), /headers|security_txt/);
+  assert.equal(factorOf({ ...best, http: redirect }, 'hsts')?.finding, 'fail');
+});
+it('the score is null for a domain that does not exist', () =>
+  hasMembers(postureOf(everyRecord('nxdomain')), { score: null, factors: [] }));
 
 /** Each look-up that can fail, and the points of 122 that rest on it; 0: the score may only become null or stay. */
 const FAILURES: readonly [points: number, ...failed: EvidenceParts[]][] = [

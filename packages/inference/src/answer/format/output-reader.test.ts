@@ -72,6 +72,15 @@ describe('tool calls', () => {
     assert.ok(text.length > 150_000);
     assert.equal(text.length + gathered(reader.end()).text.length, 300_009);
   });
+  it('have texts of any length, and stay incomplete where they are broken off', () => {
+    const python = (given: string) => {
+      const reader = new OutputReader(outputFormat('<|tool_call_start|>'), tools);
+      const deltas = [...reader.push(`<|tool_call_start|>[add(a=${given}<|tool_call_end|>ok`), ...reader.end()];
+      return deltas.map((delta) => (delta.kind === 'call' ? '' : delta.text)).join('');
+    };
+    const long = 'x'.repeat(300_000);
+    assert.deepEqual([python(`"${long}")]`), python('[1, 2')], [`{"a": "${long}"}ok`, '{"a": ok']);
+  });
   it('that are not JSON are passed up to their mark', () => {
     const all = new OutputReader(UNKNOWN, tools).push(`${mark(add('arguments', `{"a": 'x'}`))}ok`);
     assert.deepEqual(gathered(all.slice(2)).text, 'ok');

@@ -1,6 +1,6 @@
 // Bulk look-ups: what each body means, the three formats of the answer, and bodies that cannot be used.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { assertDescribed } from '../../test/described.ts';
 import { sharedService } from '../../test/shared.ts';
 
@@ -23,141 +23,129 @@ async function ask(body: unknown, { type = JSON_TYPE as string, query = '', acce
   return { status: answer.status, headers: answer.headers, text, body: read, rows: read.rows };
 }
 
-describe('a look-up', () => {
-  it('answers each name once, in the order given: known, unknown, invalid and repeated ones', async () => {
-    const domains = [
-      a,
-      `www.${b.toUpperCase()}`,
-      'never-scanned.com',
-      'co.uk',
-      '=1+1',
-      '',
-      '\ud800',
-      'x'.repeat(500),
-      a,
-    ];
-    const { status, body, rows } = await ask({ domains });
-    assert.equal(status, 200);
-    assertDescribed(PATH, body, { method: 'post' });
-    assert.ok(body.provenance.receipt_id);
-    const states = rows.map(({ registrable, state, error }: Row) => [registrable, state, typeof error]);
-    const invalid = [null, 'invalid', 'string'];
-    const [first, second] = [a, b].map((domain) => [domain, 'active', 'object']);
-    const unknown = ['never-scanned.com', 'unknown', 'object'];
-    assert.deepEqual(states, [first, second, unknown, ...Array(5).fill(invalid), first]);
-    const given = domains.map((name) => name.slice(0, 253).toWellFormed());
-    const found = rows.map(({ domain }: Row) => domain);
-    assert.deepEqual(found, given);
-  });
+it('a look-up answers each name once, in the order given: known, unknown, invalid and repeated ones', async () => {
+  const domains = [a, `www.${b.toUpperCase()}`, 'never-scanned.com', 'co.uk', '=1+1', '', '\ud800', 'x'.repeat(500), a];
+  const { status, body, rows } = await ask({ domains });
+  assert.equal(status, 200);
+  assertDescribed(PATH, body, { method: 'post' });
+  assert.ok(body.provenance.receipt_id);
+  const states = rows.map(({ registrable, state, error }: Row) => [registrable, state, typeof error]);
+  const invalid = [null, 'invalid', 'string'];
+  const [first, second] = [a, b].map((domain) => [domain, 'active', 'object']);
+  const unknown = ['never-scanned.com', 'unknown', 'object'];
+  assert.deepEqual(states, [first, second, unknown, ...Array(5).fill(invalid), first]);
+  const given = domains.map((name) => name.slice(0, 253).toWellFormed());
+  const found = rows.map(({ domain }: Row) => domain);
+  assert.deepEqual(found, given);
+});
 
-  it('has the values of the profile, without services of low confidence', async () => {
-    const found = (await service.get('/stack/v1/search?confidence=low&limit=1')).body.results as { domain: string }[];
-    const domain = found[0]?.domain ?? assert.fail();
-    const profile = (await service.get(`/stack/v1/domains/${domain}`)).body;
-    const { rows } = await ask({ domains: [domain] });
-    const services = profile.services as unknown as { role: string; provider_id: string; confidence: string }[];
-    for (const role of new Set(services.map((each) => each.role))) {
-      const sure = services.filter((each) => each.role === role && each.confidence !== 'low');
-      const ids = String(rows[0][role]).split(';').filter(Boolean);
-      assert.deepEqual(ids.sort(), sure.map((each) => each.provider_id).sort(), role);
-    }
-    const { score, grade } = profile.security as unknown as { score: number; grade: string };
-    assert.partialDeepStrictEqual(rows[0], { scanned_at: profile.scanned_at, sector: profile.sector, score, grade });
-  });
+it('a look-up has the values of the profile, without services of low confidence', async () => {
+  const found = (await service.get('/stack/v1/search?confidence=low&limit=1')).body.results as { domain: string }[];
+  const domain = found[0]?.domain ?? assert.fail();
+  const profile = (await service.get(`/stack/v1/domains/${domain}`)).body;
+  const { rows } = await ask({ domains: [domain] });
+  const services = profile.services as unknown as { role: string; provider_id: string; confidence: string }[];
+  for (const role of new Set(services.map((each) => each.role))) {
+    const sure = services.filter((each) => each.role === role && each.confidence !== 'low');
+    const ids = String(rows[0][role]).split(';').filter(Boolean);
+    assert.deepEqual(ids.sort(), sure.map((each) => each.provider_id).sort(), role);
+  }
+  const { score, grade } = profile.security as unknown as { score: number; grade: string };
+  assert.partialDeepStrictEqual(rows[0], { scanned_at: profile.scanned_at, sector: profile.sector, score, grade });
+});
 
-  for (const [type, body] of [
-    [CSV, `${a}\n${b},ignored\r\n\r\n=bad`],
-    [CSV, `\ufeffrank,Domain\n1,${a}\n2,"${b}"\n3,=bad,more`],
-    [`${CSV}; charset=utf-8`, `"domain"\n${a}\n${b}\n=bad`],
-    [CSV, `rank;domain;cost\n1;${a};1,5\n2;"${b}";"2;5"\n3;=bad;`],
-    [CSV, `rank\tdomain\n1\t${a}\n\t${b}\n3\t=bad`],
-    [NDJSON, `"${a}"\r\n{"rank": 2, "domain": "${b}"}\n\n{oops`],
-    [NDJSON, `"${a}"\n"${b}"\n{"name": "x"}`],
-    [NDJSON, `"${a}"\n"${b}"\n[7]`],
-  ] as const)
-    it(`reads ${type}: ${body.slice(0, 60)}`, async () => {
-      const { rows } = await ask(body, { type, query: '?fields=state,registrable' });
-      const found = rows.map(({ state, registrable }: Row) => [state, registrable]);
-      assert.deepEqual(found, [
-        ['active', a],
-        ['active', b],
-        ['invalid', null],
-      ]);
-    });
-
-  it('is JSON, CSV, NDJSON or Parquet, with the chosen columns in their order; formulas are defused', async () => {
-    const body = { domains: ['=1+1', a], fields: ['state', 'domain', 'state'] };
-    const csv = `state,domain\r\ninvalid,'=1+1\r\nactive,${a}\r\n`;
-    const ndjson = `{"state":"invalid","domain":"=1+1"}\n{"state":"active","domain":"${a}"}\n`;
-    for (const [accept, query, expected, type] of [
-      ['text/csv', '', csv, /^text\/csv; charset=utf-8; header=present$/],
-      ['application/json;q=0.5, text/csv', '', csv, /csv/],
-      ['application/x-ndjson;q=1', '', ndjson, /^application\/x-ndjson$/],
-      ['text/csv', '?format=NDJSON', ndjson, /ndjson/],
-      ['application/vnd.apache.parquet', '', 'PAR1', /^application\/vnd\.apache\.parquet$/],
-      ['text/csv;q=0, text/html', '', '{"_alpha"', /^application\/json/],
-    ] as const) {
-      const { text, headers } = await ask(body, { accept, query });
-      assert.equal(text.slice(0, expected.length), expected);
-      assert.match(headers.get('content-type') ?? '', type);
-      assert.equal(headers.has('stack-provenance'), !text.startsWith('{"_'));
-    }
-  });
-
-  it('returns the other columns of CSV, under names of their own', async () => {
-    const asked = { type: CSV, query: '?fields=score,domain&format=csv' };
-    const named = await ask('domain, Score ,,note,note\nnever.com,high,x,"=1,2",n,more\nb.c', asked);
-    const rows = [',never.com,high,x,"\'=1,2",n', ',b.c,,,,'];
-    assert.deepEqual(named.text.split('\r\n'), ['score,domain,given_Score,column_3,note,given_note', ...rows, '']);
-    const { rows: objects } = await ask('never.com,7\nx,__proto__', { type: CSV, query: '?fields=state' });
-    assert.deepEqual(objects, [
-      { state: 'unknown', column_2: '7' },
-      { state: 'invalid', column_2: '__proto__' },
+for (const [type, body] of [
+  [CSV, `${a}\n${b},ignored\r\n\r\n=bad`],
+  [CSV, `\ufeffrank,Domain\n1,${a}\n2,"${b}"\n3,=bad,more`],
+  [`${CSV}; charset=utf-8`, `"domain"\n${a}\n${b}\n=bad`],
+  [CSV, `rank;domain;cost\n1;${a};1,5\n2;"${b}";"2;5"\n3;=bad;`],
+  [CSV, `rank\tdomain\n1\t${a}\n\t${b}\n3\t=bad`],
+  [NDJSON, `"${a}"\r\n{"rank": 2, "domain": "${b}"}\n\n{oops`],
+  [NDJSON, `"${a}"\n"${b}"\n{"name": "x"}`],
+  [NDJSON, `"${a}"\n"${b}"\n[7]`],
+] as const)
+  it(`a look-up reads ${type}: ${body.slice(0, 60)}`, async () => {
+    const { rows } = await ask(body, { type, query: '?fields=state,registrable' });
+    const found = rows.map(({ state, registrable }: Row) => [state, registrable]);
+    assert.deepEqual(found, [
+      ['active', a],
+      ['active', b],
+      ['invalid', null],
     ]);
   });
 
-  const many = (count: number) => Array(count).fill('a.com');
-  for (const [why, body, options, status, says] of [
-    ['no names', { domains: [] }, {}, 400, /domains: must have 1 to 1000 names/],
-    ['1,001 names', { domains: many(1_001) }, {}, 400, /domains: must have 1 to 1000 names/],
-    ['1,001 rows', many(1_001).join('\n'), { type: CSV }, 400, /body: must have 1 to 1000/],
-    ['an open quote', 'a.com\n"b.com\nc.com', { type: CSV }, 400, /body: is not CSV/],
-    [
-      '1,001 lines',
-      many(1_001)
-        .map((name) => `"${name}"`)
-        .join('\n'),
-      { type: NDJSON },
-      400,
-      /body: must have/,
-    ],
-    ['100,000 numbers', { domains: Array(100_000).fill(1) }, {}, 400, /domains: must have/],
-    ['a number', { domains: ['a.com', 7] }, {}, 400, /domains\.1: /],
-    ['null', 'null', {}, 400, /body: /],
-    ['no JSON', '{"domains": [', {}, 400, /not valid JSON/],
-    ['an empty CSV', '', { type: CSV }, 400, /must have 1 to 1000|names/],
-    ['a quote within a cell', 'a.com\nb"c.com', { type: CSV }, 400, /body: is not CSV/],
-    ['an unknown parameter', { domains: ['a.com'] }, { query: '?field=dns' }, 400, /field: .+did you mean fields/],
-    ['an unknown format', { domains: ['a.com'] }, { query: '?format=xml' }, 400, /format: /],
-    ['101 columns', `a.com${',x'.repeat(100)}`, { type: CSV }, 400, /more than 100 columns/],
-    ['binary', Uint8Array.of(0xff, 0xfe, 0, 1), { type: CSV }, 400, /not UTF-8/],
-    ['a large body', 'a.com\n'.repeat(60_000), { type: CSV }, 413, /too large/],
-    ['another type', '<a/>', { type: 'text/xml' }, 415, /application\/json, text\/csv, application\/x-ndjson/],
-    ['an unknown field', { domains: ['a.com'], field: [] }, {}, 400, /field: unknown field; did you mean fields/],
-    ['an unknown column', { domains: ['a.com'], fields: ['scor'] }, {}, 400, /fields\.0: did you mean score/],
-    ['an unknown column in the query', { domains: ['a.com'] }, { query: '?fields=scor' }, 400, /did you mean score/],
-    ['fields twice', { domains: ['a.com'], fields: ['dns'] }, { query: '?fields=dns' }, 400, /query and in the body/],
-  ] as const)
-    it(`refuses ${why}`, async () => {
-      const { body: problem, ...answer } = await ask(body, options);
-      assert.equal(answer.status, status, answer.text.slice(0, 300));
-      const errors = (problem.errors ?? []).map(({ field, message }: Record<string, string>) => `${field}: ${message}`);
-      assert.match(`${problem.detail} ${errors.join(' ')}`, says);
-    });
+it('a look-up is JSON, CSV, NDJSON or Parquet, with the chosen columns in their order; formulas are defused', async () => {
+  const body = { domains: ['=1+1', a], fields: ['state', 'domain', 'state'] };
+  const csv = `state,domain\r\ninvalid,'=1+1\r\nactive,${a}\r\n`;
+  const ndjson = `{"state":"invalid","domain":"=1+1"}\n{"state":"active","domain":"${a}"}\n`;
+  for (const [accept, query, expected, type] of [
+    ['text/csv', '', csv, /^text\/csv; charset=utf-8; header=present$/],
+    ['application/json;q=0.5, text/csv', '', csv, /csv/],
+    ['application/x-ndjson;q=1', '', ndjson, /^application\/x-ndjson$/],
+    ['text/csv', '?format=NDJSON', ndjson, /ndjson/],
+    ['application/vnd.apache.parquet', '', 'PAR1', /^application\/vnd\.apache\.parquet$/],
+    ['text/csv;q=0, text/html', '', '{"_alpha"', /^application\/json/],
+  ] as const) {
+    const { text, headers } = await ask(body, { accept, query });
+    assert.equal(text.slice(0, expected.length), expected);
+    assert.match(headers.get('content-type') ?? '', type);
+    assert.equal(headers.has('stack-provenance'), !text.startsWith('{"_'));
+  }
+});
 
-  it('needs a key, and its body stays unsupported elsewhere', async () => {
-    const headers = { 'content-type': CSV };
-    assert.equal((await service.fromElsewhere(PATH, { method: 'POST' })).status, 401);
-    assert.equal((await service.fromElsewhere('/keys', { method: 'POST', headers })).status, 415);
+it('a look-up returns the other columns of CSV, under names of their own', async () => {
+  const asked = { type: CSV, query: '?fields=score,domain&format=csv' };
+  const named = await ask('domain, Score ,,note,note\nnever.com,high,x,"=1,2",n,more\nb.c', asked);
+  const rows = [',never.com,high,x,"\'=1,2",n', ',b.c,,,,'];
+  assert.deepEqual(named.text.split('\r\n'), ['score,domain,given_Score,column_3,note,given_note', ...rows, '']);
+  const { rows: objects } = await ask('never.com,7\nx,__proto__', { type: CSV, query: '?fields=state' });
+  assert.deepEqual(objects, [
+    { state: 'unknown', column_2: '7' },
+    { state: 'invalid', column_2: '__proto__' },
+  ]);
+});
+
+const many = (count: number) => Array(count).fill('a.com');
+for (const [why, body, options, status, says] of [
+  ['no names', { domains: [] }, {}, 400, /domains: must have 1 to 1000 names/],
+  ['1,001 names', { domains: many(1_001) }, {}, 400, /domains: must have 1 to 1000 names/],
+  ['1,001 rows', many(1_001).join('\n'), { type: CSV }, 400, /body: must have 1 to 1000/],
+  ['an open quote', 'a.com\n"b.com\nc.com', { type: CSV }, 400, /body: is not CSV/],
+  [
+    '1,001 lines',
+    many(1_001)
+      .map((name) => `"${name}"`)
+      .join('\n'),
+    { type: NDJSON },
+    400,
+    /body: must have/,
+  ],
+  ['100,000 numbers', { domains: Array(100_000).fill(1) }, {}, 400, /domains: must have/],
+  ['a number', { domains: ['a.com', 7] }, {}, 400, /domains\.1: /],
+  ['null', 'null', {}, 400, /body: /],
+  ['no JSON', '{"domains": [', {}, 400, /not valid JSON/],
+  ['an empty CSV', '', { type: CSV }, 400, /must have 1 to 1000|names/],
+  ['a quote within a cell', 'a.com\nb"c.com', { type: CSV }, 400, /body: is not CSV/],
+  ['an unknown parameter', { domains: ['a.com'] }, { query: '?field=dns' }, 400, /field: .+did you mean fields/],
+  ['an unknown format', { domains: ['a.com'] }, { query: '?format=xml' }, 400, /format: /],
+  ['101 columns', `a.com${',x'.repeat(100)}`, { type: CSV }, 400, /more than 100 columns/],
+  ['binary', Uint8Array.of(0xff, 0xfe, 0, 1), { type: CSV }, 400, /not UTF-8/],
+  ['a large body', 'a.com\n'.repeat(60_000), { type: CSV }, 413, /too large/],
+  ['another type', '<a/>', { type: 'text/xml' }, 415, /application\/json, text\/csv, application\/x-ndjson/],
+  ['an unknown field', { domains: ['a.com'], field: [] }, {}, 400, /field: unknown field; did you mean fields/],
+  ['an unknown column', { domains: ['a.com'], fields: ['scor'] }, {}, 400, /fields\.0: did you mean score/],
+  ['an unknown column in the query', { domains: ['a.com'] }, { query: '?fields=scor' }, 400, /did you mean score/],
+  ['fields twice', { domains: ['a.com'], fields: ['dns'] }, { query: '?fields=dns' }, 400, /query and in the body/],
+] as const)
+  it(`a look-up refuses ${why}`, async () => {
+    const { body: problem, ...answer } = await ask(body, options);
+    assert.equal(answer.status, status, answer.text.slice(0, 300));
+    const errors = (problem.errors ?? []).map(({ field, message }: Record<string, string>) => `${field}: ${message}`);
+    assert.match(`${problem.detail} ${errors.join(' ')}`, says);
   });
+
+it('a look-up needs a key, and its body stays unsupported elsewhere', async () => {
+  const headers = { 'content-type': CSV };
+  assert.equal((await service.fromElsewhere(PATH, { method: 'POST' })).status, 401);
+  assert.equal((await service.fromElsewhere('/keys', { method: 'POST', headers })).status, 415);
 });

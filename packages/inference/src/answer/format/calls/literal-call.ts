@@ -5,7 +5,7 @@ import type { Cursor, Reading } from '../cursor.ts';
 import { Marks } from '../marks.ts';
 import { MAX_HEADER } from '../syntax.ts';
 import type { CallWriter } from './call-writer.ts';
-import { readLiteral, readName } from './literal.ts';
+import { readName, streamLiteral } from './literal.ts';
 
 const PAREN = new Marks(['(']);
 const BRACE = new Marks(['{']);
@@ -22,7 +22,10 @@ export function* readPythonCalls(cursor: Cursor, calls: CallWriter): Reading<boo
     if (isList && hasCall && (yield* cursor.pass(']'))) return true;
     const from = cursor.at;
     if (hasCall) cursor.keptFrom = from;
-    if (yield* readPythonCall(cursor, calls)) continue;
+    if (yield* readPythonCall(cursor, calls)) {
+      if (calls.isBroken) return true;
+      continue;
+    }
     cursor.at = from;
     return hasCall;
   }
@@ -44,15 +47,24 @@ function* readPythonCall(cursor: Cursor, calls: CallWriter): Reading<boolean> {
   calls.arguments('{');
   for (let separator = ''; key !== undefined; separator = ', ') {
     cursor.keptFrom = cursor.at;
-    const value: string | undefined = yield* readLiteral(cursor, PYTHON);
-    if (value === undefined) break;
-    calls.arguments(`${separator}${JSON.stringify(key)}: ${value}`);
+    calls.arguments(`${separator}${JSON.stringify(key)}: `);
+    if (!(yield* streamLiteral(cursor, PYTHON, (json) => calls.arguments(json)))) return brokenOff(cursor, calls);
+    cursor.keptFrom = cursor.at;
     yield* cursor.passSpace();
     key = (yield* cursor.pass(',')) ? yield* readKeyword(cursor) : undefined;
   }
   yield* cursor.passSpace();
   yield* cursor.pass(')');
   calls.arguments('}');
+  cursor.keptFrom = undefined;
+  return true;
+}
+
+/** A call whose arguments stay incomplete. */
+function brokenOff(cursor: Cursor, calls: CallWriter): true {
+  calls.isBroken = true;
+  // What was read in vain may contain the end of the call.
+  cursor.at = cursor.keptFrom ?? cursor.at;
   cursor.keptFrom = undefined;
   return true;
 }
@@ -84,9 +96,9 @@ export function* readBracesCall(cursor: Cursor, calls: CallWriter, quote: string
     if (yield* cursor.pass('}')) break;
     if (separator !== '' && !(yield* cursor.pass(','))) break;
     const key = yield* readName(cursor, options);
-    const value = key === undefined ? undefined : yield* readLiteral(cursor, options);
-    if (value === undefined) break;
-    calls.arguments(`${separator}${JSON.stringify(key)}: ${value}`);
+    if (key === undefined) break;
+    calls.arguments(`${separator}${JSON.stringify(key)}: `);
+    if (!(yield* streamLiteral(cursor, options, (json) => calls.arguments(json)))) return brokenOff(cursor, calls);
   }
   calls.arguments('}');
   cursor.keptFrom = undefined;

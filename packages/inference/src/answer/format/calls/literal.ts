@@ -25,7 +25,7 @@ export function* readLiteral(cursor: Cursor, options: LiteralOptions, depth = 0)
   yield* cursor.passSpace();
   const next = yield* cursor.peek();
   if (next === '' || depth > MAX_DEPTH) return undefined;
-  for (const quote of options.quotes) if (yield* cursor.pass(quote)) return yield* readQuoted(cursor, quote);
+  for (const quote of options.quotes) if (yield* cursor.pass(quote)) return yield* readText(cursor, quote);
   if (next === '[') return yield* readItems(cursor, { ...options, end: ']' }, depth);
   if (next === '(') return yield* readItems(cursor, { ...options, end: ')' }, depth);
   if (next === '{') return yield* readMembers(cursor, options, depth);
@@ -74,7 +74,7 @@ export function* readName(cursor: Cursor, { quotes }: LiteralOptions): Reading<s
   yield* cursor.passSpace();
   for (const quote of quotes) {
     if (!(yield* cursor.pass(quote))) continue;
-    const name = yield* readQuoted(cursor, quote);
+    const name = yield* readText(cursor, quote);
     yield* cursor.passSpace();
     return (yield* cursor.pass(':')) && name !== undefined ? (JSON.parse(name) as string) : undefined;
   }
@@ -85,19 +85,45 @@ export function* readName(cursor: Cursor, { quotes }: LiteralOptions): Reading<s
   return name === '' ? undefined : name;
 }
 
-/** Only the quotes of Python have escapes, the triple ones too. */
-function* readQuoted(cursor: Cursor, quote: string): Reading<string | undefined> {
+/** Emits the JSON text of the literal at the cursor, of a string as it arrives; false, and no end, if it has none. */
+export function* streamLiteral(
+  cursor: Cursor,
+  options: LiteralOptions,
+  emit: (json: string) => void,
+): Reading<boolean> {
+  yield* cursor.passSpace();
+  for (const quote of options.quotes) {
+    if (!(yield* cursor.pass(quote))) continue;
+    cursor.keptFrom = undefined;
+    emit('"');
+    const isClosed = yield* readQuoted(cursor, quote, (text) => emit(JSON.stringify(text).slice(1, -1)));
+    if (isClosed) emit('"');
+    return isClosed;
+  }
+  const value = yield* readLiteral(cursor, options);
+  if (value !== undefined) emit(value);
+  return value !== undefined;
+}
+
+function* readText(cursor: Cursor, quote: string): Reading<string | undefined> {
+  let text = '';
+  const isClosed = yield* readQuoted(cursor, quote, (piece) => {
+    text += piece;
+  });
+  return isClosed ? JSON.stringify(text) : undefined;
+}
+
+/** False without a closing quote. Only the quotes of Python have escapes, the triple ones too. */
+function* readQuoted(cursor: Cursor, quote: string, emit: (text: string) => void): Reading<boolean> {
   const hasEscapes = /^["']+$/.test(quote);
   const ends = new Marks(hasEscapes ? [quote, '\\'] : [quote]);
-  let text = '';
+  const onText = (from: number, to: number) => emit(cursor.slice(from, to));
   for (;;) {
-    const from = cursor.at;
-    const mark = yield* cursor.until(ends);
-    text += cursor.slice(from);
-    if (mark === undefined) return undefined;
+    const mark = yield* cursor.until(ends, { onText });
+    if (mark === undefined) return false;
     cursor.at += mark.length;
-    if (mark === quote) return JSON.stringify(text);
-    text += yield* readEscape(cursor);
+    if (mark === quote) return true;
+    emit(yield* readEscape(cursor));
   }
 }
 

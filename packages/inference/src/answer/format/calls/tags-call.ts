@@ -105,7 +105,7 @@ class ArgumentsReader {
   }
 
   *#value(name: string, header: string, emit: (text: string) => void): Reading {
-    const { paramEnd, isPadded, nested, hasCdata, isChecked } = this.#body;
+    const { param, paramEnd, isPadded, nested, hasCdata, isChecked } = this.#body;
     const cursor = this.#cursor;
     const isString = /\b(?:string="true"|type="string")/.test(header);
     const schema = parameterSchema(this.#tool.parameters, name);
@@ -124,7 +124,9 @@ class ArgumentsReader {
     if (isText) emit('"');
     else cursor.keptFrom ??= from;
     const onText = (start: number, to: number) => emit(JSON.stringify(cursor.slice(start, to)).slice(1, -1));
-    let mark = yield* cursor.until(ends, isText ? { onText } : {});
+    const inner = nested === undefined || isText ? undefined : `${param.open}${name}${param.until}`;
+    let mark =
+      inner === undefined ? yield* cursor.until(ends, isText ? { onText } : {}) : yield* untilOuter(cursor, inner, end);
     if (isText) emit('"');
     else if (cursor.isFull && !isChecked) {
       // What is too long to be kept until its end is a string.
@@ -142,6 +144,17 @@ class ArgumentsReader {
     }
     cursor.keptFrom = kept;
     if (mark !== undefined && (isCdata || mark.endsWith(end))) cursor.at += mark.length;
+  }
+}
+
+/** Up to the end of an element that may contain elements of its name. */
+function* untilOuter(cursor: Cursor, open: string, end: string): Reading<string | undefined> {
+  const marks = new Marks([open, end]);
+  for (let depth = 1; ; ) {
+    const mark = yield* cursor.until(marks);
+    depth += mark === open ? 1 : -1;
+    if (mark === undefined || depth === 0) return mark;
+    cursor.at += mark.length;
   }
 }
 
