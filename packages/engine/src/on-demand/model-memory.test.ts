@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { setImmediate as tick } from 'node:timers/promises';
 import { createSimulatedEngine } from '@strata/testnet';
 import { type ModelLease, ModelMemory } from './model-memory.ts';
@@ -35,88 +35,86 @@ const touch = async (model: { use: (signal: AbortSignal) => Promise<ModelLease> 
   return lease.engine.info.name;
 };
 
-describe('models in a memory budget', () => {
-  it('are loaded at their first use, by one load for concurrent uses; the least recently used idle ones are closed', async () => {
-    const scene = memoryOf(2);
-    const { memory, news, a, b, c } = scene;
-    assert.deepEqual(await Promise.all([touch(a), touch(a), touch(b)]), ['a', 'a', 'b']);
-    assert.deepEqual(news, ['+a', '+b']);
-    await touch(a);
-    await touch(c);
-    assert.deepEqual(news.splice(0), ['+a', '+b', '-b', '+c']);
-    assert.deepEqual([a.isLoaded, b.isLoaded, c.isLoaded], [true, false, true]);
-    // A large model needs the memory of both.
-    await touch(scene.model('large', 2));
-    assert.deepEqual(news.splice(0).toSorted(), ['+large', '-a', '-c']);
-    const counts = { loads: 4, evictions: 3, failures: 0 };
-    assert.deepEqual(memory.stats, { ...counts, heldBytes: 2, budgetBytes: 2 });
-    assert.throws(() => scene.model('huge', 3), /huge exceeds the memory budget/);
-    await memory[Symbol.asyncDispose]();
-    assert.deepEqual(news, ['-large']);
-    await assert.rejects(a.use(never), /the engine was stopped/);
-  });
+it('models in a memory budget are loaded at their first use, by one load for concurrent uses; the least recently used idle ones are closed', async () => {
+  const scene = memoryOf(2);
+  const { memory, news, a, b, c } = scene;
+  assert.deepEqual(await Promise.all([touch(a), touch(a), touch(b)]), ['a', 'a', 'b']);
+  assert.deepEqual(news, ['+a', '+b']);
+  await touch(a);
+  await touch(c);
+  assert.deepEqual(news.splice(0), ['+a', '+b', '-b', '+c']);
+  assert.deepEqual([a.isLoaded, b.isLoaded, c.isLoaded], [true, false, true]);
+  // A large model needs the memory of both.
+  await touch(scene.model('large', 2));
+  assert.deepEqual(news.splice(0).toSorted(), ['+large', '-a', '-c']);
+  const counts = { loads: 4, evictions: 3, failures: 0 };
+  assert.deepEqual(memory.stats, { ...counts, heldBytes: 2, budgetBytes: 2 });
+  assert.throws(() => scene.model('huge', 3), /huge exceeds the memory budget/);
+  await memory[Symbol.asyncDispose]();
+  assert.deepEqual(news, ['-large']);
+  await assert.rejects(a.use(never), /the engine was stopped/);
+});
 
-  it('are never closed in use; then new uses wait behind the model that needs the memory', async () => {
-    const { news, a, b, c } = memoryOf(2);
-    const running = await a.use(never);
-    await touch(b);
-    const also = await b.use(never);
-    const waiting = touch(c);
-    await tick();
-    // `a` was used before `b`: it is to be closed, although another use of it arrives.
-    const later = touch(a);
-    assert.equal(a.tryUse(), undefined);
-    assert.equal(await touch(b), 'b');
-    assert.deepEqual(news, ['+a', '+b']);
-    running[Symbol.dispose]();
-    assert.equal(await waiting, 'c');
-    assert.equal(await later, 'a');
-    assert.deepEqual(news, ['+a', '+b', '-a', '+c', '-c', '+a']);
-    also[Symbol.dispose]();
-  });
+it('models in a memory budget are never closed in use; then new uses wait behind the model that needs the memory', async () => {
+  const { news, a, b, c } = memoryOf(2);
+  const running = await a.use(never);
+  await touch(b);
+  const also = await b.use(never);
+  const waiting = touch(c);
+  await tick();
+  // `a` was used before `b`: it is to be closed, although another use of it arrives.
+  const later = touch(a);
+  assert.equal(a.tryUse(), undefined);
+  assert.equal(await touch(b), 'b');
+  assert.deepEqual(news, ['+a', '+b']);
+  running[Symbol.dispose]();
+  assert.equal(await waiting, 'c');
+  assert.equal(await later, 'a');
+  assert.deepEqual(news, ['+a', '+b', '-a', '+c', '-c', '+a']);
+  also[Symbol.dispose]();
+});
 
-  it('stay when nothing waits any more for the memory, or when it does not become free in time', async () => {
-    const { news, a, b } = memoryOf(1);
-    using _running = await a.use(never);
-    const leaving = new AbortController();
-    const left = assert.rejects(b.use(leaving.signal), /left/);
-    await tick();
-    const later = touch(a);
-    leaving.abort(new Error('left'));
-    await left;
-    assert.equal(await later, 'a');
-    assert.deepEqual(news, ['+a']);
-    const short = memoryOf(1, { loadMs: 20 });
-    using _busy = await short.a.use(never);
-    const refused = { code: 'not-loaded', retryAfterMs: 10_000, message: /leave no memory for b/ };
-    await assert.rejects(short.b.use(never), refused);
-    assert.equal(short.b.isReady, true);
-    assert.equal(await touch(short.a), 'a');
-    assert.deepEqual([short.news, short.memory.stats.failures], [['+a'], 0]);
-  });
+it('models in a memory budget stay when nothing waits any more for the memory, or when it does not become free in time', async () => {
+  const { news, a, b } = memoryOf(1);
+  using _running = await a.use(never);
+  const leaving = new AbortController();
+  const left = assert.rejects(b.use(leaving.signal), /left/);
+  await tick();
+  const later = touch(a);
+  leaving.abort(new Error('left'));
+  await left;
+  assert.equal(await later, 'a');
+  assert.deepEqual(news, ['+a']);
+  const short = memoryOf(1, { loadMs: 20 });
+  using _busy = await short.a.use(never);
+  const refused = { code: 'not-loaded', retryAfterMs: 10_000, message: /leave no memory for b/ };
+  await assert.rejects(short.b.use(never), refused);
+  assert.equal(short.b.isReady, true);
+  assert.equal(await touch(short.a), 'a');
+  assert.deepEqual([short.news, short.memory.stats.failures], [['+a'], 0]);
+});
 
-  it('that cannot be loaded are tried again at growing intervals, and hold no memory', async () => {
-    let isBroken = true;
-    let tries = 0;
-    const load = async (id: string, signal: AbortSignal) => {
-      if (id !== 'a') return;
-      tries += 1;
-      // The first load hangs: it is ended by its deadline.
-      if (tries === 1) await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-      if (isBroken) throw new Error('damaged');
-    };
-    const { memory, clock, logged, a, b } = memoryOf(1, { load, loadMs: 20 });
-    for (const [i, retryAfterMs] of [5_000, 10_000, 20_000].entries()) {
-      const refused = { code: 'not-loaded', retryAfterMs };
-      await Promise.all([assert.rejects(a.use(never), refused), assert.rejects(a.use(never), refused)]);
-      assert.deepEqual([a.isReady, tries, memory.stats.heldBytes], [false, i + 1, 0]);
-      await assert.rejects(a.use(never), refused);
-      clock.ms += retryAfterMs;
-    }
-    assert.deepEqual(logged, Array(3).fill('the model cannot be loaded'));
-    assert.equal(await touch(b), 'b');
-    isBroken = false;
-    assert.equal(await touch(a), 'a');
-    assert.deepEqual([a.isReady, memory.stats.failures, tries], [true, 3, 4]);
-  });
+it('models that cannot be loaded are tried again at growing intervals, and hold no memory', async () => {
+  let isBroken = true;
+  let tries = 0;
+  const load = async (id: string, signal: AbortSignal) => {
+    if (id !== 'a') return;
+    tries += 1;
+    // The first load hangs: it is ended by its deadline.
+    if (tries === 1) await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    if (isBroken) throw new Error('damaged');
+  };
+  const { memory, clock, logged, a, b } = memoryOf(1, { load, loadMs: 20 });
+  for (const [i, retryAfterMs] of [5_000, 10_000, 20_000].entries()) {
+    const refused = { code: 'not-loaded', retryAfterMs };
+    await Promise.all([assert.rejects(a.use(never), refused), assert.rejects(a.use(never), refused)]);
+    assert.deepEqual([a.isReady, tries, memory.stats.heldBytes], [false, i + 1, 0]);
+    await assert.rejects(a.use(never), refused);
+    clock.ms += retryAfterMs;
+  }
+  assert.deepEqual(logged, Array(3).fill('the model cannot be loaded'));
+  assert.equal(await touch(b), 'b');
+  isBroken = false;
+  assert.equal(await touch(a), 'a');
+  assert.deepEqual([a.isReady, memory.stats.failures, tries], [true, 3, 4]);
 });

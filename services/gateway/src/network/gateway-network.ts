@@ -106,7 +106,12 @@ export async function openGatewayNetwork(
     await Auditor.open(
       {
         reputations: deps.store.reputations,
-        workers: (sha256) => [...sessions.all.values()].filter(({ peer }) => offered(peer, sha256)),
+        // No verifier loads the model if three workers have loaded it: the audited one, and two that agree.
+        workers: (sha256) => {
+          const all = [...sessions.all.values()].filter(({ peer }) => offered(peer, sha256));
+          const loaded = all.filter(({ peer }) => offered(peer, sha256)?.loadMs === undefined);
+          return loaded.length >= 3 ? loaded : all;
+        },
         hasOtherWorkers: (sha256, peer) =>
           models.list().some(({ group }) => group.sha256 === sha256 && group.peers.some((other) => other !== peer)),
         // An audit loads no model.

@@ -1,0 +1,35 @@
+// Records as domains publish them, and answers as sites give them, with what the catalog reads in each: vectors/catalog.json.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { it } from 'node:test';
+import { profileOf } from './test/shapes.ts';
+
+interface Reading {
+  readonly record: object;
+  /** `category provider version`, the version where one is shown, in the order of detection: nothing else is read. */
+  readonly services: readonly string[];
+  /** Of each service, where the software is known by it. */
+  readonly platforms?: readonly (string | null)[];
+  readonly state?: string;
+  /** Of the strongest evidence of the first service. */
+  readonly rule?: string;
+}
+
+const file = path.join(import.meta.dirname, '../vectors/catalog.json');
+const readings: readonly { name: string; cases: readonly Reading[] }[] = JSON.parse(readFileSync(file, 'utf8'));
+
+for (const { name, cases } of readings)
+  it(name, () => {
+    for (const { record, services: expected, platforms, state, rule } of cases) {
+      const { services, ...profile } = profileOf(record);
+      const found = services.map(({ category, provider, version }) =>
+        [category, provider, version ?? []].flat().join(' '),
+      );
+      assert.deepEqual(found, expected, JSON.stringify(record));
+      const shown = services.map(({ platform }) => platform ?? null);
+      if (platforms) assert.deepEqual(shown, platforms, JSON.stringify(record));
+      if (state) assert.equal(profile.state, state, JSON.stringify(record));
+      if (rule) assert.equal(services[0]?.evidence[0]?.rule, rule, JSON.stringify(record));
+    }
+  });
