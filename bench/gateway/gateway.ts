@@ -34,6 +34,8 @@ const OPEN = setting('SUBSCRIBERS', 1_000);
 const STREAMS = [1, 4, 8];
 const TOKENS = 128;
 const ROUNDS = 5;
+const INPUTS = 128;
+const INPUT_TOKENS = 128;
 /** Weights from a seed: what they say is noise, what they cost is real. */
 const MIDDLE: RandomModelOptions = {
   ...{ seed: 1, name: 'middle', layers: 8, width: 512, heads: 8, hidden: 1_408, context: 1_024, weights: 'Q8_0' },
@@ -44,7 +46,13 @@ export async function benchGateway(): Promise<Figure[]> {
   await using directory = await temporaryDirectory();
   const middle = `${directory.path}/middle.gguf`;
   await writeFile(middle, randomModel(MIDDLE));
-  return [...(await overhead()), await keptOf('2.4 M model', tinyChatModel), await keptOf('29 M model Q8_0', middle)];
+  return [
+    ...(await overhead()),
+    await keptOf('2.4 M model', tinyChatModel),
+    await keptOf('29 M model Q8_0', middle),
+    await embeddingsOf('2.4 M model', tinyChatModel),
+    await embeddingsOf('29 M model Q8_0', middle),
+  ];
 }
 
 const startGateway = (options: GatewayOptions) =>
@@ -201,6 +209,46 @@ async function tokensASecond(streams: number, run: () => Promise<number>): Promi
 async function countTokens(base: string, ask: Ask): Promise<number> {
   const text = await (await fetch(base + PATH, { method: 'POST', ...ask })).text();
   return Number(/"completion_tokens":(\d+)/.exec(text)?.[1]);
+}
+
+/** Tokens a second of embeddings, beside prompts that the engine alone reads: the same arithmetic. */
+async function embeddingsOf(name: string, file: string): Promise<Figure> {
+  const slots = 4;
+  await using gateway = await startGateway({ slots, model: file });
+  const { processes, base } = gateway.ready;
+  await using engine = await startLlamaEngine({ file, slots, processes, threads: 1, gpu: false });
+  const input = Array.from({ length: INPUTS }, (_, i) =>
+    Array.from({ length: INPUT_TOKENS }, (_, at) => (at * 7 + i * 31 + 1) % 256),
+  );
+  const { headers, body } = askOf(gateway.ready, { input, encoding_format: 'base64' });
+  const embed = async () => {
+    const { usage } = (await (await fetch(`${base}/v1/embeddings`, { method: 'POST', headers, body })).json()) as Usage;
+    return usage.total_tokens;
+  };
+  const read = async (prompts: Iterable<number[]>) => {
+    let count = 0;
+    for (const prompt of prompts) {
+      const job = { prompt, given: [], replay: 'fast', maxTokens: 1, sampling: GREEDY } as const;
+      for await (const _ of engine.generate(job, new AbortController().signal));
+      count += prompt.length;
+    }
+    return count;
+  };
+  const [embedded, prompts]: [number[], number[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    embedded.push(await tokensASecond(1, embed));
+    const next = input.map((tokens) => tokens.map((token) => (token + round + 1) % 256)).values();
+    prompts.push(await tokensASecond(slots, () => read(next)));
+  }
+  return [
+    `${name}, embeddings of ${INPUTS} inputs of ${INPUT_TOKENS} tokens`,
+    `${thousands(median(embedded))} tokens/s`,
+    `prompts of the engine alone ${thousands(median(prompts))}`,
+  ];
+}
+
+interface Usage {
+  readonly usage: { readonly total_tokens: number };
 }
 
 const VERSION = '1.15.2';

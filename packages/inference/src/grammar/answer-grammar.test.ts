@@ -8,6 +8,7 @@ import { OutputReader } from '../answer/format/output-reader.ts';
 import type { ChatRequest } from '../request/request.ts';
 import { Grammar, sampleGrammar } from '../test/sample-grammar.ts';
 import { heldAnswer } from './answer-grammar.ts';
+import { cachedRules } from './rule-cache.ts';
 
 const object = (properties: object) => ({
   ...{ type: 'object', properties, required: Object.keys(properties), additionalProperties: false },
@@ -111,5 +112,27 @@ describe('the grammar of an answer', () => {
     assert.throws(() => hold('>>>', at(loose, add), 'assistant\n>>>'), { param: 'tools[1].function.strict' });
     const only = { mode: 'required', names: ['f'] } as const;
     assert.throws(() => hold('', { ...at(add, loose), toolChoice: only }), { param: 'tools[1].function.parameters' });
+  });
+  it('keeps rules that it wrote, the last used of a bounded number', () => {
+    let writes = 0;
+    const rulesOf = (key: string) => {
+      const rules = new Map<string, string>();
+      const root = cachedRules(key, rules, (into) => {
+        writes += 1;
+        into.set('r', 'x'.repeat(100_000));
+        return key;
+      });
+      assert.deepEqual([root, rules.size], [key, 1]);
+    };
+    for (let i = 0; i < 100; i += 1) for (const key of ['used', `other ${i}`]) rulesOf(key);
+    assert.equal(writes, 101);
+    rulesOf('other 0');
+    assert.equal(writes, 102);
+    const fail = () => {
+      writes += 1;
+      throw new Error('bad');
+    };
+    for (let i = 0; i < 2; i += 1) assert.throws(() => cachedRules('bad', new Map(), fail), /bad/);
+    assert.equal(writes, 104);
   });
 });

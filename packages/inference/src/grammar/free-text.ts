@@ -1,6 +1,7 @@
 // The grammar of text that is free but for the marks that it must not contain.
 
 import { GrammarRules } from './grammar-rules.ts';
+import { cachedRules } from './rule-cache.ts';
 import { automatonOf } from './text/automaton.ts';
 import { automatonGrammar, classText } from './text/automaton-grammar.ts';
 import { charSet, SPACE } from './text/char-set.ts';
@@ -19,7 +20,14 @@ export interface FreeTextOptions {
 }
 
 /** The name of the rule of such a text, which may be empty. */
-export function freeText({ prefix, rules, without, notFirst = [], after = [] }: FreeTextOptions): string {
+export function freeText({ rules, ...options }: FreeTextOptions): string {
+  return cachedRules(`text ${JSON.stringify(options)}`, rules, (into) => written(options, into));
+}
+
+function written(
+  { prefix, without, notFirst = [], after = [] }: Omit<FreeTextOptions, 'rules'>,
+  rules: Map<string, string>,
+): string {
   const make = new Expressions();
   const { all } = make;
   const text = (given: string) => make.cat(...Array.from(given, (char) => make.set(charSet(char + char))));

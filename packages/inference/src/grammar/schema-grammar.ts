@@ -3,6 +3,7 @@
 
 import { grammarText } from './gbnf.ts';
 import { GrammarRules } from './grammar-rules.ts';
+import { cachedRules } from './rule-cache.ts';
 import { valueSets } from './schema/node-values.ts';
 import type { Schema } from './schema/schema-keywords.ts';
 import { SchemaReader } from './schema/schema-reader.ts';
@@ -27,9 +28,11 @@ export interface RuleTarget {
 
 /** The name of the rule of a schema, after the rules that it needs. Throws as `schemaGrammar` does. */
 export function schemaRule(schema: unknown, { param, prefix, rules }: RuleTarget): string {
-  const reader = new SchemaReader(schema, param);
-  const own = new GrammarRules(prefix);
-  const name = new ValueWriter(valueSets(reader), own).root(reader.node(schema, '#', 0));
-  for (const [each, text] of own.texts) rules.set(each, text);
-  return name;
+  return cachedRules(`${prefix} ${JSON.stringify(schema)}`, rules, (into) => {
+    const reader = new SchemaReader(schema, param);
+    const own = new GrammarRules(prefix);
+    const name = new ValueWriter(valueSets(reader), own).root(reader.node(schema, '#', 0));
+    for (const [each, text] of own.texts) into.set(each, text);
+    return name;
+  });
 }

@@ -49,11 +49,12 @@ export async function runInSlots(
       using _slot = entered;
       held += 1;
       try {
-        do {
+        while (next < count) {
           const part = next++;
-          if (next >= count) allBegun.abort();
+          if (next === count) allBegun.abort();
           await run(part, stop);
-        } while (next < count && (held === 1 || admission.waiting === 0));
+          if (held > 1 && admission.waiting > 0) break;
+        }
       } finally {
         held -= 1;
       }
