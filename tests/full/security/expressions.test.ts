@@ -1,10 +1,10 @@
 // Regular expressions on untrusted input (ReDoS): each is run on long adversarial texts, and ends. Those that would
-// not are in bounded-expressions.json, with what bounds the text that they are given.
+// not are in vectors/bounded-expressions.json, with what bounds the text that they are given.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { attacksOn, type Expression, expressionsIn, expressionsOfTheCode } from '../../support/expressions.ts';
-import boundedExpressions from './bounded-expressions.json' with { type: 'json' };
+import { vectorsIn } from '../../support/vectors.ts';
 
 /** Processor time that grows with the square of such a length is seconds; time that grows with it, a millisecond. */
 const LENGTH = 100_000;
@@ -12,17 +12,9 @@ const LIMIT_MS = 500;
 /** An expression that has not ended by then does not end. */
 const TIMEOUT_MS = 60_000;
 
-interface BoundedExpressions {
-  readonly file: string;
-  readonly why: string;
-  readonly expressions: readonly string[];
-}
 /** Slow on long texts, and never given one. */
-const bounded = new Set(
-  (boundedExpressions as readonly BoundedExpressions[]).flatMap(({ file, expressions }) =>
-    expressions.map((source) => `${file}: ${source}`),
-  ),
-);
+const listed = vectorsIn<{ file: string; why: string; expressions: string[] }[]>('bounded-expressions.json');
+const bounded = new Set(listed.flatMap(({ file, expressions }) => expressions.map((source) => `${file}: ${source}`)));
 const nameOf = ({ file, source }: Expression) => `${file}: ${source}`;
 
 /** The first that takes too long, or undefined. */
