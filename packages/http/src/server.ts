@@ -74,7 +74,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   // 404, and any other error.
   handleErrors(routeDeps);
   // Last, if the response does not have them.
-  fastify.addHook('onSend', async (_request, reply) => addSecurityHeaders(reply));
+  fastify.addHook('onSend', (_request, reply, payload, done) => {
+    addSecurityHeaders(reply);
+    done(null, payload);
+  });
 
   return {
     fastify,

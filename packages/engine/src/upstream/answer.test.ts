@@ -45,6 +45,7 @@ describe('an answer', () => {
     ['another choice', [otherChoice, ends('stop')], 'stop'],
     ['thoughts, which are not shown', [...thoughts, ends('stop')], 'stop'],
     ['a refusal, which is shown', [delta({ refusal: 'No.' }), ends('stop')], 'stop', 'xNo.'],
+    ['texts with escapes', [...['a', '"', 'b\n', 'ü', 'c'].map(says), ends('stop')], 'stop', 'xa"b\nüc'],
     ['the older format of plain text', [plain('a', null), plain('b', 'length'), '[DONE]'], 'length', 'xab'],
   ] as const)
     it(`ends with a reason of the contract after ${name}`, async () => {

@@ -1,6 +1,6 @@
 // Converts an upstream's events into the deltas of one choice, from `begin` to `end`.
 import { type ChatDelta, type ChosenLogprob, CompletionError, type FinishReason, StopScanner } from '@strata/inference';
-import { type CallPiece, type Chunk, readChunk, type UpstreamUsage } from './chunks.ts';
+import { type CallPiece, type Chunk, ChunkReader, type UpstreamUsage } from './chunks.ts';
 import { failed } from './errors.ts';
 import { isDone, type StreamEvent } from './response.ts';
 
@@ -34,15 +34,17 @@ export async function* answerDeltas(
       if (!reader.hasReason) throw error;
       return { value: undefined };
     });
-    const deltas: ChatDelta[] = [];
+    let failure: unknown;
     try {
-      for (const delta of batch ? reader.read(batch) : reader.end()) deltas.push(delta);
+      if (batch) reader.read(batch);
+      else reader.end();
     } catch (error) {
-      // What came before the failure is part of the answer.
-      if (deltas.length > 0) yield deltas;
-      throw error;
+      failure = error;
     }
+    // What came before a failure is part of the answer.
+    const deltas = reader.take();
     if (deltas.length > 0) yield deltas;
+    if (failure !== undefined) throw failure;
   }
 }
 
@@ -50,42 +52,52 @@ class AnswerReader {
   readonly #options: AnswerOptions;
   readonly #scanner: StopScanner;
   readonly #calls: CallReader;
+  readonly #chunks: ChunkReader;
   #logprobs: ChosenLogprob[] = [];
   #reason: string | undefined;
   #hasBegun = false;
   /** What was thought before the beginning. */
   #thought = '';
   #length = 0;
+  #deltas: ChatDelta[] = [];
   /** The last delta was read. */
   isEnded = false;
 
   constructor(options: AnswerOptions) {
     this.#options = options;
     this.#scanner = new StopScanner(options.stops);
-    this.#calls = new CallReader(options.newCallId);
+    this.#calls = new CallReader(options.newCallId, (delta) => this.#deltas.push(delta));
+    this.#chunks = new ChunkReader(options.secret);
   }
 
   get hasReason(): boolean {
     return this.#reason !== undefined;
   }
 
-  *read(events: readonly StreamEvent[]): Generator<ChatDelta> {
+  /** The deltas since the last call. */
+  take(): readonly ChatDelta[] {
+    const deltas = this.#deltas;
+    this.#deltas = [];
+    return deltas;
+  }
+
+  read(events: readonly StreamEvent[]): void {
     for (const event of events) {
-      if (isDone(event)) yield* this.#end();
-      else yield* this.#readChunk(readChunk(event, this.#options.secret));
+      if (isDone(event)) this.#end();
+      else this.#readChunk(this.#chunks.read(event));
       if (this.isEnded) return;
     }
   }
 
   /** The events ended. */
-  *end(): Generator<ChatDelta> {
+  end(): void {
     if (!this.hasReason) throw failed('ended the answer prematurely');
-    yield* this.#end();
+    this.#end();
   }
 
-  *#readChunk(chunk: Chunk): Generator<ChatDelta> {
+  #readChunk(chunk: Chunk): void {
     const { topLogprobs, isCallForced, usage } = this.#options;
-    if (!this.#hasBegun && (!isCallForced || chunk.calls.length > 0)) yield* this.#begin();
+    if (!this.#hasBegun && (!isCallForced || chunk.calls.length > 0)) this.#begin();
     count(usage, chunk);
     this.#length += chunk.text.length + chunk.reasoning.length;
     for (const call of chunk.calls) this.#length += call.arguments.length;
@@ -96,37 +108,37 @@ class AnswerReader {
     if (chunk.reasoning !== '') {
       // The log-probabilities are those of the content.
       this.#logprobs = [];
-      if (this.#hasBegun) yield { kind: 'reasoning', text: chunk.reasoning };
+      if (this.#hasBegun) this.#deltas.push({ kind: 'reasoning', text: chunk.reasoning });
       else this.#thought += chunk.reasoning;
     }
     const { text, stop } = this.#scanner.push(isCallForced ? '' : chunk.text);
-    if (text !== '') yield this.#textDelta(text);
+    if (text !== '') this.#deltas.push(this.#textDelta(text));
     if (stop !== undefined) {
       this.isEnded = true;
-      yield { kind: 'end', reason: 'stop' };
+      this.#deltas.push({ kind: 'end', reason: 'stop' });
       return;
     }
-    for (const piece of chunk.calls) yield* this.#calls.take(piece);
+    for (const piece of chunk.calls) this.#calls.take(piece);
     this.#reason = chunk.reason ?? this.#reason;
     if (this.#reason === 'abort' || this.#reason === 'error') throw failed('aborted the answer');
   }
 
-  *#end(): Generator<ChatDelta> {
+  #end(): void {
     const hasCalls = this.#calls.count > 0;
     if (this.#options.isCallForced && !hasCalls && finishReason(this.#reason, false) === 'stop')
       throw textInsteadOfCall();
     this.isEnded = true;
-    if (!this.#hasBegun) yield* this.#begin();
+    if (!this.#hasBegun) this.#begin();
     const rest = this.#scanner.end();
-    if (rest !== '') yield this.#textDelta(rest);
-    yield* this.#calls.end();
-    yield { kind: 'end', reason: finishReason(this.#reason, hasCalls) };
+    if (rest !== '') this.#deltas.push(this.#textDelta(rest));
+    this.#calls.end();
+    this.#deltas.push({ kind: 'end', reason: finishReason(this.#reason, hasCalls) });
   }
 
-  *#begin(): Generator<ChatDelta> {
+  #begin(): void {
     this.#hasBegun = true;
-    yield { kind: 'begin' };
-    if (this.#thought !== '') yield { kind: 'reasoning', text: this.#thought };
+    this.#deltas.push({ kind: 'begin' });
+    if (this.#thought !== '') this.#deltas.push({ kind: 'reasoning', text: this.#thought });
   }
 
   #textDelta(text: string): ChatDelta {
@@ -178,18 +190,20 @@ const MAX_ARGUMENTS = 1024 * 1024;
 class CallReader {
   /** For calls without an id. */
   readonly #newId: () => string;
+  readonly #onDelta: (delta: ChatDelta) => void;
   readonly #byIndex = new Map<number, Call>();
   #last: Call | undefined;
   count = 0;
 
-  constructor(newId: () => string) {
+  constructor(newId: () => string, onDelta: (delta: ChatDelta) => void) {
     this.#newId = newId;
+    this.#onDelta = onDelta;
   }
 
-  *take(piece: CallPiece): Generator<ChatDelta> {
+  take(piece: CallPiece): void {
     let call = this.#known(piece);
     if (!call) {
-      yield* this.end();
+      this.end();
       call = this.#begin(piece);
     }
     if (!call.isEmitted) {
@@ -197,22 +211,22 @@ class CallReader {
       call.name = piece.name || call.name;
     }
     if (piece.arguments === '') return;
-    yield* this.#emit(call);
+    this.#emit(call);
     call.length += piece.arguments.length;
     if (call.length > MAX_ARGUMENTS) throw failed(`sent more than ${MAX_ARGUMENTS} characters of arguments`);
-    yield { kind: 'arguments', at: call.at, text: piece.arguments };
+    this.#onDelta({ kind: 'arguments', at: call.at, text: piece.arguments });
   }
 
   /** Ends the last call. */
-  *end(): Generator<ChatDelta> {
-    if (this.#last) yield* this.#emit(this.#last);
+  end(): void {
+    if (this.#last) this.#emit(this.#last);
   }
 
-  *#emit(call: Call): Generator<ChatDelta> {
+  #emit(call: Call): void {
     if (call.isEmitted) return;
     if (call.name === '') throw failed('sent a call without a name');
     call.isEmitted = true;
-    yield { kind: 'call', at: call.at, id: call.id || this.#newId(), name: call.name };
+    this.#onDelta({ kind: 'call', at: call.at, id: call.id || this.#newId(), name: call.name });
   }
 
   /**

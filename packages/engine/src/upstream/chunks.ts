@@ -87,8 +87,51 @@ const chunkShape = z.object({
     .nullish(),
 });
 
+const ONLY_TEXT = { reasoning: '', logprobs: [], calls: [], reason: undefined, usage: undefined, hasTokens: true };
+/** The inside of a JSON string without escapes. */
+const PLAIN = /^[^"\\\p{Cc}]+$/u;
+const CONTENT = '"content":';
+
+/** Reads the chunks of an answer. Those of its text differ only in the text, which is then read without parsing the rest. */
+export class ChunkReader {
+  readonly #secret: string | undefined;
+  /** What was before and after the text of the last chunk that had only text. */
+  #before = '';
+  #after = '';
+
+  constructor(secret: string | undefined) {
+    this.#secret = secret;
+  }
+
+  /** Throws the error of an error event, and EngineError `upstream-failed` for an invalid chunk. */
+  read(event: StreamEvent): Chunk {
+    const text = this.#textOf(event);
+    if (text !== undefined) return { ...ONLY_TEXT, text };
+    const chunk = readChunk(event, this.#secret);
+    this.#remember(event.data, chunk);
+    return chunk;
+  }
+
+  #textOf({ type, data }: StreamEvent): string | undefined {
+    const isAlike = this.#before !== '' && type === '' && data.startsWith(this.#before) && data.endsWith(this.#after);
+    const text = isAlike ? data.slice(this.#before.length, data.length - this.#after.length) : '';
+    return PLAIN.test(text) ? text : undefined;
+  }
+
+  #remember(data: string, { text, reasoning, logprobs, calls, reason, usage }: Chunk): void {
+    const isOnlyText = !reasoning && logprobs.length + calls.length === 0 && reason === undefined && !usage;
+    if (!isOnlyText || !PLAIN.test(text)) return;
+    const at = data.indexOf(CONTENT) + CONTENT.length;
+    const from = data[at] === ' ' ? at + 2 : at + 1;
+    const to = from + text.length;
+    if (data.slice(from - 1, to + 1) !== `"${text}"` || data.includes(CONTENT, to)) return;
+    this.#before = data.slice(0, from);
+    this.#after = data.slice(to);
+  }
+}
+
 /** Throws the error of an error event, and EngineError `upstream-failed` for an invalid chunk. */
-export function readChunk({ type, data }: StreamEvent, secret: string | undefined): Chunk {
+function readChunk({ type, data }: StreamEvent, secret: string | undefined): Chunk {
   const value = jsonOf(data);
   if (type === 'error' || isError(value)) throw errorOf(refusalInStream(data, secret));
   if (value === undefined) throw failed('sent an invalid chunk: it is not JSON');

@@ -4,6 +4,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { urlToHttpOptions } from 'node:url';
 import { context, propagation } from '@opentelemetry/api';
 import { EngineError } from '../engine.ts';
 import { retryAfterMs } from '../retry-after.ts';
@@ -32,6 +33,12 @@ export interface Ask {
   readonly signal: AbortSignal;
 }
 
+/** An address, parsed once: there are few paths. */
+interface Target {
+  readonly url: URL;
+  readonly options: http.RequestOptions;
+}
+
 /** No answer, and a retry may succeed. */
 interface Failed {
   readonly error: Error;
@@ -57,12 +64,15 @@ export class UpstreamHttp implements AsyncDisposable {
   /** Its connections are not reused. */
   readonly #fresh: http.Agent;
   readonly #closing = new AbortController();
+  readonly #targets = new Map<string, Target>();
 
   constructor(options: HttpOptions) {
     this.#options = options;
     const { Agent } = options.base.startsWith('https:') ? https : http;
     this.#kept = new Agent({ keepAlive: true });
     this.#fresh = new Agent({ keepAlive: false });
+    // Agents name connections by all their options; these have one origin.
+    for (const agent of [this.#kept, this.#fresh]) agent.getName = () => 'upstream';
   }
 
   get base(): string {
@@ -73,7 +83,7 @@ export class UpstreamHttp implements AsyncDisposable {
   async open(ask: Ask): Promise<Opened> {
     let agent = this.#kept;
     for (let tries = 0; ; ) {
-      const outcome = await this.#try(new URL(this.base + ask.path), ask, agent);
+      const outcome = await this.#try(this.#target(this.base + ask.path), ask, agent);
       if ('response' in outcome) return outcome;
       // llama-server closes the connection after every stream without notice: that is not a failure, and needs no
       // delay.
@@ -104,7 +114,7 @@ export class UpstreamHttp implements AsyncDisposable {
     const ask = { path, signal };
     try {
       // There is no retry, so do not use a connection that the server may be closing.
-      const outcome = await this.#try(new URL(this.base.replace(/\/v1$/, '') + path), ask, this.#fresh);
+      const outcome = await this.#try(this.#target(this.base.replace(/\/v1$/, '') + path), ask, this.#fresh);
       return 'response' in outcome ? JSON.parse(await this.#text(outcome, ask)) : undefined;
     } catch {
       signal.throwIfAborted();
@@ -116,8 +126,14 @@ export class UpstreamHttp implements AsyncDisposable {
     return readText(response, { maxBytes: JSON_BYTES, idleMs: this.#options.idleMs, signal });
   }
 
-  async #try(url: URL, ask: Ask, agent: http.Agent, redirects = 0): Promise<Opened | Failed> {
-    const outcome = await this.#send(url, ask, agent);
+  #target(address: string): Target {
+    const target = this.#targets.get(address) ?? targetOf(new URL(address));
+    this.#targets.set(address, target);
+    return target;
+  }
+
+  async #try(target: Target, ask: Ask, agent: http.Agent, redirects = 0): Promise<Opened | Failed> {
+    const outcome = await this.#send(target, ask, agent);
     if (!('response' in outcome)) return outcome;
     const { response } = outcome;
     const { statusCode: status = 0, headers } = response;
@@ -125,11 +141,12 @@ export class UpstreamHttp implements AsyncDisposable {
     if (status < 300 || status >= 400 || headers.location === undefined) return this.#refused(response, ask.signal);
     drain(response);
     const isKept = ask.body === undefined || status === 307 || status === 308;
-    return this.#try(redirected(url, headers.location, { redirects, isKept }), ask, agent, redirects + 1);
+    const next = targetOf(redirected(target.url, headers.location, { redirects, isKept }));
+    return this.#try(next, ask, agent, redirects + 1);
   }
 
   /** Rejects with the signal's reason, or with EngineError if the server received the request but does not respond. */
-  #send(url: URL, { body, signal }: Ask, agent: http.Agent): Promise<Opened | Failed> {
+  #send({ url, options }: Target, { body, signal }: Ask, agent: http.Agent): Promise<Opened | Failed> {
     this.#closing.signal.throwIfAborted();
     signal.throwIfAborted();
     const { apiKey, connectMs, firstTokenMs, idleMs } = this.#options;
@@ -147,7 +164,7 @@ export class UpstreamHttp implements AsyncDisposable {
     }
     const { promise, resolve, reject } = Promise.withResolvers<Opened | Failed>();
     const module = url.protocol === 'https:' ? https : http;
-    const request = module.request(url, { method: text === undefined ? 'GET' : 'POST', agent, headers });
+    const request = module.request({ ...options, method: text === undefined ? 'GET' : 'POST', agent, headers });
     let response: IncomingMessage | undefined;
     let timer: NodeJS.Timeout | undefined;
     let sentAt = performance.now();
@@ -219,6 +236,8 @@ export class UpstreamHttp implements AsyncDisposable {
     this.#fresh.destroy();
   }
 }
+
+const targetOf = (url: URL): Target => ({ url, options: urlToHttpOptions(url) });
 
 /** Redirects are followed within the origin only; our key and the client's text are not sent elsewhere. */
 function redirected(

@@ -96,10 +96,11 @@ export function createFastify(
  * have their own timeout.
  */
 function limitSlowReaders(fastify: FastifyInstance, idleMs: number): void {
-  fastify.addHook('onSend', async (request) => {
+  fastify.addHook('onSend', (request, _reply, payload, done) => {
     const { socket } = request.raw;
     // Requests injected by tests have no socket.
     if (socket instanceof Socket) socket.setTimeout(idleMs);
+    done(null, payload);
   });
 }
 

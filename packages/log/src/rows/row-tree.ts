@@ -18,13 +18,16 @@ export class RowTree implements TreeSource {
 
   async nodes(level: number, index: number, width: number): Promise<TileNodes> {
     const name = `${level}/${index}`;
-    const cached = this.#cache.get(name);
-    if (cached && cached.count >= width) return cached;
-    const hashes = await this.#rows.hashes(level, index * TILE_WIDTH, TILE_WIDTH);
-    if (hashes.length < width * HASH_BYTES) {
-      throw new LogError('corrupt-tile', `tile ${name} has ${hashes.length / HASH_BYTES} of ${width} hashes`);
+    const tile = this.#cache.get(name) ?? new TileNodes();
+    const known = tile.count;
+    if (known >= width) return tile;
+    const added = await this.#rows.hashes(level, index * TILE_WIDTH + known, TILE_WIDTH - known);
+    const count = known + added.length / HASH_BYTES;
+    if (count < width) throw new LogError('corrupt-tile', `tile ${name} has ${count} of ${width} hashes`);
+    // A concurrent call may have added some of them.
+    for (let at = tile.count; at < count; at++) {
+      tile.push(added.subarray((at - known) * HASH_BYTES, (at - known + 1) * HASH_BYTES));
     }
-    const tile = TileNodes.of(hashes);
     this.#cache.put(name, tile);
     return tile;
   }

@@ -7,10 +7,8 @@ import {
   type AnswerHead,
   type ChatChoice,
   type ChatDelta,
-  chatChunk,
   type FinishReason,
   type Generation,
-  textChunk,
   type Usage,
   usageChunk,
 } from '@strata/inference';
@@ -18,6 +16,7 @@ import { type Admission, runInSlots } from '../limits/admission.ts';
 import type { Reservation } from '../limits/limits.ts';
 import { AnswerAccumulator } from './answer-accumulator.ts';
 import type { ChoiceUsage, Plan } from './backend.ts';
+import { ChatChunks, TextChunks } from './chunks.ts';
 import type { EventWriter, StreamEvent } from './event-writer.ts';
 import type { AnswerEnd, AnswerStart } from './receipts/answer-receipt.ts';
 import type { AnswerRecorder } from './receipts/answer-recorder.ts';
@@ -58,6 +57,8 @@ export class AnswerRun {
   #hasBegun = false;
   /** The record of the beginning of a stream. */
   #beginning: Promise<void> | undefined;
+  /** Events of a stream without such a record, to be sent after its receipt is stored. */
+  readonly #held: StreamEvent[] = [];
 
   constructor(deps: AnswerDeps, request: AnswerRequest) {
     this.#deps = deps;
@@ -82,16 +83,12 @@ export class AnswerRun {
   async stream(writer: EventWriter, kind: 'chat.completion.chunk' | 'text_completion'): Promise<void> {
     const { head, request } = this.#request;
     const hasUsage = request.hasUsageChunk;
-    const textChunks = new TextChunks(head);
+    const chunks = kind === 'text_completion' ? new TextChunks(head) : new ChatChunks(head, { hasUsage });
     await this.#recorded(async () => {
-      await this.#eachChoice((deltas, index) => {
-        const chunksOf = (delta: ChatDelta): readonly StreamEvent[] =>
-          kind === 'text_completion' ? textChunks.of(delta, index) : [chatChunk(head, { index, delta, hasUsage })];
-        return writer.send(...deltas.flatMap(chunksOf));
-      });
-      if (hasUsage) await writer.send(usageChunk(head, this.usage, kind));
+      await this.#eachChoice((deltas, index) => this.#send(writer, chunks.of(deltas, index)));
+      if (hasUsage) await this.#send(writer, [usageChunk(head, this.usage, kind)]);
     });
-    await writer.send('[DONE]');
+    await writer.send(...this.#held, '[DONE]');
   }
 
   /** Streams the only choice as typed events; the last event follows after the receipt is stored. */
@@ -101,10 +98,11 @@ export class AnswerRun {
       this.#eachChoice((deltas) => {
         const last = deltas.at(-1);
         if (last?.kind === 'end') reason = last.reason;
-        return writer.send(...deltas.flatMap((delta) => events.take(delta)));
+        const taken = deltas.flatMap((delta) => events.take(delta));
+        return this.#send(writer, taken);
       }),
     );
-    await writer.send(events.end(reason, this.usage));
+    await writer.send(...this.#held, events.end(reason, this.usage));
   }
 
   /** A prompt counts once for all of its choices. */
@@ -128,11 +126,12 @@ export class AnswerRun {
   }
 
   /** Generates choices in order, as many concurrently as there are slots; if one fails, the rest are aborted. */
-  #eachChoice(onDeltas: OnDeltas): Promise<void> {
-    const { plan, caller, revoked } = this.#request;
+  async #eachChoice(onDeltas: OnDeltas): Promise<void> {
+    const { plan, signal, caller, revoked } = this.#request;
     const { admission, stopping } = this.#deps;
-    const signal = AbortSignal.any([this.#request.signal, revoked, stopping]);
-    return runInSlots(plan.choices.length, { admission, caller, signal }, (index, stop) =>
+    const ending = new AbortController();
+    using _following = abortWith(ending, [signal, revoked, stopping]);
+    await runInSlots(plan.choices.length, { admission, caller, signal: ending.signal }, (index, stop) =>
       this.#oneChoice(index, stop, onDeltas),
     );
   }
@@ -146,15 +145,26 @@ export class AnswerRun {
       for (const delta of deltas) this.#accumulated.take(index, delta);
       this.#hasBegun = true;
       if (deltas.some(({ kind }) => kind !== 'begin')) this.#firstTokenAt ??= this.#deps.now();
-      if (this.#request.request.isStreamed) await this.#recordBeginning();
+      if (this.#request.request.isStreamed && !this.#arrivedAtOnce(deltas)) await this.#recordBeginning();
       await onDeltas(deltas, index);
     }
+  }
+
+  /** Whether these are all deltas of the answer: then its receipt takes no longer than the record of its beginning. */
+  #arrivedAtOnce(deltas: readonly ChatDelta[]): boolean {
+    const isFirst = this.#beginning === undefined && this.#request.plan.choices.length === 1;
+    return isFirst && deltas.at(-1)?.kind === 'end';
   }
 
   /** Resolves when the beginning is durable: a stream that the client received has a receipt even if the process is killed. */
   #recordBeginning(): Promise<void> {
     this.#beginning ??= this.#deps.recorder.begin(this.receiptId, this.#request.start, this.usage);
     return this.#beginning;
+  }
+
+  async #send(writer: EventWriter, events: readonly StreamEvent[]): Promise<void> {
+    if (this.#beginning) await writer.send(...events);
+    else this.#held.push(...events);
   }
 
   /** Runs the work and records its outcome, including failures. */
@@ -200,27 +210,19 @@ export class AnswerRun {
   }
 }
 
-type OnDeltas = (deltas: readonly ChatDelta[], index: number) => Promise<void>;
-
-/** The chunks of `/v1/completions`. */
-class TextChunks {
-  readonly #head: AnswerHead;
-  /** Of each choice. */
-  readonly #lengths: number[] = [];
-
-  constructor(head: AnswerHead) {
-    this.#head = head;
+/** Aborts when one of the signals does. `AbortSignal.any` costs several times as much, as it keeps them weakly. */
+function abortWith(controller: AbortController, signals: readonly AbortSignal[]): Disposable {
+  const abort = ({ target }: { readonly target: EventTarget | null }) =>
+    controller.abort((target as AbortSignal).reason);
+  for (const each of signals) {
+    if (each.aborted) controller.abort(each.reason);
+    each.addEventListener('abort', abort, { once: true });
   }
-
-  of(delta: ChatDelta, index: number): ReturnType<typeof textChunk>[] {
-    const offset = this.#lengths[index] ?? 0;
-    if (delta.kind === 'text') {
-      const { text, logprobs } = delta;
-      this.#lengths[index] = offset + text.length;
-      return [textChunk(this.#head, [{ index, text, logprobs, finishReason: null, offset }])];
-    }
-    if (delta.kind === 'end')
-      return [textChunk(this.#head, [{ index, text: '', logprobs: undefined, finishReason: delta.reason }])];
-    return [];
-  }
+  return {
+    [Symbol.dispose]() {
+      for (const each of signals) each.removeEventListener('abort', abort);
+    },
+  };
 }
+
+type OnDeltas = (deltas: readonly ChatDelta[], index: number) => Promise<void>;

@@ -16,8 +16,8 @@ export interface RawReply {
   getHeaders(): Readonly<Record<string, string | string[] | number | undefined>>;
 }
 
-/** Typed events have a name. */
-export type StreamEvent = { readonly type?: string; readonly [field: string]: unknown } | '[DONE]';
+/** Typed events have a name. A text is JSON, or `[DONE]`. */
+export type StreamEvent = { readonly type?: string; readonly [field: string]: unknown } | string;
 
 export interface EventWriterOptions {
   readonly keepAliveMs?: number;
@@ -71,7 +71,6 @@ export class EventWriter implements Disposable {
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
     });
-    raw.flushHeaders();
   }
 
   /**
@@ -84,7 +83,9 @@ export class EventWriter implements Disposable {
     this.#timer.refresh();
     const { raw } = this.#reply;
     if (raw.writableEnded || raw.destroyed) throw new Error('the stream has ended');
-    if (events.length > 0 && !raw.write(events.map(frameOf).join(''))) await this.#drained();
+    // The headers are sent with the first event.
+    if (events.length === 0) raw.flushHeaders();
+    else if (!raw.write(events.map(frameOf).join(''))) await this.#drained();
   }
 
   async #drained(): Promise<void> {
@@ -112,6 +113,6 @@ export class EventWriter implements Disposable {
 }
 
 function frameOf(event: StreamEvent): string {
-  if (event === '[DONE]') return 'data: [DONE]\n\n';
+  if (typeof event === 'string') return `data: ${event}\n\n`;
   return `${event.type === undefined ? '' : `event: ${event.type}\n`}data: ${JSON.stringify(event)}\n\n`;
 }

@@ -1,8 +1,9 @@
 // Request bodies: JSON without compression, of limited depth, with the salted digest that the receipt contains.
-import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
 import { CompletionError } from '@strata/inference';
 import { SALT_BYTES } from '@strata/receipts';
 import type { FastifyInstance } from 'fastify';
+import { randomPart } from '../store/random-ids.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -18,15 +19,16 @@ const MAX_NESTED = 200;
 export function acceptJson(fastify: FastifyInstance): void {
   fastify.decorateRequest('receiptSalt', '');
   fastify.decorateRequest('bodyDigest', '');
-  fastify.addHook('onRequest', async (request) => {
+  fastify.addHook('onRequest', (request, _reply, done) => {
     const encoding = request.headers['content-encoding'];
-    if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-      throw new CompletionError('unsupported_media_type', 'Send the body as it is, without a Content-Encoding.');
+    const isPlain = encoding === undefined || encoding.toLowerCase() === 'identity';
+    if (isPlain) done();
+    else done(new CompletionError('unsupported_media_type', 'Send the body as it is, without a Content-Encoding.'));
   });
   fastify.removeContentTypeParser('application/json');
   const parseJson = fastify.getDefaultJsonParser('error', 'error');
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    const salt = randomBytes(SALT_BYTES);
+    const salt = Buffer.from(randomPart(SALT_BYTES));
     request.receiptSalt = salt.toString('hex');
     request.bodyDigest = createHmac('sha256', createSecretKey(salt)).update(body).digest('hex');
     if (nestsDeeper(body, MAX_NESTED)) {
