@@ -1,8 +1,7 @@
 // Records as domains publish them, and answers as sites give them, with what the catalog reads in each: vectors/catalog.json.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { it } from 'node:test';
+import { vectorsIn } from '../tests/support/vectors.ts';
 import { profileOf } from './test/shapes.ts';
 
 interface Reading {
@@ -16,8 +15,7 @@ interface Reading {
   readonly rule?: string;
 }
 
-const file = path.join(import.meta.dirname, '../vectors/catalog.json');
-const readings: readonly { name: string; cases: readonly Reading[] }[] = JSON.parse(readFileSync(file, 'utf8'));
+const readings = vectorsIn<{ name: string; cases: Reading[] }[]>('catalog.json');
 
 for (const { name, cases } of readings)
   it(name, () => {

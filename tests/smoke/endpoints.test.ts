@@ -4,36 +4,10 @@ import { after, before, describe, it } from 'node:test';
 import { createInternet, type Internet } from '@strata/testnet';
 import { assertDescribed } from '../../services/stack/src/test/described.ts';
 import { type Harness, startHarness } from '../../services/stack/src/test/harness.ts';
+import { vectorsIn } from '../support/vectors.ts';
 
-/** Path, tag, query parameters, some with their defaults: the given table. */
-const TABLE = [
-  ['/health', 'Status', []],
-  ['/stack/v1/domains/{domain}', 'Domains', []],
-  ['/stack/v1/domains/{domain}/changes', 'Domains', []],
-  ['/stack/v1/search', 'Search', ['q', 'provider', 'category', 'limit=50', 'offset=0']],
-  ['/stack/v1/stats', 'Statistics', []],
-  ['/stack/v1/stats/providers', 'Statistics', []],
-  ['/stack/v1/stats/migrations', 'Statistics', []],
-  ['/stack/v1/alerts', 'Monitoring', ['limit=20']],
-  ['/stack/v1/anomalies', 'Monitoring', ['domain', 'limit=50']],
-  ['/stack/v1/intelligence/security-scorecard', 'Intelligence', []],
-  ['/stack/v1/intelligence/market-share', 'Intelligence', ['category']],
-  ['/stack/v1/intelligence/supply-chain/{provider}', 'Intelligence', []],
-  ['/stack/v1/intelligence/adoption/{tool}', 'Intelligence', []],
-  ['/stack/v1/intelligence/risk/{domain}', 'Intelligence', []],
-  ['/stack/v1/feeds/stats', 'Feeds', []],
-  ['/stack/v1/feeds/leaderboard', 'Feeds', ['limit=20']],
-  ['/stack/v1/feeds/domain/{domain}', 'Feeds', []],
-  ['/stack/v1/enrichment/status', 'Enrichment', []],
-  ['/stack/v1/enrichment/advisories', 'Enrichment', ['severity', 'limit=50']],
-  ['/stack/v1/enrichment/affected', 'Enrichment', ['domain', 'severity', 'limit=50']],
-  ['/stack/v1/security/export.csv', 'Exports', ['sector', 'score_lte']],
-  ['/stack/v1/migrations/export.csv', 'Exports', ['provider', 'direction']],
-  ['/stack/v1/providers/{provider}/domains.csv', 'Exports', []],
-  ['/stack/v1/providers/{provider}', 'Providers', []],
-  ['/stack/v1/stream', 'Streams', []],
-  ['/stack/v1/stream/json', 'Streams', ['since']],
-] as const;
+/** The given table: path, tag, query parameters, some with their defaults. */
+const TABLE = vectorsIn<readonly { path: string; tag: string; query: readonly string[] }[]>('endpoints.json');
 
 interface Operation {
   readonly tags: readonly string[];
@@ -70,7 +44,7 @@ describe('the table of the interface', () => {
       .replace('{tool}', 'google-workspace')
       .replace(/json$/, 'json?since=2020-01-01T00:00:00Z&limit=1000');
 
-  for (const [path, tag, query] of TABLE) {
+  for (const { path, tag, query } of TABLE) {
     it(`has ${path}, described and answering as described`, async () => {
       const operation = paths[path]?.get;
       assert.ok(operation, 'it is described');

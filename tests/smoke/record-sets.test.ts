@@ -1,10 +1,9 @@
 // Record sets as companies publish them, written by hand, with what an analyst would read out of them: all of it, and nothing else.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { it } from 'node:test';
 import { detect, evidenceFromRecord, sentenceOf } from '@strata/detect';
 import { rulebook } from '../support/rulebook.ts';
+import { vectorsIn } from '../support/vectors.ts';
 
 interface RecordSet {
   readonly name: string;
@@ -14,8 +13,7 @@ interface RecordSet {
   readonly services: readonly string[];
 }
 
-const file = path.join(import.meta.dirname, '../../vectors/record-sets.json');
-const sets: readonly RecordSet[] = JSON.parse(readFileSync(file, 'utf8'));
+const sets = vectorsIn<RecordSet[]>('record-sets.json');
 
 it('fifty record sets and more are there, each with a reason', () => {
   assert.ok(sets.length >= 50, `${sets.length}`);

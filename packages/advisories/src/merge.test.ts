@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
+import { vectorsIn } from '../../../tests/support/vectors.ts';
 import type { AdvisoryRecord, Cvss } from './advisory.ts';
 import { cvssOf, readVector, scoreOf, severityOf } from './cvss.ts';
 import { advisoryIdOf, mergeRecords } from './merge.ts';
 
-const root = path.join(import.meta.dirname, '../../../vectors/advisories');
-const vector = (name: string): AdvisoryRecord =>
-  JSON.parse(readFileSync(path.join(root, `${name}.json`), 'utf8')).read.record;
+const vector = (name: string) => vectorsIn<{ read: { record: AdvisoryRecord } }>(`advisories/${name}.json`).read.record;
 
 const log4shell = ['nvd/log4shell', 'cve-record/log4shell', 'osv/log4shell'].map(vector);
 
@@ -85,27 +82,10 @@ it('all publishers’ words on one vulnerability have as their id the smallest C
     assert.equal(advisoryIdOf({ id, aliases }), expected);
 });
 
-/** Scores as FIRST's calculators and NVD give them. */
-const scores: readonly (readonly [string, number])[] = [
-  ['CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:C/C:H/I:H/A:H', 10],
-  ['CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H', 9.8],
-  ['CVSS:3.0/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:N/A:N', 7.5],
-  ['CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:N', 0],
-  ['CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H/E:U/RL:O/RC:U', 9.8],
-  ['CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N', 9.3],
-  ['CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N/E:U', 8.1],
-  ['AV:N/AC:M/Au:N/C:C/I:C/A:C', 9.3],
-  ['(AV:N/AC:L/Au:N/C:P/I:N/A:N)', 5],
-];
-const V31 = 'AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H';
-const refused = [
-  ...['', 'CVSS:3.1', 'CVSS:3.1/', 'CVSS:3.1/AV:N', 'CVSS:9.9/AV:N/AC:L', '9.8', 'AV:N//AC:M', '/'.repeat(500)],
-  ...[`CVSS:3.1/AV:Q/${V31}`, `CVSS:3.1/AV:N/AV:N/${V31}`, `CVSS:3.1/XX:N/${V31}`],
-  ...['AV:N/'.repeat(100_000), '__proto__:N/AC:L', 'CVSS:4.0/AV:N/AC:L'],
-];
-
-for (const [vector, score] of scores) it(`CVSS ${vector} is ${score}`, () => assert.equal(scoreOf(vector), score));
-for (const vector of refused)
+const cvss = vectorsIn<{ scores: { vector: string; score: number }[]; refused: string[] }>('cvss.json');
+for (const { vector, score } of cvss.scores)
+  it(`CVSS ${vector} is ${score}`, () => assert.equal(scoreOf(vector), score));
+for (const vector of [...cvss.refused, 'AV:N/'.repeat(100_000)])
   it(`CVSS '${vector.slice(0, 50)}' has no score`, () => assert.equal(scoreOf(vector), undefined));
 it('CVSS keeps the published score', () => {
   const vector = 'CVSS:3.1/AV:N/AC:H/PR:N/UI:N/S:U/C:L/I:L/A:H';

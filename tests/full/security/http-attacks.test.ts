@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { useBothServices } from '../../support/both-services.ts';
 import { exchange, request, statuses } from '../../support/raw-http.ts';
+import { vectorsIn } from '../../support/vectors.ts';
 
 describe('a client that attacks', () => {
   const settings = { STRATA_INFERENCE_FREE_KEYS_PER_DAY: '1000', STRATA_FREE_KEYS_PER_DAY: '1000' };
@@ -15,48 +16,8 @@ describe('a client that attacks', () => {
     ['gateway', () => services().gatewayPort, () => `authorization: Bearer ${services().gatewayKey}`],
   ] as const;
 
-  /** Answered with 200 where it is taken for a request of its own. */
-  const HIDDEN = 'GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
-  const post = (fields: string, body: string, line = 'POST /keys HTTP/1.1') =>
-    `${line}\r\nhost: localhost\r\ncontent-type: application/json\r\n${fields}\r\n${body}`;
-
-  const SMUGGLED: Readonly<Record<string, string>> = {
-    'a length and chunks (CL.TE)': post('content-length: 4\r\ntransfer-encoding: chunked\r\n', `0\r\n\r\n${HIDDEN}`),
-    'chunks and a length (TE.CL)': post(
-      'transfer-encoding: chunked\r\ncontent-length: 4\r\n',
-      `${HIDDEN.length.toString(16)}\r\n${HIDDEN}\r\n0\r\n\r\n`,
-    ),
-    'two lengths': post('content-length: 2\r\ncontent-length: 40\r\n', `{}${HIDDEN}`),
-    'the same length twice': post('content-length: 2\r\ncontent-length: 2\r\n', `{}${HIDDEN}`),
-    'two lengths in one': post('content-length: 2, 40\r\n', `{}${HIDDEN}`),
-    'a length with a sign': post('content-length: +2\r\n', `{}${HIDDEN}`),
-    'a negative length': post('content-length: -1\r\n', HIDDEN),
-    'a hexadecimal length': post('content-length: 0x2\r\n', `{}${HIDDEN}`),
-    'a length with a blank in it': post('content-length: 2 0\r\n', `{}${HIDDEN}`),
-    'an endless length': post(`content-length: ${'9'.repeat(40)}\r\n`, HIDDEN),
-    'an unknown coding': post('transfer-encoding: xchunked\r\n', `0\r\n\r\n${HIDDEN}`),
-    'chunked before another coding': post('transfer-encoding: chunked, identity\r\n', `0\r\n\r\n${HIDDEN}`),
-    'chunked twice': post('transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n', `0\r\n\r\n${HIDDEN}`),
-    'a blank before the colon': post('transfer-encoding : chunked\r\n', `0\r\n\r\n${HIDDEN}`),
-    'a vertical tab in the coding': post('transfer-encoding: \x0bchunked\r\n', `0\r\n\r\n${HIDDEN}`),
-    'a folded header': post('x-a: b\r\n transfer-encoding: chunked\r\n', `0\r\n\r\n${HIDDEN}`),
-    'a folded coding': post('transfer-encoding:\r\n chunked\r\n', `0\r\n\r\n${HIDDEN}`),
-    'a chunk of no size': post('transfer-encoding: chunked\r\n', `zz\r\n${HIDDEN}`),
-    'a chunk with a sign': post('transfer-encoding: chunked\r\n', `-1\r\n${HIDDEN}`),
-    'a chunk larger than numbers are': post('transfer-encoding: chunked\r\n', `${'f'.repeat(20)}\r\n${HIDDEN}`),
-    'a chunk that is longer than it says': post('transfer-encoding: chunked\r\n', `2\r\n{} \r\n0\r\n\r\n${HIDDEN}`),
-    'a chunk that ends with a bare line feed': post('transfer-encoding: chunked\r\n', `2\n{}\n0\n\n${HIDDEN}`),
-    'an extension with a line feed in it': post('transfer-encoding: chunked\r\n', `2;\n{}\r\n0\r\n\r\n${HIDDEN}`),
-    'a bare carriage return in a header': post('x-a: b\rtransfer-encoding: chunked\r\n', `0\r\n\r\n${HIDDEN}`),
-    'a zero byte in a header': post('x-a: b\0c\r\ncontent-length: 2\r\n', `{}${HIDDEN}`),
-    'a header without a name': post(': b\r\ncontent-length: 2\r\n', `{}${HIDDEN}`),
-    'a header without a colon': post('nonsense\r\ncontent-length: 2\r\n', `{}${HIDDEN}`),
-    'two hosts': `GET /health HTTP/1.1\r\nhost: localhost\r\nhost: evil.example\r\n\r\n${HIDDEN}`,
-    'no host': `GET /health HTTP/1.1\r\n\r\n${HIDDEN}`,
-    'another version': `GET /health HTTP/9.9\r\nhost: localhost\r\n\r\n${HIDDEN}`,
-    'the preface of HTTP/2': `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${HIDDEN}`,
-    'a blank in the target': `GET /a b HTTP/1.1\r\nhost: localhost\r\n\r\n${HIDDEN}`,
-  };
+  /** Each hides a request that is answered with 200 where it is taken for one of its own. */
+  const { requests } = vectorsIn<{ requests: { what: string; bytes: string }[] }>('smuggled-requests.json');
 
   for (const [name, port, key] of SERVICES) {
     const ask = (line: string, fields: readonly string[] = [], body = '') =>
@@ -64,7 +25,7 @@ describe('a client that attacks', () => {
     const asking = name === 'stack' ? 'POST /keys' : 'POST /v1/chat/completions';
 
     describe(`the ${name} service takes one request for one, and refuses`, () => {
-      for (const [what, bytes] of Object.entries(SMUGGLED))
+      for (const { what, bytes } of requests)
         it(what, async () => assert.match(String(statuses(await exchange(port(), bytes))), /^4\d\d$/));
     });
 

@@ -1,10 +1,9 @@
 // The keys under which advisories name products.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
+import { vectorsIn } from '../../../../tests/support/vectors.ts';
 import { CPE_ATTRIBUTES, parseCpe, productKeyOf } from '../cpe/cpe.ts';
 import { ANY, type CpeValue } from '../cpe/cpe-value.ts';
 import { cpeProductKey } from './cpe-key.ts';
@@ -13,49 +12,20 @@ import { compareBounds } from './order.ts';
 import { collectionKey, ecosystemOf, packageKey, packageUrlKey } from './package-key.ts';
 import { oneLine, summaryOf, utcTime } from './text.ts';
 
-describe('the key of a CPE name', () => {
-  const names: readonly (readonly [string, string])[] = [
-    ['cpe:2.3:a:f5:nginx:*:*:*:*:*:*:*:*', 'cpe:f5:nginx'],
-    ['cpe:2.3:a:F5:Nginx', 'cpe:f5:nginx'],
-    ['cpe:2.3:a:vendor:next\\.js:1.0:*:*:*:*:*:*:*', 'cpe:vendor:next.js'],
-    ['cpe:2.3:a:a\\:b:c\\\\:1.0:*:*:*:*:*:*:*', 'cpe:a:b:c\\'],
-    ['cpe:/a:f5:nginx:1.18.0', 'cpe:f5:nginx'],
-    ['cpe:/a:vendor:a%21b', 'cpe:vendor:a!b'],
-  ];
-  const nameless = [
-    ...['*:nginx:*', 'f5:-:*', ':nginx:1.0', 'f5', '\\'.repeat(100_000)].map((rest) => `cpe:2.3:a:${rest}`),
-    ...['cpe:2.3:x:f5:nginx', 'cpe:/a:f5:%', 'nginx'],
-  ];
-  for (const [name, key] of [...names, ...nameless.map((name) => [name, undefined] as const)])
-    it(`${name.slice(0, 50)} is ${key}`, () => assert.equal(cpeProductKey(name), key));
-});
-
-const angular = ['pkg:npm/%40angular/core@12.0.0', 'pkg:npm/@angular/core', 'pkg:npm/@angular/core@1.0'];
-const urls: readonly (readonly [string, string | undefined])[] = [
-  ...angular.map((url) => [url, 'pkg:npm/%40angular/core'] as const),
-  ['pkg:pypi/Zope.Interface?x=y#z', 'pkg:pypi/zope-interface'],
-  ['pkg:deb/debian/curl?arch=source', 'pkg:deb/debian/curl'],
-  ['pkg://composer/drupal/core', 'pkg:composer/drupal/core'],
-  ...['pkg:npm/', 'pkg:npm//next', 'pkg:npm/%', 'npm/next'].map((url) => [url, undefined] as const),
-];
-for (const [url, key] of urls)
-  it(`the key of the package ${url} is ${key}`, () => assert.equal(packageUrlKey(url), key));
-
-const named: readonly (readonly [string, string, string | undefined])[] = [
-  ['npm', '@Scope/Name', 'pkg:npm/%40scope/name'],
-  ['PyPI', 'Foo_.Bar', 'pkg:pypi/foo-bar'],
-  ['Maven', 'org.apache.logging.log4j:log4j-core', 'pkg:maven/org.apache.logging.log4j/log4j-core'],
-  ['Maven:https://maven.google.com', 'a:b', 'pkg:maven/a/b'],
-  ['Go', 'github.com/Foo/bar', 'pkg:golang/github.com/foo/bar'],
-  ['Debian:12', 'curl', 'pkg:deb/debian/curl'],
-  ['Ubuntu:Pro:18.04:LTS', 'curl', 'pkg:deb/ubuntu/curl'],
-  ['npm', '', undefined],
-  ['Nowhere', 'x', undefined],
-];
-for (const [ecosystem, name, key] of named)
+interface ProductKeys {
+  readonly cpes: readonly { name: string; key: string | null }[];
+  readonly urls: readonly { url: string; key: string | null }[];
+  readonly packages: readonly { ecosystem: string; name: string; key: string | null }[];
+}
+const { cpes, urls, packages } = vectorsIn<ProductKeys>('product-keys.json');
+for (const { name, key } of [...cpes, { name: `cpe:2.3:a:${'\\'.repeat(100_000)}`, key: null }])
+  it(`the key of a CPE name ${name.slice(0, 50)} is ${key}`, () => assert.equal(cpeProductKey(name) ?? null, key));
+for (const { url, key } of urls)
+  it(`the key of the package ${url} is ${key}`, () => assert.equal(packageUrlKey(url) ?? null, key));
+for (const { ecosystem, name, key } of packages)
   it(`the key of the package ${name} of ${ecosystem} is ${key}`, () => {
     const found = ecosystemOf(ecosystem);
-    assert.equal(found && packageKey(found, name), key);
+    assert.equal((found && packageKey(found, name)) ?? null, key);
   });
 it('the key of a package is found by the address of its collection', () => {
   assert.equal(collectionKey('https://www.npmjs.com/package', 'next'), 'pkg:npm/next');
@@ -110,8 +80,7 @@ interface CpeVectors {
   refused: { name: string; why: string }[];
 }
 
-const file = path.join(import.meta.dirname, '../../../../vectors/cpe.json');
-const vectors: CpeVectors = JSON.parse(readFileSync(file, 'utf8'));
+const vectors = vectorsIn<CpeVectors>('cpe.json');
 const plain = (text: string): CpeValue => ({ kind: 'text', text, before: '', after: '' });
 
 describe('the CPE reader gives', () => {

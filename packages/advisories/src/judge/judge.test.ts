@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
+import { vectorsIn } from '../../../../tests/support/vectors.ts';
 import {
   type Advisory,
   type Claim,
@@ -21,8 +20,7 @@ interface MatchingVectors {
   cases: (ObservedProduct & Judgement & { advisory: string; why: string })[];
 }
 
-const file = path.join(import.meta.dirname, '../../../../vectors/advisory-matching.json');
-const vectors: MatchingVectors = JSON.parse(readFileSync(file, 'utf8'));
+const vectors = vectorsIn<MatchingVectors>('advisory-matching.json');
 
 for (const { advisory, keys, version, platform, releaseParts, why, ...expected } of vectors.cases)
   it(`judge says of ${advisory} and ${keys[0]} ${version} ${platform ?? ''}: ${expected.verdict}, ${expected.reason}: ${why}`, () => {

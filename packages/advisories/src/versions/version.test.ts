@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import semver from 'semver';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
+import { vectorsIn } from '../../../../tests/support/vectors.ts';
 import type { VersionRange, VersionScheme } from '../advisory.ts';
 import { covers, intervalOf, intervalOfVersion, rangeText } from './ranges.ts';
 import { compareVersions, distributionOf, readVersion, type VersionKey } from './version.ts';
@@ -17,8 +16,7 @@ interface VersionVectors {
   distributions: { version: string; upstream: string | null; distribution: string | null; why: string }[];
 }
 
-const file = path.join(import.meta.dirname, '../../../../vectors/versions.json');
-const vectors: VersionVectors = JSON.parse(readFileSync(file, 'utf8'));
+const vectors = vectorsIn<VersionVectors>('versions.json');
 const schemes: readonly VersionScheme[] = ['dotted', 'semver', 'openssl', 'python', 'deb', 'rpm'];
 const signs = { '<': -1, '=': 0, '>': 1 };
 

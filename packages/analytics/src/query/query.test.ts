@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, it } from 'node:test';
 import { POSTURE_FLAGS } from '@strata/detect';
 import fc from 'fast-check';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
+import { vectorsIn } from '../../../../tests/support/vectors.ts';
 import { DAY_MS } from '../history/daily-series.ts';
 import type { IndexedDomain } from '../index/domain-index.ts';
 import { DomainSet } from '../sets/domain-set.ts';
@@ -15,14 +14,14 @@ import { QueryError, type QueryNames } from './query.ts';
 import { QUERY_FIELDS } from './query-fields.ts';
 import { readQuery } from './read-query.ts';
 
-const file = path.join(import.meta.dirname, '../../../../vectors/queries.json');
-const vectors = JSON.parse(readFileSync(file, 'utf8')) as {
+interface QueryVectors {
   readonly now: string;
   readonly domains: readonly (Pick<IndexedDomain, 'name' | 'state' | 'sector' | 'score'> &
     Readonly<Record<'scanned' | 'services' | 'flags', string>>)[];
   readonly found: Readonly<Record<string, string>>;
   readonly refused: Readonly<Record<string, readonly string[]>>;
-};
+}
+const vectors = vectorsIn<QueryVectors>('queries.json');
 const NOW = Date.parse(vectors.now);
 const names: QueryNames = {
   providerId: (text) => PROVIDERS.find((id) => id === text.toLowerCase().replace(' ltd', '')),

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
+import { vectorsIn } from '../../../../tests/support/vectors.ts';
 import { isMachineName } from './machine-name.ts';
 import { hostIn, nameColumn } from './name-column.ts';
 import { hasSameOwner, hostOfUrl, parseDomain, privateSuffixOf, registrableDomain } from './names.ts';
@@ -12,10 +11,13 @@ import { decodePunycode } from './punycode.ts';
 interface NameVectors {
   accepted: { input: string; host: string; domain: string; why: string }[];
   refused: { input: string; problem: string; why: string }[];
+  machines: { name: string; isMachine: boolean }[];
+  /** Some are of RFC 3492 §7.1, samples (A), (B), (G) and (L). */
+  punycode: { encoded: string; unicode: string | null }[];
+  columns: { first: string; second: string; column: number; hasHeader: boolean }[];
 }
 
-const file = path.join(import.meta.dirname, '../../../../vectors/names.json');
-const vectors: NameVectors = JSON.parse(readFileSync(file, 'utf8'));
+const vectors = vectorsIn<NameVectors>('names.json');
 const short = (text: string) => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 
 for (const { input, host, domain, why } of vectors.accepted)
@@ -57,14 +59,7 @@ it('registrableDomain uses the suffix list, private suffixes included, and has n
   assert.deepEqual(suffixes, ['github.io', null, null, 'eu.platform.sh']);
 });
 
-// RFC 3492 §7.1, samples (A), (B), (G), (L).
-const table: Record<string, string | null> = {
-  ...{ egbpdaj6bu4bxfgehfvwxn: 'ليهمابتكلموشعربي؟', ihqwcrb4cv8a8dqg056pqjye: '他们为什么不说中文' },
-  n8jok5ay5dzabd5bym9f0cm5685rrjetr6pdxa: 'なぜみんな日本語を話してくれないのか',
-  ...{ '3b-ww4c5e180e575a65lsy2b': '3年b組金八先生', 'mnchen-3ya': 'münchen' },
-  ...{ '99999999': null, 'a-é': null, zzzzzzzzzzzzzzzzzzzz: null },
-};
-for (const [encoded, unicode] of Object.entries(table))
+for (const { encoded, unicode } of vectors.punycode)
   it(`decodePunycode reads ${encoded} as ${unicode}`, () => assert.equal(decodePunycode(encoded), unicode));
 
 const letter = fc.integer({ min: 0x61, max: 0x2fff }).map((code) => String.fromCodePoint(code));
@@ -96,38 +91,16 @@ it('hostOfUrl reads plain URLs as the URL parser does, and leaves the rest to it
     assert.equal(hostOfUrl(url), URL.parse(url)?.hostname ?? null, url);
 });
 
-const machines = [
-  ...'vps12345.ovh vps-0a1b2c3d.vps.ovh s132-148-1-2.secure ip-10-0-0-1.ec2 dedi12.host ns3012345.ovh'.split(' '),
-  ...'static.1.2.3.4.clients.server ec2-3-64-1-2.compute ns3012345.ip-51-68-1 os3-321-50322.vs.sakura'.split(' '),
-  ...'ov-123abc.infomaniak host12-34-static.serverdedicati.aruba'.split(' '),
-];
-const names = [
-  ...'mx1.mail.ovh mailstore1.secure aspmx2.googlemail eu-smtp-inbound-1.mimecast mx10-20.provider ns1'.split(' '),
-  ...'in1-smtp.messaging vpsmail ipmail clientsmail ip-law.sakura vps-hosting-com.mail mx.2024-01-02'.split(' '),
-  ...['dynamic-solutions', 'static-electric', '999-999-999-999'],
-];
-for (const name of machines)
-  it(`the name of a rented machine is ${name}.test`, () => assert.equal(isMachineName(`${name}.test`), true));
-for (const name of names)
-  it(`the name of a rented machine is not ${name}.test`, () => assert.equal(isMachineName(`${name}.test`), false));
+for (const { name, isMachine } of vectors.machines)
+  it(`the name of a rented machine is ${isMachine ? '' : 'not '}${name}`, () =>
+    assert.equal(isMachineName(name), isMachine));
 it('the name of a rented machine is decided in linear time', () => {
   const startedAt = performance.now();
   for (const host of [`${'1-'.repeat(200_000)}x`, '1.'.repeat(200_000)]) isMachineName(host);
   assert.ok(performance.now() - startedAt < 10_000);
 });
 
-for (const [first, second, column, hasHeader] of [
-  ['a.com', '', 0, false],
-  ['Rank,DOMAIN', '1,a.com', 1, true],
-  ['x.com,note,Website,Domain', '', 3, true],
-  ['Company,Website', 'b.com,https://a.com/x', 1, true],
-  ['Company,Home page', 'A. Inc.,https://a.com/x?y', 1, true],
-  ['1,google.com', '2,a.com', 1, false],
-  ['1,foo..com', '"A, B",a.com', 1, false],
-  ['No names', 'here', 0, true],
-  ['me@a.com,192.0.2.1,co.uk', '=1', 0, false],
-  ['', '', 0, true],
-] as const)
+for (const { first, second, column, hasHeader } of vectors.columns)
   it(`a list in CSV ${first} / ${second} has its names in column ${column}, ${hasHeader ? 'below' : 'without'} a header`, () => {
     const rows = [first, second].map((row) => row.split(/,(?! )/));
     assert.deepEqual(nameColumn(rows), { column, hasHeader });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { parseAllDocuments } from 'yaml';
+import { vectorsIn } from '../../../../tests/support/vectors.ts';
 import type { Lookup } from '../evidence/evidence.ts';
 import { readSpf } from './policy.ts';
 import type { SpfPolicy } from './types.ts';
@@ -86,8 +87,7 @@ interface Group {
   })[];
 }
 
-const vectors = readFileSync(new URL('../../../../vectors/spf.json', import.meta.url), 'utf8');
-const { groups } = JSON.parse(vectors) as { readonly groups: readonly Group[] };
+const { groups } = vectorsIn<{ readonly groups: readonly Group[] }>('spf.json');
 
 for (const { section, zone, checks, policies } of groups) {
   describe(`SPF, ${section}`, () => {

@@ -154,6 +154,13 @@ describe('the score of an answer', () => {
     'penalties and bias': { sampling: { ...SEEDED, presencePenalty: 0.5, frequencyPenalty: 0.4, logitBias: bias } },
     'a grammar': { grammar: GRAMMAR, sampling: SEEDED },
     'a grammar that is closed early': { grammar: GRAMMAR, sampling: { ...SEEDED, temperature: 1.5 }, maxTokens: 60 },
+    'a grammar that allows text up to the limit': {
+      ...{
+        grammar: 'root ::= [^{]* ("{" [a-z]* "}")?',
+        sampling: { ...SEEDED, logitBias: ENDLESS.logitBias },
+        maxTokens: 60,
+      },
+    },
     'a grammar of unlikely words': { grammar: 'root ::= "zq~X#" [0-9] "zq~X#"', sampling: { ...SEEDED, topK: 3 } },
   };
   for (const [name, more] of Object.entries(requests))

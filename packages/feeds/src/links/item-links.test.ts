@@ -1,73 +1,20 @@
-// The domains that a URL refers to, behind redirectors, and URLs that refer to no domain.
+// The domains that a URL refers to, behind redirectors, and URLs that refer to no domain: vectors/links.json.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { vectorsIn } from '../../../../tests/support/vectors.ts';
 import { ASSET_HOSTS } from './asset-hosts.ts';
 import { createLinkReader, namedDomains } from './item-links.ts';
 import { REDIRECTORS } from './redirectors.ts';
 
 const FEED = 'https://feeds.host.com/blog';
 const esc = encodeURIComponent;
-const TARGET = 'https://www.target.com/a?b=c';
 
 const namesIn = (url: string | null, html: readonly string[] = [], reader = createLinkReader(FEED, [])) =>
   namedDomains({ url, related: [], html: html.map((text) => ({ text, base: FEED })) }, { base: FEED, reader });
 
-/** Each leads to `TARGET`, which stands behind it. */
-const BEFORE_ESCAPED = [
-  ...['https://www.google.com/url?sa=t&url=', 'https://www.google.de/url?q=', 'https://www.google.se/url?q='],
-  ...['https://news.google.com/news/url?url=', 'https://news.google.co.nz/news/url?url='],
-  ...['https://l.facebook.com/l.php?h=x&u=', 'https://t.umblr.com/redirect?t=x&z=', 'https://out.reddit.com/t3_x?url='],
-  ...['https://click.linksynergy.com/deeplink?id=x&murl=', 'https://www.awin1.com/cread.php?awinmid=1&ued='],
-  ...['https://prf.hn/click/camref:1/destination:', 'https://go.redirectingat.com/?id=1&url='],
-  'https://nam02.safelinks.protection.outlook.com/?data=x&url=',
-  'https://medium.com/m/global-identity-2?redirectUrl=',
-  `https://l.facebook.com/l.php?u=${esc('https://www.google.com/url?q=')}`,
-];
-const BEFORE_PLAIN = ['https://web.archive.org/web/2020/', 'https://href.li/?', 'https://archive.ph/'];
-
-const TARGETS = [
-  ...['https://www.target.com/', 'https://www.target.com./', ...BEFORE_PLAIN.map((before) => before + TARGET)],
-  ...BEFORE_ESCAPED.map((before) => before + esc(before.includes('%') ? esc(TARGET) : TARGET)),
-];
-const NAMES: readonly (readonly [address: string, domain: string])[] = [
-  ...TARGETS.map((address) => [address, 'target.com'] as const),
-  ['https://me.github.io/x', 'me.github.io'],
-  ['https://news.google.com/topics/abc', 'google.com'],
-  ['https://www.google.com.evil.org/url?q=x', 'evil.org'],
-  ['https://bit.ly.evil.com/abc', 'evil.com'],
-  ['https://notbit.ly/abc', 'notbit.ly'],
-  ['https://www.facebook.com/travelchannel', 'facebook.com'],
-  ['https://twitter.com/homedepot', 'twitter.com'],
-  ['https://x.com/sharepoint', 'x.com'],
-  ['https://t.me/sharesnews', 't.me'],
-  ['https://aws.amazon.com/cloudfront/', 'amazon.com'],
-  [`https://${'a.'.repeat(100)}com/`, 'a.com'],
-  ['http://münchen.de/', 'xn--mnchen-3ya.de'],
-];
-
-const NAMELESS = [
-  ...['https://news.google.com/rss/articles/CBMiabc', `https://l.facebook.com/l.php?u=${esc('https://bit.ly/x')}`],
-  ...['https://l.facebook.com/l.php?u=javascript:alert(1)', 'https://l.facebook.com/l.php', 'https://archive.ph/AbCdE'],
-  ...['https://lnkd.in/abc', 'https://bit.ly./abc', 'https://t.co/abc', 'https://feedproxy.google.com/~r/x/~3/y/'],
-  ...['https://www.site.org./', 'https://www.site.org/', 'https://feeds.host.com/other', 'https://www.HOST.com/'],
-  ...['https://www.facebook.com/sharer.php?u=x', 'https://www.facebook.com/sharer/sharer.php?u=x'],
-  ...['https://www.facebook.com/tr?id=1', 'https://twitter.com/intent/tweet?text=x', 'https://x.com/Share?url=x'],
-  ...['https://www.addtoany.com/share', 'https://ad.doubleclick.net/x', 'https://i0.wp.com/www.site.org/x.jpg'],
-  ...['https://substackcdn.com/image/fetch/x', 'https://1.bp.blogspot.com/-a/b.png'],
-  ...['https://dts.podtrac.com/redirect.mp3/traffic.megaphone.fm/a.mp3', 'https://d111111abcdef8.cloudfront.net/a.js'],
-  ...[`https://${'a.'.repeat(200)}com/`, `http://target.com/${'x'.repeat(10_000)}`, '/relative', 'http://co.uk/'],
-  ...['http://localhost:8080/', 'http://192.168.0.1/', 'http://0x7f.1/', 'http://[fe80::1]/', 'http://'],
-  ...[
-    'http://name/',
-    'http://name.test/',
-    'http://name.invalid/',
-    'http://name.local/',
-    'http://1.0.0.127.in-addr.arpa/',
-  ],
-  ...['http://abc.onion/', 'http://__proto__/', 'mailto:a@target.com', 'javascript:alert(1)', 'data:text/html,x'],
-];
-
-for (const [address, domain] of [...NAMES, ...NAMELESS.map((each) => [each, null] as const)])
+const { links } = vectorsIn<{ links: { address: string; domain: string | null }[] }>('links.json');
+const endless = { address: `http://target.com/${'x'.repeat(10_000)}`, domain: null };
+for (const { address, domain } of [...links, endless])
   test(`${address.slice(0, 80)} names ${domain ?? 'no domain'}`, () => {
     const reader = createLinkReader(FEED, [FEED, 'https://www.site.org/']);
     assert.deepEqual(namesIn(address, [], reader), domain === null ? [] : [{ domain, kind: 'link' }]);

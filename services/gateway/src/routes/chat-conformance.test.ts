@@ -108,6 +108,7 @@ const refusedMessages: readonly (readonly [message: unknown, code: string, where
   [{ role: 'tool', content: 'x' }, MISSING, '.tool_call_id'],
 ];
 
+const strict = { strict: true, parameters: { properties: { a: { pattern: '(a)\\1' } } } };
 const format = (more: object) => ({ response_format: more });
 const refused: readonly (readonly [more: object, code: string, param: string])[] = [
   [{ model: undefined }, MISSING, 'model'],
@@ -127,6 +128,7 @@ const refused: readonly (readonly [more: object, code: string, param: string])[]
   [{ tools: [{ type: 'web_search' }] }, INVALID, 'tools[0].type'],
   [{ tools: [{ type: 'function', function: {} }] }, MISSING, 'tools[0].function.name'],
   [{ tools: [tool({ name: 'look up' })] }, INVALID, 'tools[0].function.name'],
+  [{ tools: [tool(), tool({ name: 'g', ...strict })] }, UNSUPPORTED, 'tools[1].function.parameters'],
   [{ tools: [tool()], tool_choice: named('g') }, INVALID, 'tool_choice'],
   [{ tools: [tool()], tool_choice: allowed('auto', 'find_domain', 'g') }, INVALID, 'tool_choice'],
   [{ tool_choice: 'auto' }, INVALID, 'tool_choice'],

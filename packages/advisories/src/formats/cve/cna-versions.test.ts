@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../../tests/support/property.ts';
+import { vectorsIn } from '../../../../../tests/support/vectors.ts';
 import type { VersionRange } from '../../advisory.ts';
 import { written } from '../../test/written.ts';
 import { plainVersion, readVersionText, seriesOf } from '../version-text.ts';
@@ -118,46 +119,17 @@ function statusIn({ affected, unaffected, otherwise }: ReturnType<typeof version
   return affected.some(isIn) ? 'affected' : otherwise;
 }
 
-const ranges: Readonly<Record<string, readonly string[]>> = {
-  '(, 1.2.3)': ['< 1.2.3', '<1.2.3'],
-  '(, 1.2.3]': ['<= 1.2.3'],
-  '(1.2.3, )': ['> 1.2.3'],
-  '[1.0, 1.2.3)': ['>= 1.0, < 1.2.3', '>= 1.0 < 1.2.3', '>=1.0,<1.2.3'],
-  '(1.0, 1.2.3]': ['> 1.0, <= v1.2.3'],
-  '[1.0, 1.5]': ['1.0 - 1.5', '1.0 – 1.5', '1.0 through 1.5', 'versions 1.0 to 1.5'],
-  '(, 1.5]': [
-    ...['n/a through 1.5', 'up to and including 1.5', 'up to (including) 1.5'],
-    ...['1.5 and earlier', '1.5 and prior versions'],
-  ],
-  '[1.0, 1.5)': ['from 1.0 before 1.5'],
-  '(, 1.5)': ['before 1.5', 'prior to v1.5'],
-  '[1.5, )': ['1.5 and later'],
-  '[5.8, 5.9)': ['5.8.x'],
-  '[9, 10)': ['9.*'],
-  '[2, 3)': ['v2.x.x'],
-  '(, )': ['*', 'All versions'],
-};
-const singles = {
-  ...{ '1.2.3': '1.2.3', 'v1.2.3': '1.2.3', ' 1.0.1f ': '1.0.1f', '2.0-beta9': '2.0-beta9', '= 1.2.3': '1.2.3' },
-  ...{ 'version 4.2': '4.2', '1.0, 1.1, 1.2': '1.0 1.1 1.2', '1:1.18.0-6+deb11u3': '1:1.18.0-6+deb11u3' },
-};
-const unknown = [
-  ...['', 'n/a', 'unspecified', 'see advisory', 'FortiOS 7.0', '1.0-1.5', 'up to 1.5', '1.5+', '< 1.0, < 2.0'],
-  ...['>= 2.0, < 1.0', '>= 1.0, < 2.0, < 3.0', '< ', '<', '1.x - 2.x', '1.5 - 1.0', '< 2.x', 'not 1.0', '~1.2', '^1.2'],
-  ...['< 1.2.3 on Windows', '1.0 (and 2.0)', '>= 1.0 || < 0.5', '= 1.0, = 2.0', '1.0 < 2.0', '1'.repeat(300)],
-];
-
-for (const [range, texts] of Object.entries(ranges))
-  for (const text of texts)
-    it(`the text '${text}' is the range ${range}`, () => {
-      const read = readVersionText(text);
-      assert.deepEqual([read?.ranges.map(written), read?.versions], [[range], []]);
-    });
-for (const [text, versions] of Object.entries(singles))
-  it(`the text '${text}' is ${versions}`, () =>
-    assert.deepEqual(readVersionText(text), { ranges: [], versions: versions.split(' ') }));
-for (const text of unknown)
-  it(`the text '${text.slice(0, 30)}' is not guessed`, () => assert.equal(readVersionText(text), undefined));
+interface VersionText {
+  readonly text: string;
+  readonly range?: string;
+  readonly versions?: readonly string[];
+}
+for (const { text, range, versions } of vectorsIn<{ texts: VersionText[] }>('version-texts.json').texts)
+  it(`the text '${text.slice(0, 30)}' is ${range ?? versions ?? 'not guessed'}`, () => {
+    const read = readVersionText(text);
+    const found = read && { ranges: read.ranges.map(written), versions: read.versions };
+    assert.deepEqual(found, range || versions ? { ranges: range ? [range] : [], versions: versions ?? [] } : undefined);
+  });
 it('versions as text: a series ends before the next one, also at many digits', () =>
   assert.equal(seriesOf(`1.${'9'.repeat(30)}.x`)?.to.version, `1.1${'0'.repeat(30)}`));
 it('versions as text: any text is read or not, in little time', () => {
