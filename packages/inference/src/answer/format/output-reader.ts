@@ -174,14 +174,12 @@ export class OutputReader {
   *#call(): Reading<boolean> {
     const cursor = this.#cursor;
     const from = cursor.at;
-    // Python's calls are also what a text writes about code.
-    const isStart = ({ body }: CallSyntax) => body.kind !== 'python' || this.#text.isLineStart;
     for (const { syntax, opens, bare } of this.#rereadable > 0 ? this.#marks.syntaxes : []) {
       cursor.at = from;
       cursor.keptFrom = from;
       if (yield* this.#passOpens(opens)) {
         if (yield* this.#attempt(this.#body(syntax), syntax.closes)) return true;
-      } else if (isStart(syntax) && (yield* cursor.markHere(bare)) !== undefined) {
+      } else if ((yield* cursor.markHere(bare)) !== undefined) {
         const body = this.#body(syntax);
         const isCertain = this.#text.isBlank && syntax.body.kind !== 'python';
         const lone = { body, ends: this.#marks.ends, isLine: this.#text.isLineStart };
