@@ -1,9 +1,9 @@
-// The posture as it is read, stored, explained factor by factor, and packed into flags.
+// The posture as it is read, stored, explained factor by factor, and packed into flags. Most cases are rows of vectors/posture.json.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { best, postureOf } from '../test/best-posture.ts';
 import { type EvidenceParts, everyRecord } from '../test/evidence-of.ts';
-import { hasMembers, rows } from '../test/rows.ts';
+import { hasMembers, rows, rowsOf } from '../test/rows.ts';
 import type { PostureFlag, Regression } from './posture-flags.ts';
 import { POSTURE_FLAGS, packPosture, postureBit, postureFlags, regressionsOf } from './posture-flags.ts';
 import type { PostureFactor } from './posture-type.ts';
@@ -137,18 +137,7 @@ function say(parts: EvidenceParts, flags: PostureFlag[], not: PostureFlag[]): vo
   const found = new Set(flagsOf(parts));
   assert.deepEqual([new Set(flags).difference(found), found.intersection(new Set(not))], [new Set(), new Set()]);
 }
-const unread: EvidenceParts = { txt: ['v=spf1 include:a.test -all'], policies: { spf: { 'a.test': 'timeout' } } };
-const notReported: PostureFlag[] = ['dmarc_effective_reject', 'dmarc_reporting'];
-const testing: EvidenceParts = { dmarc: ['v=DMARC1; p=reject; t=y'] };
-rows(say, [
-  ['say ~all', { txt: ['v=spf1 ~all'] }, ['spf_valid', 'spf_softfail'], ['spf_fail']],
-  ['say ?all', { txt: ['v=spf1 ?all'] }, ['spf_neutral'], ['spf_pass']],
-  ['say +all', { txt: ['v=spf1 +all'] }, ['spf_pass'], ['spf_fail']],
-  ['leave open what an unread include decides', unread, [], ['spf_measured', 'spf_valid', 'spf_fail']],
-  ['say two records', { txt: ['v=spf1 -all', 'v=spf1 ~all'] }, ['spf_permerror'], ['spf_valid', 'spf_fail']],
-  ['say the policy in testing', testing, ['dmarc_reject', 'dmarc_effective_quarantine'], notReported],
-  ['say an expired certificate', { tls: EXPIRED }, ['tls_measured', 'tls_expired'], ['tls_trusted']],
-]);
+rowsOf('flags', say);
 it('the flags of a posture have one bit each, in positions that stored integers depend on', () => {
   for (const parts of [unmeasured, {}, full]) {
     const bits = packPosture(postureOf(parts));

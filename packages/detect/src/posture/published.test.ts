@@ -1,4 +1,4 @@
-// What a domain publishes in the DNS: DNSSEC, CAA, BIMI, MTA-STS with its policy, TLS-RPT, DKIM keys.
+// What a domain publishes in the DNS: DNSSEC, CAA, BIMI, MTA-STS with its policy, TLS-RPT, DKIM keys. Most cases are rows of vectors/posture.json.
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -7,7 +7,7 @@ import { holds } from '../../../../tests/support/property.ts';
 import type { FileEvidence } from '../evidence/evidence.ts';
 import { factorIn, postureOf as postureUnder } from '../test/best-posture.ts';
 import type { EvidenceParts } from '../test/evidence-of.ts';
-import { hasMembers, rows } from '../test/rows.ts';
+import { hasMembers, rows, rowsOf } from '../test/rows.ts';
 import { testRulebook } from '../test/rulebook-of.ts';
 import { readDkimKey } from './mail/dkim.ts';
 import { rsaModulusBits } from './mail/rsa-key.ts';
@@ -18,18 +18,7 @@ const ds = (algorithm: number, digestType = 2) => ({ keyTag: 1, algorithm, diges
 
 const judges = (records: ReturnType<typeof ds>[], isWeak: boolean | null, ...algorithms: number[]) =>
   hasMembers(postureOf({ ds: records }).dnssec, { isWeak, algorithms });
-rows(judges, [
-  ['with ECDSA is in order', [ds(13)], false, 13],
-  ['with Ed25519 and SHA-384 is in order', [ds(15, 4)], false, 15],
-  ['with RSA and SHA-256 is in order', [ds(8)], false, 8],
-  ['with RSA and SHA-1 is weak', [ds(5)], true, 5],
-  ['with RSA and SHA-1 beside ECDSA, in a roll-over, is weak', [ds(7), ds(13)], true, 7, 13],
-  ['with a SHA-1 digest alone is weak', [ds(13, 1)], true, 13],
-  ['with a SHA-1 digest beside a better one is in order', [ds(13, 1), ds(13, 2)], false, 13],
-  ['with GOST is weak', [ds(12, 3)], true, 12],
-  ['with the newer GOST is in order', [ds(23)], false, 23],
-  ['without DS is not there', [], null],
-]);
+rowsOf('DNSSEC', judges);
 it('DNSSEC is validated where the resolver does so', () => {
   const bogus = { policies: { validation: 'bogus' } } as const;
   const found = [{}, bogus].map((parts) => postureOf({ ds: [ds(13)], ...parts }).dnssec.validation);
@@ -37,18 +26,8 @@ it('DNSSEC is validated where the resolver does so', () => {
 });
 
 describe('CAA', () => {
-  const listed = ['0 issue b.test; x=1', '0 issuewild a.test', '0 issue ;', '0 iodef mailto:c@c.test'];
-  const issuers: Partial<Posture['caa']> = { issuers: ['a.test', 'b.test'], wildcardIssuers: ['a.test'] };
   const reads = (caa: string[], expected: Partial<Posture['caa']>) => hasMembers(postureOf({ caa }).caa, expected);
-  rows(reads, [
-    ['lists who may issue, without parameters', listed, { status: 'observed', isRestricted: true, ...issuers }],
-    ['has a contact for incidents', listed, { hasIncidentContact: true }],
-    ['may forbid all issuance', ['0 issue ;'], { issuers: [], isRestricted: true }],
-    ['restricts nothing without an issue property', ['0 iodef mailto:c@c.test'], { isRestricted: false }],
-    ['restricts wildcards only', ['0 issuewild a.test'], { isRestricted: false, issuers: ['a.test'] }],
-    ['has unknown properties', ['0 issue a.test', '0 future x'], { unknownCritical: [] }],
-    ['has critical ones', ['0 issue a.test', '128 future x', '128 issue b.test'], { unknownCritical: ['future'] }],
-  ]);
+  rowsOf('CAA', reads);
   it('says whether the certificate’s authority is permitted, where both are known', () => {
     const tls = { issuer: 'Certy' };
     for (const [caa, parts, permits] of [
@@ -101,31 +80,8 @@ describe('MTA-STS', () => {
     postureOf({ mtaSts: record, mx, files: { mtaSts: file }, ...parts }).mtaSts;
   const reads = (text: string | Partial<FileEvidence>, expected: Partial<Posture['mtaSts']>) =>
     hasMembers(mtaSts(typeof text === 'string' ? { text } : text), { ...expected, hasRecord: true });
-  rows(reads, [
-    ['is enforced', good, { mode: 'enforce', maxAge: 604_800, problem: null }],
-    ['may end its lines in LF', good.replaceAll('\r', ''), { mode: 'enforce', problem: null }],
-    ['is tested', good.replace('enforce', 'testing'), { mode: 'testing', problem: null }],
-    ['is off for any receiver', policy('mode: none', 'max_age: 86400'), { mode: 'none', problem: null }],
-    ['leaves an exchange out', good.replace('*.backup', '*.other'), { mode: 'enforce', problem: 'mx-mismatch' }],
-    ['has a star for one label only', good.replace('*.backup.test', '*.test'), { problem: 'mx-mismatch' }],
-    ['is soon forgotten', good.replace('604800', '3600'), { problem: 'short-max-age' }],
-    ['has no such mode', good.replace('enforce', 'strict'), { mode: null, problem: 'bad-policy' }],
-    ['has no version', good.replace('version: STSv1', ''), { problem: 'bad-policy' }],
-    ['has no age', good.replace('max_age', 'age'), { problem: 'bad-policy' }],
-    ['has an age above the limit', good.replace('604800', '99999999'), { problem: 'bad-policy' }],
-    ['names no exchange', policy('mode: enforce', 'max_age: 604800'), { problem: 'bad-policy' }],
-    ['is a page', '<!doctype html><title>Hello</title>', { problem: 'bad-policy' }],
-    ['is not there', { status: 'missing' }, { mode: null, problem: 'no-policy' }],
-    ['could not be had', { status: 'timeout' }, { mode: null, problem: null }],
-    ['is a redirect', { status: 'failed', statusCode: 301 }, { problem: 'no-policy' }],
-    ['is forbidden', { status: 'failed', statusCode: 403 }, { problem: 'no-policy' }],
-    ['is not text', { status: 'failed', contentType: 'text/html' }, { problem: 'bad-policy' }],
-    ['is behind an error that passes', { status: 'failed', statusCode: 503 }, { problem: null }],
-    ['is asked for too often', { status: 'failed', statusCode: 429 }, { problem: null }],
-    ['was cut off', { status: 'failed' }, { problem: null }],
-    ['was blocked', { status: 'blocked' }, { mode: null, problem: null }],
-    ['is long', `${good}\r\n${'mx: a.test\r\n'.repeat(5000)}`, { mode: 'enforce', problem: null }],
-  ]);
+  rowsOf('MTA-STS', reads);
+  rows(reads, [['is long', `${good}\r\n${'mx: a.test\r\n'.repeat(5000)}`, { mode: 'enforce', problem: null }]]);
   it('has an id of letters and digits', () => {
     for (const bad of ['v=STSv1', 'v=STSv1; id=', 'v=STSv1; id=a-b', `v=STSv1; id=${'1'.repeat(33)}`])
       assert.equal(mtaSts({ text: good }, { mtaSts: [bad] }).problem, 'bad-id', bad);

@@ -1,6 +1,9 @@
 // Tables of tests: one test for each row, and a comparison of only those members that a row gives.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { vectorsIn } from '../../../../tests/support/vectors.ts';
+
+const sections = vectorsIn<Readonly<Record<string, unknown>>>('posture.json');
 
 /** Runs `check` on each row, which begins with the name of its test. */
 export function rows<Args extends readonly unknown[]>(
@@ -8,6 +11,12 @@ export function rows<Args extends readonly unknown[]>(
   table: readonly (readonly [why: string, ...args: Args])[],
 ): void {
   for (const [why, ...args] of table) it(why, async () => void (await check(...(args as unknown as Args))));
+}
+
+/** The same for the rows of a section of vectors/posture.json. */
+export function rowsOf<Args extends readonly unknown[]>(section: string, check: (...args: Args) => unknown): void {
+  const table = sections[section] as readonly (readonly [why: string, ...args: Args])[] | undefined;
+  rows(check, table ?? assert.fail(`vectors/posture.json has no ${section}`));
 }
 
 export function hasMembers<T extends object>(actual: T | null | undefined, expected: Partial<T>): void {

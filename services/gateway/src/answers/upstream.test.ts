@@ -1,5 +1,8 @@
 // A gateway with an upstream server: another gateway with its own keys.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { type Harness, MODEL, startHarness } from '../test/harness.ts';
 import { assertRefusal, chunksOf, MESSAGES as messages, sharedGateway } from '../test/shared.ts';
@@ -62,4 +65,22 @@ describe('an upstream server', () => {
     assert.deepEqual([status, body.error.code], [503, 'engine_failed']);
     assert.doesNotMatch(body.error.message, /sk-|key/i);
   });
+});
+
+it('a stream that arrives at once is sent after its receipt is stored', async (context) => {
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+  const stream = `${chunk({ content: 'Hi' })}${chunk({}, 'stop')}data: [DONE]\n\n`;
+  await using server = createServer(({ method }, response) => {
+    response.setHeader('content-type', method === 'GET' ? 'application/json' : 'text/event-stream');
+    response.end(method === 'GET' ? '{"data":[{"id":"m"}]}' : stream);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const STRATA_UPSTREAM = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  await using gateway = await startHarness({ STRATA_MODEL: '', STRATA_UPSTREAM, STRATA_UPSTREAM_MODELS: 'm' });
+  const ask = () => gateway.post(CHAT, { model: 'm', messages, stream: true });
+  const texts = chunksOf(await ask()).map(({ choices }) => choices[0].delta.content);
+  assert.deepEqual(texts, ['', 'Hi', undefined]);
+  context.mock.method(gateway.running.gateway.recorder, 'keep', () => Promise.reject(new Error('disk')));
+  assert.equal((await ask()).status, 500);
 });

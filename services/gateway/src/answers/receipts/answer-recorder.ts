@@ -1,7 +1,8 @@
 // Records the signed receipt and the usage of each answer. A receipt is stored in the database before the end of its
 // answer is sent, so that a crash cannot lose it. Soon afterwards, or at the next start, it is appended to the ledger
 // and counted, in batches. It can be fetched once it is in the ledger. A stream is recorded before its first token is
-// sent too: if the process is killed before the end, the next start signs a receipt of what was known then.
+// sent too, unless it arrived at once: if the process is killed before the end, the next start signs a receipt of what
+// was known then.
 import type { Usage } from '@strata/inference';
 import type { SignedLedger } from '@strata/log';
 import { bodySignedBytes, issueReceipt, leafOf, newReceiptId, type SignedBody } from '@strata/receipts';
