@@ -14,7 +14,7 @@ export {
   type TokenChoice,
   type Vocabulary,
 } from './engine.ts';
-export { ModelEnvironment, type ModelSettings, readModelSettings } from './model-settings.ts';
+export { checkModelSettings, ModelEnvironment, type ModelSettings, readModelSettings } from './model-settings.ts';
 export { CHUNK_BYTES, type FileTree, fileTreeDigest, openFileTree } from './model-store/file-tree.ts';
 export { listModels } from './model-store/list-models.ts';
 export { type ModelStoreOptions, resolveModel } from './model-store/resolve-model.ts';

@@ -2,7 +2,6 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { type AttentionOptions, CACHE_PATTERN, cacheTypes, isPossible } from './attention.ts';
-import { EngineError } from './engine.ts';
 import type { ModelStoreOptions } from './model-store/resolve-model.ts';
 
 /** Spread into the settings schema of the service that opens the model. */
@@ -65,10 +64,7 @@ export interface ModelSettings {
   readonly attention: AttentionOptions;
 }
 
-/**
- * Reads the settings; downloaded models are stored in `models` of the data directory unless a directory is set. Throws
- * EngineError `model-unusable` for settings that exclude each other.
- */
+/** Reads the settings; downloaded models are stored in `models` of the data directory unless a directory is set. */
 export function readModelSettings(
   settings: z.output<typeof ModelEnvironment>,
   { dataDirectory }: { readonly dataDirectory: string },
@@ -90,10 +86,18 @@ export function readModelSettings(
   };
 }
 
-function attentionSettings(settings: z.output<typeof ModelEnvironment>): AttentionOptions {
-  const { STRATA_MODEL_FLASH_ATTENTION: flash, STRATA_MODEL_KV_CACHE: cache } = settings;
-  const attention = { flash, ...cacheTypes(cache) };
-  if (isPossible(attention)) return attention;
-  const problem = `STRATA_MODEL_KV_CACHE=${cache}: quantised values need flash attention`;
-  throw new EngineError('model-unusable', `${problem}, and STRATA_MODEL_FLASH_ATTENTION is off`);
+function attentionSettings(settings: AttentionSettings): AttentionOptions {
+  return { flash: settings.STRATA_MODEL_FLASH_ATTENTION, ...cacheTypes(settings.STRATA_MODEL_KV_CACHE) };
+}
+
+type AttentionSettings = Pick<
+  z.output<typeof ModelEnvironment>,
+  'STRATA_MODEL_FLASH_ATTENTION' | 'STRATA_MODEL_KV_CACHE'
+>;
+
+/** Refuses settings that exclude each other: a check of the schema that `ModelEnvironment` is spread into. */
+export function checkModelSettings({ value, issues }: z.core.ParsePayload<AttentionSettings>): void {
+  if (isPossible(attentionSettings(value))) return;
+  const message = 'quantised values need flash attention, and STRATA_MODEL_FLASH_ATTENTION is off';
+  issues.push({ code: 'custom', input: value, path: ['STRATA_MODEL_KV_CACHE'], message });
 }

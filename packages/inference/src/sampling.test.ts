@@ -3,7 +3,19 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
 import { endMarginOf, MAX_MARGIN_NATS, marginOf } from './margin.ts';
-import { type Candidate, chooseToken, GREEDY, gumbel, type Sampling, type Step, uniform } from './sampling.ts';
+import {
+  type Candidate,
+  chooseToken,
+  cut,
+  draw,
+  GREEDY,
+  gumbel,
+  hasCut,
+  rank,
+  type Sampling,
+  type Step,
+  uniform,
+} from './sampling.ts';
 
 const start: Step = { position: 0, given: new Map() };
 const candidates = (...logits: number[]): Candidate[] => logits.map((logit, token) => ({ token, logit }));
@@ -62,6 +74,33 @@ describe('the next token', () => {
     const many = candidates(...Array.from({ length: 1_000 }, (_, i) => -i));
     chooseToken(many, sampled(), { ...start, isAllowed: isNoted });
     assert.equal(asked.length, 1);
+  });
+  it('is that of the cut of all that the grammar allows, though few are checked', () => {
+    const logit = fc.integer({ min: -60, max: 60 }).map((tenths) => tenths / 10);
+    const share = fc.constantFrom(0, 0.05, 0.5, 0.9, 1);
+    const cuts = fc.record({
+      topK: fc.constantFrom(0, 0, 3),
+      topP: share,
+      minP: share,
+      temperature: fc.constantFrom(0.3, 1, 2),
+    });
+    holds(
+      500,
+      [fc.array(logit, { maxLength: 40 }), fc.nat(9), cuts, fc.nat(9)],
+      (logits, forbidden, cutBy, position) => {
+        const [list, sampling] = [candidates(...logits), sampled(cutBy)];
+        const isAllowed = (token: number) => (token * 7 + forbidden) % 10 > forbidden / 2;
+        const ranked = rank(list, sampling, new Map()).filter(({ token }) => isAllowed(token));
+        const [expected] = draw(hasCut(sampling) ? cut(ranked, sampling) : ranked, { ...sampling, position });
+        assert.equal(chooseToken(list, sampling, { ...start, position, isAllowed }), expected?.token);
+      },
+    );
+    let checks = 0;
+    const isAllowed = () => ++checks > 0;
+    const steep = candidates(...Array.from({ length: 1_000 }, (_, i) => -i / 2));
+    for (let position = 0; position < 100; position += 1)
+      chooseToken(steep, sampled({ topP: 0.9 }), { ...start, position, isAllowed });
+    assert.ok(checks < 1_000, `${checks} of 100,000`);
   });
   it('depends only on seed and position, not on other candidates', () => {
     const anyLogits = fc.array(fc.double({ min: -20, max: 20, noNaN: true }), { minLength: 2, maxLength: 50 });

@@ -53,20 +53,63 @@ export interface Step {
 export function chooseToken(
   candidates: readonly Candidate[],
   sampling: Sampling,
-  { position, given, isAllowed = () => true }: Step,
+  { position, given, isAllowed }: Step,
 ): number | undefined {
   const ranked = rank(candidates, sampling, given);
   const { temperature, seed } = sampling;
-  if (temperature === 0) return ranked.find(({ token }) => isAllowed(token))?.token;
-  const isCut = hasCut(sampling);
-  // The cut depends on the allowed tokens. Without a cut, only the tokens before the chosen one are checked.
-  const pool = isCut
-    ? cut(
-        ranked.filter(({ token }) => isAllowed(token)),
-        sampling,
-      )
-    : ranked;
-  return draw(pool, { temperature, seed, position }).find(({ token }) => isCut || isAllowed(token))?.token;
+  const drawnOf = (pool: readonly Candidate[]) => draw(pool, { temperature, seed, position });
+  if (temperature === 0) return ranked.find(({ token }) => isAllowed?.(token) ?? true)?.token;
+  if (!isAllowed) return drawnOf(hasCut(sampling) ? cut(ranked, sampling) : ranked)[0]?.token;
+  if (hasCut(sampling)) return drawnOfCut(ranked, sampling, { position, isAllowed: once(isAllowed) });
+  // Without a cut, only the tokens before the chosen one are checked.
+  return drawnOf(ranked).find(({ token }) => isAllowed(token))?.token;
+}
+
+function once(isAllowed: (token: number) => boolean): (token: number) => boolean {
+  const known = new Map<number, boolean>();
+  return (token) => {
+    const found = known.get(token) ?? isAllowed(token);
+    known.set(token, found);
+    return found;
+  };
+}
+
+/**
+ * The first of `draw(cut(allowed))`, where `allowed` are the ranked tokens that the grammar allows. Checks only those that
+ * decide: the ones before the drawn token, and after it until they have enough weight to show that it is within top p.
+ */
+function drawnOfCut(
+  ranked: readonly Candidate[],
+  sampling: Sampling,
+  { position, isAllowed }: { readonly position: number; readonly isAllowed: (token: number) => boolean },
+): number | undefined {
+  const { topK, topP, minP, temperature, seed } = sampling;
+  const first = ranked.findIndex(({ token }) => isAllowed(token));
+  const few: readonly Candidate[] = first < 0 ? [] : ranked.slice(first);
+  if (topK > 0) {
+    const allowed = few.values().filter(({ token }) => isAllowed(token));
+    return draw(cut([...allowed.take(topK)], sampling), { temperature, seed, position })[0]?.token;
+  }
+  const weights = few.map(({ logit }) => Math.exp((logit - (few[0]?.logit ?? 0)) / temperature));
+  /** The weight of the allowed tokens before each rank. Sums in floating point are monotone, so that bounds are exact. */
+  const sums = [0];
+  const before = (rank: number): number => {
+    for (let i = sums.length - 1; i < rank; i += 1)
+      sums.push((sums[i] as number) + (isAllowed((few[i] as Candidate).token) ? (weights[i] as number) : 0));
+    return sums[rank] as number;
+  };
+  const isWithin = (rank: number): boolean => {
+    if (rank === 0) return true;
+    const max = weights.slice(rank).reduce((sum, weight) => sum + weight, before(rank));
+    if (before(rank) >= topP * max) return false;
+    for (let i = rank + 1; i <= few.length; i += 1) if (before(rank) < topP * before(i)) return true;
+    return false;
+  };
+  const ranks = new Map(few.map(({ token }, rank) => [token, rank]));
+  return draw(few, { temperature, seed, position }).find(({ token }) => {
+    const rank = ranks.get(token) ?? 0;
+    return (weights[rank] as number) >= minP && isAllowed(token) && isWithin(rank);
+  })?.token;
 }
 
 /**

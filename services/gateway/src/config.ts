@@ -1,6 +1,6 @@
 // The only reader of the environment: STRATA_* variables to one validated Config.
 import path from 'node:path';
-import { ModelEnvironment, readModelSettings } from '@strata/engine';
+import { checkModelSettings, ModelEnvironment, readModelSettings } from '@strata/engine';
 import {
   connectionLimitsOf,
   DatabaseUrl,
@@ -99,7 +99,7 @@ export function inferenceDirectory({ dataDirectory }: { readonly dataDirectory: 
 
 /** Empty values are treated as absent. Throws SettingsError. */
 export function readGatewayConfig(env: Readonly<Record<string, string | undefined>>) {
-  const settings = readEnvironment(Environment, env);
+  const settings = readEnvironment(Environment.check(checkModelSettings), env);
   return {
     dataDirectory: settings.STRATA_DATA,
     databaseUrl: settings.STRATA_INFERENCE_DATABASE_URL ?? `sqlite:${path.join(settings.STRATA_DATA, 'inference.db')}`,

@@ -45,7 +45,7 @@ export class AnswerLoop {
     const { given, maxTokens, topLogprobs } = job;
     const times = new Map<number, number>();
     const closing: Sampling = { ...job.sampling, logitBias: this.#closers.biases };
-    const isAllowed = grammar ? (token: number) => grammar.allows(token) : () => true;
+    const allowed = grammar ? { isAllowed: (token: number) => grammar.allows(token) } : {};
     let last = (deps.read > 0 ? given[deps.read - 1] : job.prompt.at(-1)) as number;
     let wasClosed = false;
     const take = (token: number) => {
@@ -67,7 +67,7 @@ export class AnswerLoop {
         return emit({ kind: 'end', reason: 'length' });
       await waitForCapacity();
       signal.throwIfAborted();
-      const step = { position, given: times, isAllowed };
+      const step = { position, given: times, ...allowed };
       const { drawn, candidates, logTotal } = await this.#draw(sequence, last, {
         sampling: isClosing ? closing : job.sampling,
         hasGrammar: grammar !== undefined,

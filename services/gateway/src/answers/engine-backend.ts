@@ -31,6 +31,8 @@ const PROMPT_END = 24;
 const OWN: Verified = { level: 'pinned', reason: 'this gateway runs the file itself' };
 /** A check of a worker takes about a second. */
 const UNPROVED_RETRY_MS = 5_000;
+/** Each waits for a message of the engine's process; an engine with more of them answers nothing else for long. */
+const TOKENIZED_AT_ONCE = 16;
 const NEVER = new AbortController().signal;
 
 export interface ModelProof {
@@ -120,12 +122,15 @@ export class EngineBackend implements Backend {
     this.#assertProved();
     const { contextLength } = this.engine.info;
     const inputAt = (at: number) => (inputs.length === 1 ? 'input' : `input[${at}]`);
-    const all: (readonly number[])[] = [];
-    for (const [at, input] of inputs.entries()) {
-      const what = inputAt(at);
+    const tokensOf = async (input: string | readonly number[], what: string) => {
       const tokens = await this.#tokens(input, what);
       if (tokens.length >= contextLength) throw tooLong(what, contextLength, String(tokens.length));
-      all.push(tokens);
+      return tokens;
+    };
+    const all: (readonly number[])[] = [];
+    for (let from = 0; from < inputs.length; from += TOKENIZED_AT_ONCE) {
+      const some = inputs.slice(from, from + TOKENIZED_AT_ONCE);
+      all.push(...(await Promise.all(some.map((input, at) => tokensOf(input, inputAt(from + at))))));
     }
     return {
       promptTokens: all.reduce((sum, { length }) => sum + length, 0),
