@@ -37,6 +37,16 @@ export function ranked<T extends { readonly isKnown: boolean; readonly isBusy: b
     .map(({ candidate }) => candidate);
 }
 
+/**
+ * Without the workers that would have to load the model for an audit, if those that have loaded it are most of them and
+ * enough: the audited one, and two that agree. A worker only claims that it has loaded the model: the share of colluding
+ * verifiers at most doubles.
+ */
+export function loadedIfMost<T>(workers: readonly T[], isLoaded: (worker: T) => boolean): readonly T[] {
+  const loaded = workers.filter(isLoaded);
+  return loaded.length >= 3 && loaded.length * 2 > workers.length ? loaded : workers;
+}
+
 export type Verdict =
   | {
       readonly kind: 'judged';
