@@ -10,7 +10,7 @@ import type { Logger } from 'pino';
 import type { Models } from '../answers/models.ts';
 import type { GatewayStore } from '../store/index.ts';
 import { VERSION } from '../version.ts';
-import { loadedIfMost } from './audit/audit-panel.ts';
+import { loadedMajority } from './audit/audit-panel.ts';
 import { Auditor } from './audit/auditor.ts';
 import { advertise, reportJoined } from './discovery.ts';
 import { LiveFleet } from './fleet/fleet.ts';
@@ -108,7 +108,7 @@ export async function openGatewayNetwork(
       {
         reputations: deps.store.reputations,
         workers: (sha256) =>
-          loadedIfMost(
+          loadedMajority(
             [...sessions.all.values()].filter(({ peer }) => offered(peer, sha256)),
             ({ peer }) => offered(peer, sha256)?.loadMs === undefined,
           ),

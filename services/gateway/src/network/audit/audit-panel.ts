@@ -38,11 +38,10 @@ export function ranked<T extends { readonly isKnown: boolean; readonly isBusy: b
 }
 
 /**
- * Without the workers that would have to load the model for an audit, if those that have loaded it are most of them and
- * enough: the audited one, and two that agree. A worker only claims that it has loaded the model: the share of colluding
- * verifiers at most doubles.
+ * The workers that need not load the model for an audit, if they are a majority and enough: the audited one, and two that
+ * agree; otherwise all. That a model is loaded is a claim: in a majority the share of colluding workers at most doubles.
  */
-export function loadedIfMost<T>(workers: readonly T[], isLoaded: (worker: T) => boolean): readonly T[] {
+export function loadedMajority<T>(workers: readonly T[], isLoaded: (worker: T) => boolean): readonly T[] {
   const loaded = workers.filter(isLoaded);
   return loaded.length >= 3 && loaded.length * 2 > workers.length ? loaded : workers;
 }

@@ -14,7 +14,7 @@ import {
   trueAnswer,
   trueAnswers,
 } from '../../test/network/audited-network.ts';
-import { loadedIfMost } from './audit-panel.ts';
+import { loadedMajority } from './audit-panel.ts';
 
 const lying = always(8);
 const LIAR = 'good good good quarantined';
@@ -67,7 +67,7 @@ describe('verifiers', () => {
   });
 
   it('load no model if most workers have loaded it; a few that claim so do not become all verifiers', () => {
-    const verifiers = (loaded: number, all: number) => loadedIfMost([...Array(all).keys()], (n) => n < loaded).length;
+    const verifiers = (loaded: number, all: number) => loadedMajority([...Array(all).keys()], (n) => n < loaded).length;
     assert.deepEqual([verifiers(3, 5), verifiers(3, 6), verifiers(3, 10), verifiers(2, 2)], [3, 6, 10, 2]);
   });
 });
