@@ -104,7 +104,7 @@ describe('the grammar of an answer', () => {
     const marks = '{"n": "<think>[THINK]<tool_call>"}';
     assert.equal(hold('[THINK]<tool_call>', json).read(marks).text, marks);
   });
-  it('allows one call of a named tool, and a bounded number of others', () => {
+  it('allows one call of a named tool, and a bounded number without a name', () => {
     const call = '<tool_call>{"name": "find", "arguments": {}}</tool_call>';
     const named: Asked = { ...auto, toolChoice: { mode: 'required', names: ['find'] } };
     for (const [asked, max] of [
