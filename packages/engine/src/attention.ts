@@ -24,6 +24,13 @@ export function cacheTypes(text: string): Pick<AttentionOptions, 'keys' | 'value
 
 export const isPossible = ({ flash, values }: AttentionOptions): boolean => values === 'f16' || flash !== 'off';
 
+/**
+ * Whether audits do not take it for another model: with `q4_0`, 12 of 16 answers at a high temperature deviated by up to
+ * 20 times what is tolerated, with `q8_0` none.
+ */
+export const isAuditable = ({ keys, values }: Pick<AttentionOptions, 'keys' | 'values'>): boolean =>
+  keys !== 'q4_0' && values !== 'q4_0';
+
 const TYPES = { f16: 'F16', q8_0: 'Q8_0', q4_0: 'Q4_0' } as const;
 
 /** The options of a context for generation. */

@@ -1,4 +1,5 @@
 // Public interface of @strata/engine: the engine interface, llama.cpp engines, the model store, and upstream servers.
+export { isAuditable } from './attention.ts';
 export {
   type ChatPrompt,
   EndlessGrammarError,
@@ -14,7 +15,13 @@ export {
   type TokenChoice,
   type Vocabulary,
 } from './engine.ts';
-export { checkModelSettings, ModelEnvironment, type ModelSettings, readModelSettings } from './model-settings.ts';
+export {
+  checkAuditable,
+  checkModelSettings,
+  ModelEnvironment,
+  type ModelSettings,
+  readModelSettings,
+} from './model-settings.ts';
 export { CHUNK_BYTES, type FileTree, fileTreeDigest, openFileTree } from './model-store/file-tree.ts';
 export { listModels } from './model-store/list-models.ts';
 export { type ModelStoreOptions, resolveModel } from './model-store/resolve-model.ts';

@@ -1,7 +1,8 @@
-// Settings of a local model, shared by gateway and worker.
+// Settings of local models, shared by gateway and worker.
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { type AttentionOptions, CACHE_PATTERN, cacheTypes, isPossible } from './attention.ts';
+import { type AttentionOptions, CACHE_PATTERN, cacheTypes, isAuditable, isPossible } from './attention.ts';
 import type { ModelStoreOptions } from './model-store/resolve-model.ts';
 
 /** Spread into the settings schema of the service that opens the model. */
@@ -70,7 +71,7 @@ export function readModelSettings(
   { dataDirectory }: { readonly dataDirectory: string },
 ): ModelSettings {
   return {
-    models: [...new Set(settings.STRATA_MODEL?.split(',').map((each) => each.trim()))].filter(Boolean),
+    models: modelsOf(settings.STRATA_MODEL ?? ''),
     modelMemoryBytes: settings.STRATA_MODEL_MEMORY && settings.STRATA_MODEL_MEMORY * 1e9,
     modelStore: {
       dir: settings.STRATA_MODEL_DIRECTORY ?? path.join(dataDirectory, 'models'),
@@ -86,6 +87,12 @@ export function readModelSettings(
   };
 }
 
+/** A list, unless a file has this name: paths may contain commas. */
+function modelsOf(text: string): readonly string[] {
+  if (existsSync(text)) return [text];
+  return [...new Set(text.split(',').map((each) => each.trim()))].filter(Boolean);
+}
+
 function attentionSettings(settings: AttentionSettings): AttentionOptions {
   return { flash: settings.STRATA_MODEL_FLASH_ATTENTION, ...cacheTypes(settings.STRATA_MODEL_KV_CACHE) };
 }
@@ -99,5 +106,12 @@ type AttentionSettings = Pick<
 export function checkModelSettings({ value, issues }: z.core.ParsePayload<AttentionSettings>): void {
   if (isPossible(attentionSettings(value))) return;
   const message = 'quantised values need flash attention, and STRATA_MODEL_FLASH_ATTENTION is off';
+  issues.push({ code: 'custom', input: value, path: ['STRATA_MODEL_KV_CACHE'], message });
+}
+
+/** Refuses settings with which audits find that a worker's answers deviate: a check of the worker's schema. */
+export function checkAuditable({ value, issues }: z.core.ParsePayload<AttentionSettings>): void {
+  if (isAuditable(attentionSettings(value))) return;
+  const message = 'audits find that answers with q4_0 deviate; workers use f16 or q8_0';
   issues.push({ code: 'custom', input: value, path: ['STRATA_MODEL_KV_CACHE'], message });
 }

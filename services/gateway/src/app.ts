@@ -1,6 +1,6 @@
 // The composition root of the gateway: creates every object, in order; disposed in reverse.
 import { mkdir } from 'node:fs/promises';
-import type { Engine } from '@strata/engine';
+import { type Engine, isAuditable } from '@strata/engine';
 import { canSign, createHostGuard, type HttpServer, Metrics, Readiness, witnessFacts } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
@@ -192,7 +192,8 @@ async function openNetwork(
   deps: Omit<GatewayNetworkDeps, 'engines'>,
 ): Promise<GatewayNetwork | undefined> {
   if (config.network === undefined) return undefined;
-  const engines = deps.models.list().flatMap(({ backend }) => (backend instanceof EngineBackend ? backend.engine : []));
+  const own = isAuditable(config.attention) ? deps.models.list() : [];
+  const engines = own.flatMap(({ backend }) => (backend instanceof EngineBackend ? backend.engine : []));
   const directory = inferenceDirectory(config);
   try {
     const peer = {

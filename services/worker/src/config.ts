@@ -1,6 +1,6 @@
 // The only reader of the environment: STRATA_* variables to one validated WorkerConfig.
 import path from 'node:path';
-import { checkModelSettings, ModelEnvironment, readModelSettings } from '@strata/engine';
+import { checkAuditable, checkModelSettings, ModelEnvironment, readModelSettings } from '@strata/engine';
 import { Port, readEnvironment, ServiceEnvironment } from '@strata/http';
 import { PeerEnvironment, readPeerSettings } from '@strata/p2p';
 import { z } from 'zod';
@@ -31,7 +31,7 @@ export type WorkerConfig = Readonly<ReturnType<typeof readWorkerConfig>>;
 
 /** Empty values are treated as absent. Throws SettingsError. */
 export function readWorkerConfig(env: Readonly<Record<string, string | undefined>>) {
-  const settings = readEnvironment(Environment.check(checkModelSettings), env);
+  const settings = readEnvironment(Environment.check(checkModelSettings, checkAuditable), env);
   const { STRATA_HOST: host, STRATA_WORKER_METRICS_PORT: port } = settings;
   const directory = path.join(settings.STRATA_DATA, 'inference', 'worker');
   return {

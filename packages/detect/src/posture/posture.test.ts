@@ -1,4 +1,4 @@
-// The posture as it is read, stored, explained factor by factor, and packed into flags. Most cases are rows of vectors/posture.json.
+// The posture as it is read, stored, explained factor by factor, and packed into flags.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { best, postureOf } from '../test/best-posture.ts';

@@ -1,4 +1,4 @@
-// What a domain publishes in the DNS: DNSSEC, CAA, BIMI, MTA-STS with its policy, TLS-RPT, DKIM keys. Most cases are rows of vectors/posture.json.
+// What a domain publishes in the DNS: DNSSEC, CAA, BIMI, MTA-STS with its policy, TLS-RPT, DKIM keys.
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-// What a web site shows of itself: TLS, HSTS, protective headers, security.txt. Most cases are rows of vectors/posture.json.
+// What a web site shows of itself: TLS, HSTS, protective headers, security.txt.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { postureOf } from '../test/best-posture.ts';

@@ -117,4 +117,6 @@ it('models that cannot be loaded are tried again at growing intervals, and hold 
   isBroken = false;
   assert.equal(await touch(a), 'a');
   assert.deepEqual([a.isReady, memory.stats.failures, tries], [true, 3, 4]);
+  a.failed(new Error('only its vocabulary cannot be opened'));
+  assert.ok(a.tryUse());
 });

@@ -35,7 +35,7 @@ export interface SharedModel {
   readonly isLoaded: boolean;
   /** False while its processes restart, and after a failed load until a retry is due: then uses are refused. */
   readonly isReady: boolean;
-  /** The model if it is loaded. Throws NotLoadedError until a failed load may be retried. */
+  /** The model if it is loaded. Otherwise throws NotLoadedError until a failed load may be retried. */
   tryUse(): ModelLease | undefined;
   /** Waits until it is loaded. Rejects with NotLoadedError, or with the signal's reason. */
   use(signal: AbortSignal): Promise<ModelLease>;
@@ -113,8 +113,9 @@ export class ModelMemory implements AsyncDisposable {
         return resident.engine?.isReady ?? resident.backoff.remainingMs === 0;
       },
       tryUse: () => {
-        resident.backoff.check(model.id);
-        return this.#lease(resident);
+        const lease = this.#lease(resident);
+        if (!lease) resident.backoff.check(model.id);
+        return lease;
       },
       failed: (cause) => this.#failed(resident, cause),
       use: (signal) => this.#use(resident, signal),

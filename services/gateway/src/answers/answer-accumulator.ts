@@ -5,6 +5,7 @@ import {
   type ChatDelta,
   type ChoiceContent,
   type ChosenLogprob,
+  CompletionError,
   contentOfChoice,
   type FinishReason,
   type ToolCall,
@@ -36,10 +37,14 @@ export interface AnswerSegment {
 /** Maximum number of segments in a receipt. A choice has one segment unless workers fail. */
 export const MAX_SEGMENTS = 1_000;
 
+/** Maximum number of log-probabilities of an answer that is not streamed: 400 MB, and 170 MB of JSON. */
+export const MAX_LOGPROBS = 2 ** 21;
+
 export class AnswerAccumulator {
   readonly #choices: readonly AccumulatedChoice[];
   readonly #keepsLogprobs: boolean;
   readonly #segments: AnswerSegment[] = [];
+  #logprobs = 0;
 
   /** `keepsLogprobs`: false for streams, which send them immediately; receipts have none. */
   constructor(choices: number, { keepsLogprobs }: { readonly keepsLogprobs: boolean }) {
@@ -53,6 +58,7 @@ export class AnswerAccumulator {
     }));
   }
 
+  /** Throws CompletionError for more log-probabilities than can be kept. */
   take(index: number, delta: ChatDelta): void {
     const choice = this.#choices[index];
     if (!choice) throw new RangeError(`there is no choice ${index}`);
@@ -61,7 +67,7 @@ export class AnswerAccumulator {
         break;
       case 'text':
         choice.content += delta.text;
-        if (this.#keepsLogprobs) for (const each of delta.logprobs ?? []) choice.logprobs.push(each);
+        if (this.#keepsLogprobs) for (const each of delta.logprobs ?? []) this.#keep(choice, each);
         break;
       case 'reasoning':
         choice.reasoning += delta.text;
@@ -80,6 +86,14 @@ export class AnswerAccumulator {
       default:
         delta satisfies never;
     }
+  }
+
+  #keep({ logprobs }: AccumulatedChoice, chosen: ChosenLogprob): void {
+    logprobs.push(chosen);
+    this.#logprobs += 1 + chosen.top_logprobs.length;
+    if (this.#logprobs <= MAX_LOGPROBS) return;
+    const message = `The answer has more than ${MAX_LOGPROBS} log-probabilities: stream it, or ask for fewer.`;
+    throw new CompletionError('unsupported_value', message, { param: 'logprobs' });
   }
 
   /** Adds what a worker of the network generated for a choice. */

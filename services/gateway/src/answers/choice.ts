@@ -28,8 +28,8 @@ export interface ChoiceOptions extends ChoiceDeps {
 }
 
 /**
- * The deltas of a choice, from `begin` to `end`, those of one token at a time. The engine stops when the consumer stops reading. Engine errors that
- * the request caused become client errors.
+ * The deltas of a choice, from `begin` to `end`, those of one token at a time. The engine stops when the consumer stops
+ * reading. Engine errors that the request caused become client errors.
  */
 export async function* choiceDeltas(
   engine: Engine,

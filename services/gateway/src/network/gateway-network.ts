@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import type { Models } from '../answers/models.ts';
 import type { GatewayStore } from '../store/index.ts';
 import { VERSION } from '../version.ts';
+import { loadedMajority } from './audit/audit-panel.ts';
 import { Auditor } from './audit/auditor.ts';
 import { advertise, reportJoined } from './discovery.ts';
 import { LiveFleet } from './fleet/fleet.ts';
@@ -106,12 +107,11 @@ export async function openGatewayNetwork(
     await Auditor.open(
       {
         reputations: deps.store.reputations,
-        // No verifier loads the model if three workers have loaded it: the audited one, and two that agree.
-        workers: (sha256) => {
-          const all = [...sessions.all.values()].filter(({ peer }) => offered(peer, sha256));
-          const loaded = all.filter(({ peer }) => offered(peer, sha256)?.loadMs === undefined);
-          return loaded.length >= 3 ? loaded : all;
-        },
+        workers: (sha256) =>
+          loadedMajority(
+            [...sessions.all.values()].filter(({ peer }) => offered(peer, sha256)),
+            ({ peer }) => offered(peer, sha256)?.loadMs === undefined,
+          ),
         hasOtherWorkers: (sha256, peer) =>
           models.list().some(({ group }) => group.sha256 === sha256 && group.peers.some((other) => other !== peer)),
         // An audit loads no model.

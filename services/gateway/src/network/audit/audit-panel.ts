@@ -37,6 +37,15 @@ export function ranked<T extends { readonly isKnown: boolean; readonly isBusy: b
     .map(({ candidate }) => candidate);
 }
 
+/**
+ * The workers that need not load the model for an audit, if they are a majority and enough: the audited one, and two that
+ * agree; otherwise all. That a model is loaded is a claim: in a majority the share of colluding workers at most doubles.
+ */
+export function loadedMajority<T>(workers: readonly T[], isLoaded: (worker: T) => boolean): readonly T[] {
+  const loaded = workers.filter(isLoaded);
+  return loaded.length >= 3 && loaded.length * 2 > workers.length ? loaded : workers;
+}
+
 export type Verdict =
   | {
       readonly kind: 'judged';

@@ -14,6 +14,7 @@ import {
   trueAnswer,
   trueAnswers,
 } from '../../test/network/audited-network.ts';
+import { loadedMajority } from './audit-panel.ts';
 
 const lying = always(8);
 const LIAR = 'good good good quarantined';
@@ -63,6 +64,11 @@ describe('verifiers', () => {
     await network.answerHonestly(['ann'], 50);
     assert.equal(network.reputation('ann').evidence, 0);
     assert.equal(network.auditor.audits()[0]?.outcome, 'unconfirmed');
+  });
+
+  it('load no model if most workers have loaded it; a few that claim so do not become all verifiers', () => {
+    const verifiers = (loaded: number, all: number) => loadedMajority([...Array(all).keys()], (n) => n < loaded).length;
+    assert.deepEqual([verifiers(3, 5), verifiers(3, 6), verifiers(3, 10), verifiers(2, 2)], [3, 6, 10, 2]);
   });
 });
 

@@ -107,7 +107,7 @@ export class LiveFleet implements Fleet {
   }
 
   get isLoaded(): boolean {
-    return this.#members.some(({ claim }) => !claim.loadMs);
+    return this.#members.some(({ claim }) => claim.loadMs === undefined);
   }
 
   get slots(): number {
