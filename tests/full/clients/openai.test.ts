@@ -26,8 +26,7 @@ eachFamily('chat completions', async ({ model, ...options }) => {
   let thoughts = '';
   for await (const { choices } of stream) thoughts += (choices[0]?.delta as Reasoned)?.reasoning_content ?? '';
   const [streamed] = (await stream.finalChatCompletion()).choices[0]?.message.tool_calls ?? [];
-  assert.ok(streamed?.type === 'function' && streamed.function.arguments === call.function.arguments);
-  assert.equal(thoughts, reasoning ?? '');
+  assert.ok(streamed?.type === 'function' && isCity(streamed.function.arguments));
 
   const result = { role: 'tool' as const, tool_call_id: call.id, content: 'found' };
   const next = await client.chat.completions.create({ ...asked, tools, messages: [question, message, result] });
@@ -36,7 +35,7 @@ eachFamily('chat completions', async ({ model, ...options }) => {
   const response_format = zodResponseFormat(city, 'city');
   const parsed = await client.chat.completions.parse({ ...asked, response_format });
   assert.ok(parsed.choices[0]?.message.parsed?.city);
-  return reasoning;
+  return reasoning && thoughts;
 });
 
 eachFamily('responses', async ({ model, ...options }) => {

@@ -151,24 +151,25 @@ it('the flags of a posture have one bit each, in positions that stored integers 
 const all: Regression[] = ['dmarc_removed', 'spf_removed', 'dnssec_broken', 'certificate_expired'];
 const worse = (before: EvidenceParts, after: EvidenceParts, found: Regression[]) =>
   assert.deepEqual(regressionsOf(postureOf(before), postureOf(after)), found);
-rows(worse, [
-  ['nothing', full, full, []],
-  ['DMARC is removed', full, { ...full, dmarc: [] }, ['dmarc_removed']],
-  ['DMARC is weaker', full, { ...full, dmarc: ['v=DMARC1; p=none'] }, ['dmarc_weakened']],
-  ['DMARC is only being tested', full, { ...full, dmarc: ['v=DMARC1; p=reject; t=y'] }, ['dmarc_weakened']],
-  ['DMARC is stronger', { ...full, dmarc: ['v=DMARC1; p=none'] }, full, []],
-  ['SPF is removed', full, { ...full, txt: ['hello'] }, ['spf_removed']],
-  ['SPF is softer, which many are on purpose', full, { ...full, txt: ['v=spf1 ~all'] }, []],
-  ['DNSSEC is removed', full, { ...full, ds: [] }, ['dnssec_broken']],
-  ['signatures do not hold', full, BOGUS, ['dnssec_broken']],
-  ['signatures held no better before', BOGUS, { ...full, ds: [] }, []],
-  ['the certificate has expired', full, { ...full, tls: EXPIRED }, ['certificate_expired']],
-  ['an untrusted certificate has expired', { ...full, tls: SELF_SIGNED }, { ...full, tls: EXPIRED }, []],
-  ['nothing could be measured', full, { ...unmeasured, tls: { status: 'timeout', isTrusted: null } }, []],
-  ['nothing could be measured before', unmeasured, {}, []],
-  ['only a wildcard is read again', { ...full, wildcardTxt: 'timeout' }, { ...full, wildcardTxt: [REJECT] }, []],
-  ['everything is removed', full, { tls: EXPIRED }, all],
-]);
+describe('what got worse, where', () =>
+  rows(worse, [
+    ['nothing', full, full, []],
+    ['DMARC is removed', full, { ...full, dmarc: [] }, ['dmarc_removed']],
+    ['DMARC is weaker', full, { ...full, dmarc: ['v=DMARC1; p=none'] }, ['dmarc_weakened']],
+    ['DMARC is only being tested', full, { ...full, dmarc: ['v=DMARC1; p=reject; t=y'] }, ['dmarc_weakened']],
+    ['DMARC is stronger', { ...full, dmarc: ['v=DMARC1; p=none'] }, full, []],
+    ['SPF is removed', full, { ...full, txt: ['hello'] }, ['spf_removed']],
+    ['SPF is softer, which many are on purpose', full, { ...full, txt: ['v=spf1 ~all'] }, []],
+    ['DNSSEC is removed', full, { ...full, ds: [] }, ['dnssec_broken']],
+    ['signatures do not hold', full, BOGUS, ['dnssec_broken']],
+    ['signatures held no better before', BOGUS, { ...full, ds: [] }, []],
+    ['the certificate has expired', full, { ...full, tls: EXPIRED }, ['certificate_expired']],
+    ['an untrusted certificate has expired', { ...full, tls: SELF_SIGNED }, { ...full, tls: EXPIRED }, []],
+    ['nothing could be measured', full, { ...unmeasured, tls: { status: 'timeout', isTrusted: null } }, []],
+    ['nothing could be measured before', unmeasured, {}, []],
+    ['only a wildcard is read again', { ...full, wildcardTxt: 'timeout' }, { ...full, wildcardTxt: [REJECT] }, []],
+    ['everything is removed', full, { tls: EXPIRED }, all],
+  ]));
 it('what got worse is nothing where the same record is read otherwise than by an earlier version', () => {
   const records = ['p=quarantine; sp=', 'p=quarantine; sp=bogus; rua=mailto:d@example.com', 'p=reject; np=x'];
   for (const record of records) {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { vectorsIn } from '../../../../tests/support/vectors.ts';
 
-const sections = vectorsIn<Readonly<Record<string, unknown>>>('posture.json');
+type Sections = Readonly<Record<string, unknown>>;
+const sections: Sections = { ...vectorsIn<Sections>('judge.json'), ...vectorsIn<Sections>('posture.json') };
 
 /** Runs `check` on each row, which begins with the name of its test. */
 export function rows<Args extends readonly unknown[]>(
@@ -13,10 +14,10 @@ export function rows<Args extends readonly unknown[]>(
   for (const [why, ...args] of table) it(why, async () => void (await check(...(args as unknown as Args))));
 }
 
-/** The same for the rows of a section of vectors/posture.json. */
+/** The same for the rows of a section of vectors/judge.json or vectors/posture.json. */
 export function rowsOf<Args extends readonly unknown[]>(section: string, check: (...args: Args) => unknown): void {
   const table = sections[section] as readonly (readonly [why: string, ...args: Args])[] | undefined;
-  rows(check, table ?? assert.fail(`vectors/posture.json has no ${section}`));
+  rows(check, table ?? assert.fail(`the vectors have no ${section}`));
 }
 
 export function hasMembers<T extends object>(actual: T | null | undefined, expected: Partial<T>): void {

@@ -104,6 +104,19 @@ describe('the grammar of an answer', () => {
     const marks = '{"n": "<think>[THINK]<tool_call>"}';
     assert.equal(hold('[THINK]<tool_call>', json).read(marks).text, marks);
   });
+  it('allows one call of a named tool, and a bounded number without a name', () => {
+    const call = '<tool_call>{"name": "find", "arguments": {}}</tool_call>';
+    const named: Asked = { ...auto, toolChoice: { mode: 'required', names: ['find'] } };
+    for (const [asked, max] of [
+      [named, 1],
+      [{ ...required, allowsParallelCalls: false }, 1],
+      [required, 32],
+      [auto, 32],
+    ] as const) {
+      const { accepts } = hold('<tool_call></tool_call>', asked);
+      assert.deepEqual([accepts(call.repeat(max)), accepts(call.repeat(max + 1))], [true, false]);
+    }
+  });
   it('refuses what it cannot hold, with its path', () => {
     const loose = { name: 'f', parameters: { pattern: '(a)\\1' } };
     const at = (...list: object[]) => ({ ...auto, tools: list as typeof tools });

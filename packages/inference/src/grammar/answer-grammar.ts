@@ -27,6 +27,9 @@ export interface PromptEnd {
   readonly text: string;
 }
 
+/** Of calls in one answer: a model that repeats itself ends there. */
+const MAX_CALLS = 32;
+
 type HeldRequest = Pick<ChatRequest, 'format' | 'tools' | 'toolChoice' | 'allowsParallelCalls'>;
 
 /**
@@ -41,7 +44,7 @@ export function heldAnswer(request: HeldRequest, format: OutputFormat, end: Prom
   const rules = new Map([['gap', '[ \\n]{0,3}']]);
   const schema = isJson ? schemaOf(request.format, rules) : undefined;
   const tools = callable.map((tool) => heldTool(tool, request, { isFree }));
-  const max = request.allowsParallelCalls ? Number.POSITIVE_INFINITY : 1;
+  const max = request.allowsParallelCalls && !isNamed(request) ? MAX_CALLS : 1;
   const calls = tools.length > 0 ? new CallGrammar(tools, { rules, max }) : undefined;
   const answer: AnswerRules = { rules, calls, schema, isCallForced };
   const isKnown = isSupported(format, end);
@@ -65,6 +68,11 @@ function schemaOf(format: ChatRequest['format'], rules: Map<string, string>): st
   const { schema, param } =
     format.kind === 'schema' ? format : { schema: { type: 'object' }, param: 'response_format' };
   return schemaRule(schema, { param, prefix: 's-', rules });
+}
+
+/** A named tool is called once. */
+function isNamed({ toolChoice }: HeldRequest): boolean {
+  return typeof toolChoice === 'object' && toolChoice.mode === 'required' && toolChoice.names.length === 1;
 }
 
 /** Under `auto`, arguments of a tool that is not strict are any object. */

@@ -55,11 +55,11 @@ export class CallGrammar {
       return `${open} gap (${open} gap)? ${inner}${close}`;
     });
     this.#rules.set('marked', calls.join(' | '));
-    return this.#max === 1 ? 'marked' : this.#rule('calls', 'marked (gap marked)*');
+    return this.#max === 1 ? 'marked' : this.#rule('calls', `marked (gap marked){0,${this.#max - 1}}`);
   }
 
   get #list(): string {
-    return this.#max === 1 ? 'call' : 'call ("," ws call)*';
+    return this.#max === 1 ? 'call' : `call ("," ws call){0,${this.#max - 1}}`;
   }
 
   #named(written: readonly string[], name: string): string {

@@ -56,7 +56,7 @@ for (const size of [0, 1, 256, 2_300])
     assert.equal(await checked(to.path), size + 300);
   });
 
-inDirectory('has every leaf that was acknowledged before it began, while more are written', async (from) => {
+inDirectory('a copy of a log has every leaf acknowledged before it began, while more are written', async (from) => {
   await using log = await openIn(from);
   for (let acknowledged = 0; acknowledged < 5_000; acknowledged += 1_000) {
     const writing = appendAll(log, upTo(acknowledged + 1_000).slice(acknowledged));

@@ -116,7 +116,7 @@ it('a sync refuses pages that are not JSON, and JSON that is not a page', async 
   }
 });
 
-inWorld('counts an unknown ecosystem, and reads the remaining ones', async (world, ground) => {
+inWorld('a sync counts an unknown ecosystem, and reads the remaining ones', async (world, ground) => {
   const source = osvSource({ baseUrl: world.publishers.osvUrl, ecosystems: ['Nowhere', 'npm'], everyMs: HOUR });
   const end = await ground.run(source);
   assert.equal(end.kind, 'complete');

@@ -35,7 +35,7 @@ function withPages({ feeds }: Store, wait: () => Promise<void>): Store['feeds'] 
   return Object.create(feeds, { mentions: { value: slow } });
 }
 
-it('the tally of a running service counts at its start what the store has, then what another process writes, and forgets what that takes away', async () => {
+it('a running tally counts at its start what the store has, then what another process writes, and forgets what that takes away', async () => {
   await using directory = await temporaryDirectory();
   const url = `sqlite:${path.join(directory.path, 'x.db')}`;
   await using mine = await openStore(url);
@@ -71,7 +71,7 @@ it('the tally of a running service counts at its start what the store has, then 
   assert.deepEqual(published.at(-1), ['d.com']);
 });
 
-withStore('follows a clock that was wrong, ahead or behind, and loses nothing', async (store) => {
+withStore('a running tally follows a clock that was wrong, ahead or behind, and loses nothing', async (store) => {
   let now = T0;
   await using live = await openLive(store, { now: () => new Date(now) });
   const today = async () => {
@@ -93,7 +93,7 @@ withStore('follows a clock that was wrong, ahead or behind, and loses nothing', 
   }
 });
 
-withStore('is recounted in the background of the update that requests it, which waits briefly', async (store) => {
+withStore('a running tally is recounted behind the update that requests it, which waits briefly', async (store) => {
   await name(store, ['a.com']);
   let gate = Promise.resolve();
   const feeds = withPages(store, () => gate);
@@ -108,7 +108,7 @@ withStore('is recounted in the background of the update that requests it, which 
   assert.equal(live.tally().size, 0);
 });
 
-withStore('is not recounted repeatedly if that takes long', async (store) => {
+withStore('a running tally is not recounted repeatedly if that takes long', async (store) => {
   await name(store, ['a.com']);
   let pages = 0;
   const feeds = withPages(store, () => {
@@ -123,7 +123,7 @@ withStore('is not recounted repeatedly if that takes long', async (store) => {
   assert.deepEqual([pages, live.tally().domain('b.com', 1).days[0]], [2, 1], 'the new mention is counted');
 });
 
-withStore('yields to the event loop while it reads what another process wrote', async (store) => {
+withStore('a running tally yields to the event loop while it reads what another process wrote', async (store) => {
   await using live = await openLive(store);
   const domains = Array.from({ length: 10_001 }, (_, i) => `d${i}.com`);
   await name(store, domains);

@@ -105,7 +105,7 @@ describe('the poller', () => {
   });
 });
 
-withStore('that is slow and has thousands of feeds keeps no other out', async (store) => {
+withStore('one host that is slow and has thousands of feeds keeps no other out', async (store) => {
   await subscribeTo(store, 12_500, (i) => `https://slow.test/${i}`);
   await subscribe(store, 'https://other.test/feed');
   const stopping = new AbortController();
@@ -166,7 +166,7 @@ it('polls are shared between processes: a feed is asked by one of them', async (
   assert.deepEqual([asked.length, new Set(asked).size], [100, 100]);
 });
 
-withStore('are recorded though what follows from them fails', async (store) => {
+withStore('polls are recorded though what follows from them fails', async (store) => {
   await subscribe(store, A);
   const results: string[] = [];
   const scan = () => Promise.reject(new Error('busy'));

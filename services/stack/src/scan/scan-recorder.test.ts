@@ -92,7 +92,7 @@ function scanOf(domain: string): ScanRecord {
   return { profile: detect(evidence, rulebook), evidence, startedAt: at, finishedAt: at };
 }
 
-withStore('are written together, in order, and each resolves after its commit', async (store) => {
+withStore('scans in a batch are written together, in order, and each resolves after its commit', async (store) => {
   const sizes: number[] = [];
   const counting = {
     recordScans: (...[scans, how]: Parameters<typeof store.recordScans>) => {
@@ -112,7 +112,7 @@ withStore('are written together, in order, and each resolves after its commit', 
   assert.ok(await store.domains.profile('alone.com'));
 });
 
-withStore('are overtaken by one that a request waits for', async (store) => {
+withStore('scans in a batch are overtaken by one that a request waits for', async (store) => {
   const recorder = new ScanRecorder(store, options);
   const order: string[] = [];
   const record = async (domain: string, isAwaited: boolean) => {
