@@ -3,6 +3,7 @@ import { it } from 'node:test';
 import { setImmediate as tick } from 'node:timers/promises';
 import { createSimulatedEngine } from '@strata/testnet';
 import { type ModelLease, ModelMemory } from './model-memory.ts';
+import { OnDemandEngine } from './on-demand-engine.ts';
 
 const never = new AbortController().signal;
 
@@ -119,4 +120,26 @@ it('models that cannot be loaded are tried again at growing intervals, and hold 
   assert.deepEqual([a.isReady, memory.stats.failures, tries], [true, 3, 4]);
   a.failed(new Error('only its vocabulary cannot be opened'));
   assert.ok(a.tryUse());
+});
+
+it('vectors of a model on demand can be aborted until it is loaded, and no longer', async () => {
+  const signals: AbortSignal[] = [];
+  const embed = async (_: unknown, signal: AbortSignal) => new Float32Array(signals.push(signal));
+  const inner = { ...createSimulatedEngine(), embed };
+  const loaded = Promise.withResolvers<void>();
+  const memory = new ModelMemory({ budgetBytes: 1 }, { log: { info() {}, error() {} }, nowMs: () => 0 });
+  const model = memory.add({ id: 'a', memoryBytes: 1, load: () => loaded.promise.then(() => inner) });
+  await using engine = new OnDemandEngine({ file: '', info: inner.info }, model);
+  const [early, late] = [new AbortController(), new AbortController()];
+  const left = assert.rejects(engine.embed([1], early.signal), /left/);
+  const vector = engine.embed([1], late.signal);
+  early.abort(new Error('left'));
+  await left;
+  loaded.resolve();
+  assert.equal((await vector).length, 1);
+  late.abort();
+  assert.deepEqual(
+    signals.map(({ aborted }) => aborted),
+    [false],
+  );
 });

@@ -213,7 +213,7 @@ export class ModelMemory implements AsyncDisposable {
 
   /** Counts the model's memory after enough other models are closed. */
   async #freeMemory(resident: Resident, signal: AbortSignal): Promise<void> {
-    using _turn = await this.#queue.enter(signal);
+    using _lock = await this.#queue.enter(signal);
     // The load for which it was to be closed was given up.
     if (resident.engine) return this.#serve(resident, resident.engine);
     const victims = this.#victims(resident.model.memoryBytes);

@@ -21,6 +21,7 @@ export interface OnDemandModel {
 
 /** The process of an unused vocabulary ends after this time. */
 const VOCABULARY_IDLE_MS = 60_000;
+const NEVER = new AbortController().signal;
 
 export class OnDemandEngine implements Engine {
   readonly info: ModelInfo;
@@ -70,9 +71,10 @@ export class OnDemandEngine implements Engine {
     return await lease.engine.score(job, signal);
   }
 
+  /** Can be aborted until the model is loaded: its process is not free before it has computed the vector. */
   async embed(tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {
     using lease = await this.#model.use(signal);
-    return await lease.engine.embed(tokens, signal);
+    return await lease.engine.embed(tokens, NEVER);
   }
 
   async #read<Result>(call: (vocabulary: Vocabulary) => Promise<Result>): Promise<Result> {

@@ -134,10 +134,11 @@ export class EngineBackend implements Backend {
     }
     return {
       promptTokens: all.reduce((sum, { length }) => sum + length, 0),
-      parts: all.map((tokens, at) => async (usage) => {
+      parts: all.map((tokens, at) => async (usage, signal) => {
         usage.promptTokens += tokens.length;
-        // Runs to completion even if the client has disconnected: the engine is not free before.
-        const vector = await this.engine.embed(tokens, NEVER).catch((error: unknown) => {
+        // Runs to completion even if the client has disconnected: the engine is not free before. A load can be aborted.
+        const until = this.isLoaded ? NEVER : signal;
+        const vector = await this.engine.embed(tokens, until).catch((error: unknown) => {
           // With the tokens that the vocabulary adds.
           if (error instanceof EngineError && error.code === 'job-too-long')
             throw tooLong(inputAt(at), contextLength, `more than ${tokens.length}`);
