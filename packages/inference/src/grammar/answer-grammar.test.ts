@@ -123,6 +123,14 @@ describe('the grammar of an answer', () => {
     hold('', at(add, loose));
     assert.throws(() => hold('', at(add, { ...loose, strict: true })), { param: 'tools[1].function.parameters' });
     assert.throws(() => hold('>>>', at(loose, add), 'assistant\n>>>'), { param: 'tools[1].function.strict' });
+    const all = (parameters: (i: number) => object) =>
+      at(...Array.from({ length: 9 }, (_, i) => ({ name: `f${i}`, parameters: parameters(i), strict: true })));
+    const wide = (i: number) => object(Object.fromEntries(Array.from({ length: 900 }, (_, k) => [`p${i}-${k}`, {}])));
+    assert.throws(() => hold('', all(wide)), { param: /^tools.[1-8]/, message: /together/ });
+    // An automaton of thousands of states that has no text: it takes time, and has no rule.
+    const none = { allOf: [{ pattern: '^[ab]*a[ab]{10}c$' }, { pattern: '^[ab]*b[ab]{7}d$' }] };
+    const hard = (i: number) => object({ a: { type: 'string', anyOf: [{ const: `${i}` }, none] } });
+    assert.throws(() => hold('', all(hard)), { param: /^tools.[1-8]/, message: /together/ });
     const only = { mode: 'required', names: ['f'] } as const;
     assert.throws(() => hold('', { ...at(add, loose), toolChoice: only }), { param: 'tools[1].function.parameters' });
   });

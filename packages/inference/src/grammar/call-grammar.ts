@@ -1,8 +1,13 @@
 // The grammar of calls, in the notation of a held format: each tool's arguments by its schema.
 import type { CallSyntax } from '../answer/format/syntax.ts';
+import { CompletionError } from '../errors.ts';
 import type { Tool } from '../request/request.ts';
 import { literal } from './gbnf.ts';
+import { MAX_GRAMMAR_BYTES } from './grammar-bounds.ts';
 import { schemaRule } from './schema-grammar.ts';
+
+/** Terms and steps of all schemas together: some hundred milliseconds. */
+const MAX_WORK = 500_000;
 
 export interface HeldTool extends Pick<Tool, 'name' | 'parameters'> {
   /** Where the request has the schema. */
@@ -25,13 +30,25 @@ export class CallGrammar {
   readonly #rules: Map<string, string>;
   readonly #max: number;
 
-  /** `max`: of calls in an answer. Throws CompletionError for a schema that cannot be held. */
+  /** `max`: of calls in an answer. Throws CompletionError for a schema that cannot be held, alone or with the others. */
   constructor(tools: readonly HeldTool[], { rules, max }: { rules: Map<string, string>; max: number }) {
     this.#rules = rules;
     this.#max = max;
+    let [chars, work] = [0, 0];
     this.arguments = tools.map(({ name, parameters, param }, i) => {
       const schema = { type: 'object', ...parameters };
-      return { name, rule: schemaRule(schema, { param, prefix: `t${i}-`, rules }) };
+      const own = new Map<string, string>();
+      const onWork = (taken: number) => {
+        work += taken;
+      };
+      const rule = schemaRule(schema, { param, prefix: `t${i}-`, rules: own, onWork });
+      for (const [each, text] of own) {
+        rules.set(each, text);
+        chars += each.length + text.length;
+      }
+      if (chars > MAX_GRAMMAR_BYTES || work > MAX_WORK)
+        throw new CompletionError('unsupported_value', 'The schemas of the tools are too large together.', { param });
+      return { name, rule };
     });
     const call = this.arguments.map(({ name, rule }) => `${literal(JSON.stringify(name))} "," ws key ":" ws ${rule}`);
     rules.set('key', '"\\"arguments\\"" | "\\"parameters\\""');

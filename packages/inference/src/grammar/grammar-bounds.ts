@@ -3,7 +3,7 @@
 // github.com/ggml-org/llama.cpp/blob/master/grammars/README.md
 
 /** Five times the size of the grammar of a schema with a thousand long values. */
-const MAX_GRAMMAR_BYTES = 512 * 1024;
+export const MAX_GRAMMAR_BYTES = 512 * 1024;
 /** Schemas nest at most as deep as they have values (1,000); llama.cpp's stack overflows above 10,000. */
 const MAX_DEPTH = 2_000;
 const MAX_RULES = 10_000;

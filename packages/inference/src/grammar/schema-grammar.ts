@@ -24,15 +24,19 @@ export interface RuleTarget {
   readonly prefix: string;
   /** Where the rules are added. */
   readonly rules: Map<string, string>;
+  /** Called with the terms and steps that rules took which were not written before. */
+  readonly onWork?: (work: number) => void;
 }
 
 /** The name of the rule of a schema, after the rules that it needs. Throws as `schemaGrammar` does. */
-export function schemaRule(schema: unknown, { param, prefix, rules }: RuleTarget): string {
+export function schemaRule(schema: unknown, { param, prefix, rules, onWork }: RuleTarget): string {
   return cachedRules(`${prefix} ${JSON.stringify(schema)}`, rules, (into) => {
     const reader = new SchemaReader(schema, param);
     const own = new GrammarRules(prefix);
-    const name = new ValueWriter(valueSets(reader), own).root(reader.node(schema, '#', 0));
+    const sets = valueSets(reader);
+    const name = new ValueWriter(sets, own).root(reader.node(schema, '#', 0));
     for (const [each, text] of own.texts) into.set(each, text);
+    onWork?.(sets.make.work);
     return name;
   });
 }

@@ -94,6 +94,11 @@ export class Expressions {
     return this.#term(`r${of.id},${min},${max}`, { kind: 'repeat', of, min, max }, min === 0 || of.isNullable);
   }
 
+  /** What this took: distinct terms and steps. */
+  get work(): number {
+    return this.#terms.size + this.#steps;
+  }
+
   /** The term of what may follow a character. */
   derivative(of: Expression, char: number): Expression {
     const known = this.#derivatives.get(of.id);
