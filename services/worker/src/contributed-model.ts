@@ -1,6 +1,21 @@
-// A model that this worker contributes, and its description in offers.
-import type { Engine, FileTree, Speed, VocabularyFile } from '@strata/engine';
+// The models that this worker contributes, and their descriptions in offers.
+import path from 'node:path';
+import {
+  type Engine,
+  type FileTree,
+  MeasuredEngine,
+  measureSpeed,
+  type OpenedModel,
+  openFileTree,
+  openModels,
+  readVocabulary,
+  type Speed,
+  type VocabularyFile,
+} from '@strata/engine';
+import { StartError } from '@strata/http';
 import type { OfferedModel } from '@strata/inference';
+import type { Logger } from 'pino';
+import type { WorkerConfig } from './config.ts';
 
 export interface ContributedModel {
   readonly name: string;
@@ -12,6 +27,45 @@ export interface ContributedModel {
   readonly tree?: FileTree;
   /** The current speed, 0 if unknown; each offer reports it again. */
   readonly speed: Speed;
+}
+
+export interface ContributeDeps {
+  readonly logger: Logger;
+  readonly stack: AsyncDisposableStack;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Of an offer. */
+const MAX_MODELS = 64;
+const UNKNOWN_SPEED = { prefill: 0, decode: 0 };
+
+/** Opens the models of the settings; the stack closes them. Rejects with StartError, or as `openModels` does. */
+export async function contributeModels(config: WorkerConfig, { logger, stack, signal }: ContributeDeps) {
+  if (config.models.length === 0)
+    throw new StartError(
+      'no model to contribute: specify a GGUF file or hf:owner/repository with --model or STRATA_MODEL',
+    );
+  if (config.models.length > MAX_MODELS) throw new StartError(`a worker contributes at most ${MAX_MODELS} models`);
+  if (config.models.length > 1 && config.name !== undefined)
+    throw new StartError('STRATA_WORKER_NAME names one model, and STRATA_MODEL lists several');
+  const opened = stack.use(await openModels({ ...config, signal }, logger));
+  const models: ContributedModel[] = [];
+  for (const each of opened.models) models.push(await contributedModel(each, config));
+  return { models, memory: opened.memory };
+}
+
+/** The speed of a model that is not loaded is measured by its answers. */
+async function contributedModel({ id, file, engine }: OpenedModel, config: WorkerConfig): Promise<ContributedModel> {
+  const vocabulary = await readVocabulary(file);
+  const tree = await openFileTree(file, { cache: path.join(config.directory, `${engine.info.sha256}.tree`) });
+  const speed = engine.isLoaded === false ? UNKNOWN_SPEED : await measureSpeed(engine);
+  const measured = new MeasuredEngine(engine, speed);
+  return {
+    ...{ name: config.name ?? id, engine: measured, vocabulary, tree },
+    get speed() {
+      return measured.speed;
+    },
+  };
 }
 
 export function offeredModel({ name, engine, vocabulary, tree, speed }: ContributedModel): OfferedModel {

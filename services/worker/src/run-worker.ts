@@ -3,20 +3,12 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { holderOf, lockFile, warnOfFileSystem } from '@strata/db';
-import {
-  MeasuredEngine,
-  measureSpeed,
-  type OpenedModel,
-  openFileTree,
-  openModels,
-  readVocabulary,
-} from '@strata/engine';
 import { Metrics, Readiness, StartError, serveMetrics } from '@strata/http';
 import { RateLimiter } from '@strata/limits';
 import { type PeerNode, peerNodeOptions, readJoinToken, startPeerNode } from '@strata/p2p';
 import type { Logger } from 'pino';
 import type { WorkerConfig } from './config.ts';
-import type { ContributedModel } from './contributed-model.ts';
+import { type ContributedModel, contributeModels } from './contributed-model.ts';
 import { Gateways } from './network/find-gateways.ts';
 import { joinNetwork } from './network/join-network.ts';
 import { Offers } from './network/offers.ts';
@@ -64,10 +56,6 @@ const ALONE_MS = 15_000;
 
 /** Chunks that a gateway gets at once, and per hour: enough for its checks; a download of 4 GB takes ten days. */
 const CHUNKS = { limit: 256, period: 3_600_000, refill: 'steady' } as const;
-
-/** Of an offer. */
-const MAX_MODELS = 64;
-const UNKNOWN_SPEED = { prefill: 0, decode: 0 };
 
 /** The SQLite database of the receipts. */
 export const storeFile = (config: WorkerConfig): string => path.join(config.directory, 'worker.db');
@@ -237,41 +225,6 @@ async function openNode(config: WorkerConfig): Promise<PeerNode> {
     const { message } = cause as Error;
     throw new StartError(`the worker cannot start its network node: ${message}`, { cause });
   }
-}
-
-async function contributeModels(
-  config: WorkerConfig,
-  {
-    logger,
-    stack,
-    signal,
-  }: { readonly logger: Logger; readonly stack: AsyncDisposableStack; readonly signal: AbortSignal | undefined },
-) {
-  if (config.models.length === 0)
-    throw new StartError(
-      'no model to contribute: specify a GGUF file or hf:owner/repository with --model or STRATA_MODEL',
-    );
-  if (config.models.length > MAX_MODELS) throw new StartError(`a worker contributes at most ${MAX_MODELS} models`);
-  if (config.models.length > 1 && config.name !== undefined)
-    throw new StartError('STRATA_WORKER_NAME names one model, and STRATA_MODEL lists several');
-  const opened = stack.use(await openModels({ ...config, signal }, logger));
-  const models: ContributedModel[] = [];
-  for (const each of opened.models) models.push(await contributedModel(each, config));
-  return { models, memory: opened.memory };
-}
-
-/** The speed of a model that is not loaded is measured by its answers. */
-async function contributedModel({ id, file, engine }: OpenedModel, config: WorkerConfig): Promise<ContributedModel> {
-  const vocabulary = await readVocabulary(file);
-  const tree = await openFileTree(file, { cache: path.join(config.directory, `${engine.info.sha256}.tree`) });
-  const speed = engine.isLoaded === false ? UNKNOWN_SPEED : await measureSpeed(engine);
-  const measured = new MeasuredEngine(engine, speed);
-  return {
-    ...{ name: config.name ?? id, engine: measured, vocabulary, tree },
-    get speed() {
-      return measured.speed;
-    },
-  };
 }
 
 /** Serves until SIGINT or SIGTERM, which also abort the start. */
