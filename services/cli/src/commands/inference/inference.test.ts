@@ -106,7 +106,8 @@ it('strata inference makes keys of its own kind, which a running gateway accepts
 it('strata inference names what is missing', async () => {
   const { env, directory, without } = await testGateway();
   const elsewhere = path.join(directory, 'elsewhere');
-  const quiet = { ...without, STRATA_DATA: elsewhere, STRATA_MDNS: 'off', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
+  const ports = { STRATA_INFERENCE_PORT: '0', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
+  const quiet = { ...without, ...ports, STRATA_DATA: elsewhere, STRATA_MDNS: 'off' };
   for (const [args, more, code, words] of [
     ['gateway --join nowhere', quiet, 1, /the network cannot be joined: join takes an address/],
     ['gateway --network', { ...quiet, STRATA_P2P_LISTEN: 'nowhere' }, 2, /STRATA_P2P_LISTEN/],
