@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { it } from 'node:test';
+import { startLlamaEngine } from '@strata/engine';
 import { type ModelFamily, randomModel } from '@strata/testnet';
 import { startHarness } from '../../services/gateway/src/test/harness.ts';
 import { shared } from './shared.ts';
@@ -37,7 +38,11 @@ const gateways = Object.entries(FAMILIES).map(([name, family]) => ({
     const file = path.join(directory.path, `${name}.gguf`);
     const shape = { layers: 1, width: 64, heads: 2, hidden: 64, context: 8_192, weights: 'F16' } as const;
     await writeFile(file, randomModel({ ...shape, seed: name, name, family: { ...family, template } }));
-    return startHarness({ STRATA_MODEL: file, STRATA_MODEL_SLOTS: '1' });
+    const engine = await shared(() => startLlamaEngine({ file, slots: 1, threads: 1, gpu: false }))();
+    const [generate, seeds] = [engine.generate.bind(engine), { next: 0 }];
+    engine.generate = ({ sampling, ...job }, ...given) =>
+      generate({ ...job, sampling: { ...sampling, seed: seeds.next++ } }, ...given);
+    return Object.assign(await startHarness({ STRATA_MODEL: '' }, { engines: { [name]: engine } }), { seeds });
   }),
 }));
 
@@ -50,11 +55,12 @@ export interface FamilyClient {
 /** What a client that runs tools, JSON and reasoning found in answers: undefined where a model did not reason. */
 type Trial = (options: FamilyClient) => Promise<string | undefined>;
 
-/** Runs a trial for each family until the model reasoned in it: by chance, often not at once. */
+/** Runs a trial for each family until the model reasoned in it: by chance, often not at once, but the same in every run. */
 export function eachFamily(name: string, trial: Trial): void {
   for (const { name: model, start } of gateways)
     it(`${name} with a model of ${model}`, async () => {
-      const { base, key: apiKey } = await start();
+      const { base, key: apiKey, seeds } = await start();
+      seeds.next = 0;
       const found: (string | undefined)[] = [];
       while (found.length < 60 && !found.at(-1)) found.push(await trial({ model, apiKey, baseURL: `${base}/v1` }));
       assert.ok(found.at(-1), 'the model never reasoned');

@@ -10,7 +10,7 @@ const FOUND = /^found (Bern|Oslo)$/;
 
 eachFamily('the AI SDK', async ({ model: name, ...options }) => {
   const provider = createOpenAICompatible({ ...options, name: 'strata', supportsStructuredOutputs: true });
-  const asked = { model: provider(name), seed: Math.trunc(Math.random() * 2 ** 31) };
+  const asked = { model: provider(name) };
   const find = tool({ inputSchema, strict: true, execute: async ({ city }) => `found ${city}` });
   const calling = { ...asked, prompt: 'Where?', tools: { find }, toolChoice: 'required' as const };
   const { toolResults, reasoningText, response } = await generateText(calling);

@@ -10,8 +10,7 @@ const schema = z.object({ city: z.enum(['Bern', 'Oslo']) });
 const find = tool(async ({ city }) => `found ${city}`, { name: 'find', description: 'Finds a city.', schema });
 
 eachFamily('LangChain', async ({ model, apiKey, baseURL }) => {
-  const modelKwargs = { seed: Math.trunc(Math.random() * 2 ** 32) };
-  const chat = new ChatOpenAI({ model, apiKey, configuration: { baseURL }, modelKwargs, maxRetries: 0 });
+  const chat = new ChatOpenAI({ model, apiKey, configuration: { baseURL }, maxRetries: 0 });
   const calling = chat.bindTools([find], { tool_choice: 'required', strict: true, parallel_tool_calls: false });
   const question = new HumanMessage('Where?');
   const answer = await calling.invoke([question]);

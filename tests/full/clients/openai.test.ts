@@ -14,7 +14,7 @@ type Reasoned = { readonly reasoning_content?: string };
 
 eachFamily('chat completions', async ({ model, ...options }) => {
   const client = new OpenAI(options);
-  const asked = { model, messages: [question], seed: Math.trunc(Math.random() * 2 ** 32), parallel_tool_calls: false };
+  const asked = { model, messages: [question], parallel_tool_calls: false };
   const tools = [{ type: 'function' as const, function: find }];
   const calling = { ...asked, tools, tool_choice: 'required' as const };
   const { message } = (await client.chat.completions.create(calling)).choices[0] ?? assert.fail();

@@ -30,7 +30,10 @@ export class CallGrammar {
   readonly #rules: Map<string, string>;
   readonly #max: number;
 
-  /** `max`: of calls in an answer. Throws CompletionError for a schema that cannot be held, and for schemas that are too large together. */
+  /**
+   * `max`: of calls in an answer. Throws CompletionError for a schema that cannot be held, and for schemas that are too
+   * large together.
+   */
   constructor(tools: readonly HeldTool[], { rules, max }: { rules: Map<string, string>; max: number }) {
     this.#rules = rules;
     this.#max = max;
