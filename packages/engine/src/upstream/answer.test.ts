@@ -120,8 +120,9 @@ describe('log-probabilities', () => {
   });
 
   it('without any text are an error in the end', async () => {
-    const chunk = delta({ content: '' }, { logprobs: { content: Array(1_000).fill(content[0]) } });
-    await assert.rejects(answer(Array(5).fill(chunk), { topLogprobs: 0 }), failedAs('upstream-failed', /without text/));
+    const chunk = (count: number) => delta({ content: '' }, { logprobs: { content: Array(count).fill(content[0]) } });
+    for (const chunks of [Array(5).fill(chunk(1_000)), [chunk(400_000)]])
+      await assert.rejects(answer(chunks, { topLogprobs: 0 }), failedAs('upstream-failed', /without text/));
   });
 });
 

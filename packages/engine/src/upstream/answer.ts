@@ -103,8 +103,11 @@ class AnswerReader {
     for (const call of chunk.calls) this.#length += call.arguments.length;
     if (this.#length > MAX_TEXT) throw failed(`sent more than ${MAX_TEXT} characters`);
     // Tokens of calls are not emitted.
-    if (topLogprobs !== undefined && !isCallForced && chunk.calls.length === 0) this.#logprobs.push(...chunk.logprobs);
-    if (this.#logprobs.length > MAX_HELD_LOGPROBS) throw failed('sent log-probabilities without text');
+    if (topLogprobs !== undefined && !isCallForced && chunk.calls.length === 0) {
+      if (this.#logprobs.length + chunk.logprobs.length > MAX_HELD_LOGPROBS)
+        throw failed('sent log-probabilities without text');
+      this.#logprobs.push(...chunk.logprobs);
+    }
     if (chunk.reasoning !== '') {
       // The log-probabilities are those of the content.
       this.#logprobs = [];
