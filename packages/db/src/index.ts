@@ -19,7 +19,7 @@ export { tracedDialect } from './dialects/traced-dialect.ts';
 export { holderOf, lockFile, waitForLock } from './file-lock.ts';
 export { lockedDirectories, networkFileSystemOf, sqliteFileOf, warnOfFileSystem } from './file-system.ts';
 export { checkStore, type StoreReport } from './inspection/check-store.ts';
-export { inspectStore, type StoreState } from './inspection/inspect-store.ts';
+export { type InspectedSchema, inspectStore, type StoreState } from './inspection/inspect-store.ts';
 export { readSizes, recordSizes, type TableGrowth, type TableSize } from './inspection/table-sizes.ts';
 export * from './keys/keys.ts';
 export { type Quota, QuotaTable } from './keys/quota.ts';

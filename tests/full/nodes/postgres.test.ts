@@ -56,13 +56,16 @@ describe('the stack service on PostgreSQL', { skip: postgres.skip }, () => {
 
 describe('the database server', { skip: postgres.skip }, () => {
   it('is reported short of connections by the nearest limit, with pools and locks counted', async () => {
-    const connectionsOf = (role: NodeRole) =>
-      needsOf({ databaseConnections: 10, dataDirectory: '/', role }).connections;
-    assert.deepEqual((['all', 'api', 'scanner', 'scheduler'] as const).map(connectionsOf), [14, 13, 10, 14]);
+    const needs = (role: NodeRole) => needsOf({ databaseConnections: 10, dataDirectory: '/', role });
+    const roles = ['all', 'api', 'scanner', 'scheduler'] as const;
+    assert.deepEqual(
+      roles.map((role) => needs(role).connections),
+      [14, 13, 10, 14],
+    );
     await using server = await startPostgres({ max_connections: '60' });
     const url = await server.fresh();
     const assertFound = async (connections: number, status: string, text: RegExp, at = url) => {
-      const { findings } = await checkDatabase(at, { connections, needsSession: true, dataDirectory: '/' });
+      const { findings } = await checkDatabase(at, { ...needs('all'), connections });
       assert.equal(findings[0]?.status, status, findings[0]?.found);
       assert.match(findings[0]?.found ?? '', text);
     };

@@ -176,10 +176,11 @@ describe('a log in a database', { skip: postgres.skip }, () => {
     }
     {
       await using served = await openNode(url);
-      const damage = "update ledger_leaves set hash = sha256('other') where leaf_index = 599";
+      const damage = "update ledger_leaves set hash = sha256('other') where leaf_index in (300, 599)";
       await using _altered = await altered(url, ['ledger_leaves', 'ledger_head'], damage);
       await served.append(leafOf(600));
-      for (const tile of ['tile/0/002.p/89', 'tile/entries/002.p/89'])
+      assert.ok(await served.read('tile/0/002.p/89'), 'with the hashes that it has read before');
+      for (const tile of ['tile/0/001', 'tile/entries/001', 'tile/0/002.p/89', 'tile/entries/002.p/89'])
         await assert.rejects(async () => served.read(tile), failsWith('corrupt-tile'));
     }
     await exec(url, "update ledger_leaves set leaf = 'other' where leaf_index = 300");

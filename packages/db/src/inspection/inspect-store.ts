@@ -38,7 +38,8 @@ export interface StoreConnections {
   readonly limitOf: 'server' | 'database' | 'user';
 }
 
-type InspectedSchema = Pick<StoreSchema, 'migrations' | 'sized' | 'counted'>;
+/** Without `sized`, no sizes are recorded, and none reported. */
+export type InspectedSchema = Pick<StoreSchema, 'migrations' | 'counted'> & Partial<Pick<StoreSchema, 'sized'>>;
 
 const TABLE = 'kysely_migration';
 /** The first fault is enough to report a damaged file. */
@@ -90,7 +91,8 @@ function inspectSqlite(of: InspectedSchema, file: string): StoreState {
   }
   const schema = schemaOf(applied, of.migrations);
   const all = (text: string) => database.prepare(text).all();
-  const sizes = schema === 'current' ? largestFirst(all(sizesSql(of.sized, false)), all(NOTED_SQL)) : [];
+  const { sized } = of;
+  const sizes = schema === 'current' && sized ? largestFirst(all(sizesSql(sized, false)), all(NOTED_SQL)) : [];
   return { ...base, schema, latencyMs, counted, sizes };
 }
 
@@ -196,7 +198,8 @@ async function inspectServer(of: InspectedSchema, client: pg.PoolClient): Promis
   return {
     kind: 'postgres',
     schema,
-    sizes: schema === 'current' ? largestFirst(await all(sizesSql(of.sized, true)), await all(NOTED_SQL)) : [],
+    sizes:
+      schema === 'current' && of.sized ? largestFirst(await all(sizesSql(of.sized, true)), await all(NOTED_SQL)) : [],
     latencyMs,
     counted: counted.rows[0]?.n ?? 0,
     isWritable: row.may_create === true && !row.is_replica,

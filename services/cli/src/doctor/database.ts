@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { inspectStore, StoreError, type StoreState, type TableGrowth } from '@strata/db';
+import { type InspectedSchema, inspectStore, StoreError, type StoreState, type TableGrowth } from '@strata/db';
 import type { Config } from '@strata/stack';
 import { stackSchema } from '@strata/stack/store';
 import { type Finding, bytes as inUnits, ok, problem, warning } from './finding.ts';
@@ -18,6 +18,11 @@ export interface DatabaseCheck {
 }
 
 export interface DatabaseNeeds {
+  readonly schema: InspectedSchema;
+  /** What the rows of the main table are. */
+  readonly counts: string;
+  /** Of the address. */
+  readonly setting: string;
   /** Connections to PostgreSQL that this process may open, for pools and locks. */
   readonly connections: number;
   /** Whether it may hold a session lock, as a scheduler and a gateway do. */
@@ -39,27 +44,29 @@ export function needsOf({
 }: Pick<Config, 'role' | 'databaseConnections' | 'dataDirectory'>): DatabaseNeeds {
   const needsSession = role === 'all' || role === 'scheduler';
   const ledger = role === 'scanner' ? 0 : LEDGER_CONNECTIONS;
-  return { connections: databaseConnections + ledger + (needsSession ? 1 : 0), needsSession, dataDirectory };
+  const connections = databaseConnections + ledger + (needsSession ? 1 : 0);
+  const store = { schema: stackSchema, counts: 'domains', setting: 'STRATA_DATABASE_URL' };
+  return { ...store, connections, needsSession, dataDirectory };
 }
 
 export async function checkDatabase(url: string, needs: DatabaseNeeds): Promise<DatabaseCheck> {
   const check = 'database';
   let state: StoreState;
   try {
-    state = await inspectStore(stackSchema, url);
+    state = await inspectStore(needs.schema, url);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     const means = error.code === 'corrupt' ? 'The data is unreliable.' : 'The service cannot start.';
     const todo = /corrupt|not-a/.test(error.code)
       ? 'Stop the service and restore a backup ("Back up" in docs/operations.md).'
-      : 'Check STRATA_DATABASE_URL and the server.';
+      : `Check ${needs.setting} and the server.`;
     return { state: undefined, findings: [problem(check, { found: error.message, means, todo })] };
   }
   if (state.kind === 'sqlite' && !state.isWritable) return { state, findings: unwritable(url, needs) };
   return { state, findings: judge(state, needs) };
 }
 
-function unwritable(url: string, { dataDirectory }: DatabaseNeeds): Finding[] {
+function unwritable(url: string, { dataDirectory, setting }: DatabaseNeeds): Finding[] {
   const file = path.resolve(url.slice('sqlite:'.length));
   const folder = path.dirname(file);
   const isCreatedAtStart = !existsSync(folder) && folder === path.resolve(dataDirectory);
@@ -70,7 +77,7 @@ function unwritable(url: string, { dataDirectory }: DatabaseNeeds): Finding[] {
       means: 'The service cannot start, or cannot record anything.',
       todo: existsSync(folder)
         ? 'Give the user of the service write permission for the file and its folder.'
-        : 'Create the folder, or correct STRATA_DATABASE_URL.',
+        : `Create the folder, or correct ${setting}.`,
     }),
   ];
 }
@@ -82,7 +89,7 @@ const OF_LIMIT = {
 } as const;
 
 function judge(
-  { kind, schema, latencyMs, counted: domains, sizes, isWritable, connections, clockAheadMs, hasSessions }: StoreState,
+  { kind, schema, latencyMs, counted, sizes, isWritable, connections, clockAheadMs, hasSessions }: StoreState,
   needs: DatabaseNeeds,
 ) {
   const check = 'database';
@@ -139,7 +146,7 @@ function judge(
   if (sizes.length > 0) findings.push(ok('tables', sizes.slice(0, SHOWN_TABLES).map(growthText).join('; ')));
   if (findings.some(({ status }) => status !== 'ok')) return findings;
   const content =
-    schema === 'empty' ? 'empty; the first start creates the tables' : `schema ${schema}, ${domains} domains`;
+    schema === 'empty' ? 'empty; the first start creates the tables' : `schema ${schema}, ${counted} ${needs.counts}`;
   const left = connections ? `, ${connections.used} of ${connections.max} connections used` : '';
   const speed = kind === 'postgres' ? `, ${latencyMs.toFixed(1)} ms a query` : ', no damage found';
   return [ok(check, `${kind}: ${content}${schema === 'empty' && kind === 'sqlite' ? '' : speed}${left}`), ...findings];

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { it } from 'node:test';
+import { openStore as openGatewayStore } from '@strata/gateway/store';
 import { openSignedLedger, rotateSigningKeys } from '@strata/log';
 import { openStore } from '@strata/stack/store';
 import dns from 'dns-packet';
@@ -11,7 +12,7 @@ import { fakeService } from '../../../../tests/support/fake-service.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { assertEnds, jsonOf } from '../test/run-strata.ts';
 import { judgeClock } from './clock.ts';
-import { checkDatabase } from './database.ts';
+import { checkDatabase, needsOf } from './database.ts';
 import { checkDisk, checkFileSystem, judgeDisk } from './disk.ts';
 import type { Finding } from './finding.ts';
 import { checkKeys } from './keys.ts';
@@ -93,7 +94,7 @@ for (const [what, manners, status, words] of resolvers)
 it('strata doctor reports a database that is empty, undamaged, damaged, or unreachable', async () => {
   await using directory = await temporaryDirectory();
   const below = (...names: string[]) => `sqlite:${path.join(directory.path, ...names)}`;
-  const needs = { connections: 10, needsSession: true, dataDirectory: path.join(directory.path, 'data') };
+  const needs = needsOf({ role: 'all', databaseConnections: 10, dataDirectory: path.join(directory.path, 'data') });
   const url = below('strata.db');
   const first = async (at = url) => (await checkDatabase(at, needs)).findings[0] as Finding;
   is('ok', await first(below('data', 'strata.db')), /the first start creates it/);
@@ -232,6 +233,11 @@ it('strata doctor prints all of it as text and as JSON, and ends with 1 where th
   await mkdir(data);
   await writeFile(path.join(data, 'strata.db'), 'this is not a database, although the file is long enough');
   const worker = { STRATA_DATA: directory.path };
+  const gateway = { ...worker, STRATA_INFERENCE_PORT: '0' };
+  await (await openGatewayStore(`sqlite:${path.join(directory.path, 'inference.db')}`))[Symbol.asyncDispose]();
+  const ofGateway = (await jsonOf('doctor --service gateway --json', { env: gateway })) as { findings: Finding[] };
+  const found = ofGateway.findings.find(({ check }) => check === 'database (inference)');
+  assert.equal(found?.found, 'sqlite: schema current, 0 API keys, no damage found');
   for (const [args, env_, words] of [
     ['', env, /^problem {2}database: .+\n {9}The service cannot start\.\n {9}Fix: /m],
     ['', { ...env, STRATA_SCAN: 'perhaps' }, /^problem {2}settings: STRATA_SCAN: /],

@@ -1,4 +1,5 @@
 // The store of the gateway, for the CLI, benches and tests (`@strata/gateway/store`).
 export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from './answers.ts';
+export { gatewaySchema } from './migrations.ts';
 export type { Reputations } from './reputations.ts';
 export { type GatewayStore, type GatewayTables, openStore } from './store.ts';

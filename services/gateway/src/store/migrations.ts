@@ -6,6 +6,7 @@ import {
   createSettings,
   createTable,
   dropForeignTables,
+  type InspectedSchema,
   type Migrations,
   withOldNames,
 } from '@strata/db';
@@ -39,6 +40,8 @@ export const migrations: Migrations = withOldNames({
       .execute();
   },
 });
+
+export const gatewaySchema: InspectedSchema = { migrations, counted: 'api_keys' };
 
 async function createAnswers(db: Kysely<unknown>): Promise<void> {
   await createTable(db, 'answer_receipts', { id: 'generated', key: 'seq' })

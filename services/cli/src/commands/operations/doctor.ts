@@ -150,6 +150,7 @@ function systemResolver(server: string): { readonly address: string; readonly po
 
 async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Promise<Check[]> {
   const { inferenceDirectory } = await import('@strata/gateway');
+  const { gatewaySchema: schema } = await import('@strata/gateway/store');
   const { host, port, dataDirectory, databaseUrl, databaseConnections, upstream, network, explorerUrl, ledgerOrigin } =
     config;
   const ours = { path: '/health', text: /"status":"(?:ok|starting)","version"/ };
@@ -158,7 +159,8 @@ async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Prom
     ...diskChecks(config),
     async () => {
       // One more for the lock of the active gateway.
-      const needs = { connections: databaseConnections + 1, needsSession: true, dataDirectory };
+      const store = { schema, counts: 'API keys', setting: 'STRATA_INFERENCE_DATABASE_URL' };
+      const needs = { ...store, connections: databaseConnections + 1, needsSession: true, dataDirectory };
       const { findings } = await checkDatabase(databaseUrl, needs);
       return findings.map((finding) => ({ ...finding, check: 'database (inference)' }));
     },
