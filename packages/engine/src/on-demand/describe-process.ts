@@ -7,12 +7,9 @@ import { defaultContext } from '../llama/llama-vocabulary.ts';
 import { modelInfo } from '../llama/model-info.ts';
 import { PREFILL_TOKENS } from '../llama/read-tokens.ts';
 import { serveParent } from '../process/serve-parent.ts';
-import type { DescribeOptions, ModelDescription } from './describe-model.ts';
+import { type DescribeOptions, type ModelDescription, PROCESS_BYTES } from './describe-model.ts';
 
 const options = JSON.parse(process.argv[2] ?? '{}') as DescribeOptions;
-
-/** Resident memory of a process before it loads a model: 155 MB measured. */
-const PROCESS_BYTES = 160 * 1024 * 1024;
 
 await serveParent(async () => ({
   info: await describe(options),

@@ -12,7 +12,7 @@ import {
   type OpenedModel,
   openModel,
 } from '../open-model.ts';
-import { describeModel, type ModelDescription } from './describe-model.ts';
+import { describeModel, type ModelDescription, PROCESS_BYTES } from './describe-model.ts';
 import { NotLoadedError } from './load-backoff.ts';
 import { ModelMemory, type ModelMemoryStats } from './model-memory.ts';
 import { OnDemandEngine } from './on-demand-engine.ts';
@@ -87,7 +87,7 @@ function freeBytes([first]: readonly DescribedModel[]): number {
 
 function tooLarge({ id, memoryBytes, info, start }: DescribedModel, budgetBytes: number): EngineError {
   const { contextLength, sizeBytes } = info;
-  const needs = `${formatSize(memoryBytes)} of memory (file ${formatSize(sizeBytes)}, ${start.slots} slots of ${contextLength} tokens, ${start.processes} processes)`;
+  const needs = `${formatSize(memoryBytes)} of memory (file ${formatSize(sizeBytes)}, ${start.slots} slots of ${contextLength} tokens, ${start.processes} processes of ${formatSize(PROCESS_BYTES)})`;
   return new EngineError(
     'model-unusable',
     `the model ${id} needs about ${needs}, more than the ${formatSize(budgetBytes)} that loaded models may use: raise STRATA_MODEL_MEMORY, or lower STRATA_MODEL_CONTEXT, STRATA_MODEL_SLOTS or STRATA_MODEL_PROCESSES`,

@@ -206,7 +206,7 @@ it('strata inference shows which workers of the network made an answer, and how 
   engine.generate = generate;
   const stdout = await strata(`verify ${id}`);
   assert.match(stdout, /^- {6}worker {5}choice 0, tokens 0 to 3: 12D3KooWFirst, reported by the gateway$/m);
-  assert.match(stdout, /^- {6}model {6}the file of the model is claimed, reported by the gateway$/m);
+  assert.match(stdout, /^- {6}model {6}claimed \(a test\), reported by the gateway$/m);
   assert.doesNotMatch(stdout, /^ok +worker/m, 'nothing was checked');
   assert.ok(!stdout.includes('\u001b'), 'only a valid peer id is printed');
 });

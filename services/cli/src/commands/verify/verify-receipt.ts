@@ -7,6 +7,7 @@ import { CommandError, usageError } from '../../errors.ts';
 
 import type { OutputOptions } from '../../output.ts';
 import { checkedKey, gatewayBase } from '../../service-address.ts';
+import { forTerminal } from '../inference/chat.ts';
 import { ledgerFileOf } from './ledger-file.ts';
 import { type LedgerCommandOptions, ledgerOptionsOf } from './ledger-options.ts';
 import { readAnswerFile } from './saved-answer.ts';
@@ -28,6 +29,7 @@ export interface VerifyReceiptOptions extends OutputOptions, LedgerCommandOption
 const unverified = (step: string) => `-      ${step.padEnd(10)}`;
 /** Of the model, as `verified` of the receipt says. */
 const LEVELS: readonly unknown[] = ['pinned', 'audited', 'claimed'];
+const MAX_REASON = 300;
 /** Base58, so that a gateway cannot write other characters to the terminal. */
 const PEER_ID = /^[1-9A-HJ-NP-Za-km-z]{1,128}$/;
 const RECEIPT_ID = /^rwr_[0-9A-HJKMNP-TV-Z]{26}$/;
@@ -122,8 +124,8 @@ function printReported(
   { model, segments }: { readonly model?: unknown; readonly segments?: unknown },
 ): void {
   const report = (step: string, text: string) => stdout.write(`${unverified(step)} ${text}, reported by the gateway\n`);
-  const { level } = Object(Object(model).verified) as Readonly<Record<string, unknown>>;
-  if (LEVELS.includes(level)) report('model', `the file of the model is ${level}`);
+  const { level, reason } = Object(Object(model).verified) as Readonly<Record<string, unknown>>;
+  if (LEVELS.includes(level)) report('model', `${level} (${forTerminal(String(reason)).slice(0, MAX_REASON)})`);
   for (const segment of Array.isArray(segments) ? (segments as unknown[]) : []) {
     const { choice, worker, from, to } = Object(segment) as Readonly<Record<string, unknown>>;
     const isValid = [choice, from, to].every(Number.isSafeInteger) && PEER_ID.test(String(worker));
