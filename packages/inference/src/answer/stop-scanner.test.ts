@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
-import { readChatRequest } from '../request/request.ts';
-import { readResponsesRequest } from '../request/responses-request.ts';
 import { StopScanner } from './stop-scanner.ts';
 
 function sent(pieces: readonly string[], stops: readonly string[]): { text: string; stop: string | undefined } {
@@ -38,25 +36,5 @@ describe('stop strings', () => {
       if (stop === undefined) assert.equal(text, complete);
       else assert.equal(complete.slice(text.length, text.length + stop.length), stop);
     });
-  });
-});
-
-describe('a request', () => {
-  const user = { role: 'user', content: 'a' };
-  it('of the Responses API is read as a conversation, and an error names the item of the request', () => {
-    const read = (...input: object[]) => readResponsesRequest({ model: 'm', input });
-    const says = { role: 'assistant', content: 'b' };
-    const thinks = { type: 'reasoning', summary: [{ type: 's', text: 'h' }] };
-    const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
-    const texts = { ...thinks, encrypted_content: 'x', content: [{ type: 'reasoning_text', text: 'hm' }] };
-    const { messages } = read(user, thinks, says, call, texts, call, call, thinks, user).chat;
-    const written = messages.map(({ content, reasoning, toolCalls }) => [content, reasoning, toolCalls?.length].join());
-    assert.deepEqual(written, ['a,,', 'b,h,1', ',hm,2', 'a,,']);
-    assert.throws(() => read(user, { ...user, role: 'x' }), { param: 'input[1].role' });
-  });
-  it('may have a bias from -100 to 100 for a token', () => {
-    const read = (logit_bias: object) => readChatRequest({ model: 'm', messages: [user], logit_bias });
-    assert.deepEqual([...read({ 1: -100, 2: 100 }).sampling.logitBias].flat(), [1, -100, 2, 100]);
-    for (const bias of [-101, 101]) assert.throws(() => read({ 1: bias }), { param: /^logit_bias/ });
   });
 });

@@ -133,7 +133,7 @@ function messagesOf({ input, instructions }: Given): { readonly messages: unknow
   else {
     for (const [i, each] of input.entries()) {
       if (each.type === 'reasoning') {
-        reasoning = reasoningOf(each) ?? reasoning;
+        reasoning = [reasoning, reasoningOf(each)].filter(Boolean).join('\n\n') || undefined;
         continue;
       }
       const message = messageOf(each, i);
