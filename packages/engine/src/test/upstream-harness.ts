@@ -37,7 +37,7 @@ export function useUpstream(): World {
   return world;
 }
 
-const request = (more: object = {}): ChatRequest =>
+export const request = (more: object = {}): ChatRequest =>
   readChatRequest({ model: 'ours', messages: [{ role: 'user', content: 'hi' }], ...more });
 
 export const noUsage = (): UpstreamUsage => ({ promptTokens: 0, completionTokens: 0, cachedTokens: 0 });

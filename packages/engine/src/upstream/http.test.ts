@@ -6,7 +6,18 @@ import { PassThrough } from 'node:stream';
 import { beforeEach, describe, it } from 'node:test';
 import { stopTime } from '../../../../tests/support/stopped-time.ts';
 import { begin, events, HELLO, MODEL, refuses, type Script, says, startScripted, streams } from '../test/scripted.ts';
-import { chat, endOf, failedAs, KEY, reading, refusedAs, textOf, useUpstream } from '../test/upstream-harness.ts';
+import {
+  asking,
+  chat,
+  endOf,
+  failedAs,
+  KEY,
+  reading,
+  refusedAs,
+  request,
+  textOf,
+  useUpstream,
+} from '../test/upstream-harness.ts';
 import { streamEvents } from './response.ts';
 
 describe('a server that sends nothing', () => {
@@ -18,10 +29,16 @@ describe('a server that sends nothing', () => {
     ['before the first event', 60, /sent nothing for/, (response) => void begin(response).flushHeaders()],
     ['in the middle', 60_000, /for 60 ms/, (response) => void begin(response).write(events(says('half')))],
   ] as [string, number, RegExp, Script][])
-    it(`is given up ${name}, and the connection is closed`, async () => {
+    it(`is given up ${name}, and the connection is closed`, async (t) => {
+      const pass = stopTime(t);
       world.server.script(script);
       const upstream = await world.open({ ...waits, firstTokenMs });
-      await assert.rejects(chat(upstream), failedAs('upstream-failed', message));
+      let isOver = false;
+      const failing = assert.rejects(chat(upstream), failedAs('upstream-failed', message)).finally(() => {
+        isOver = true;
+      });
+      for (; !isOver; pass(5)) await new Promise(setImmediate);
+      await failing;
       await world.server.asked[0]?.closed;
     });
 
@@ -84,9 +101,10 @@ describe('a caller that leaves', { timeout: 60_000 }, () => {
     world.server.script(endless);
     const leaving = new AbortController();
     await assert.rejects(async () => {
-      for await (const { kind } of reading(await world.open(), { signal: leaving.signal })) {
+      const upstream = await world.open();
+      for await (const deltas of upstream.chat(request(), asking({ signal: leaving.signal }))) {
         assert.equal(leaving.signal.aborted, false, 'nothing more arrives');
-        if (kind === 'text') leaving.abort(reason);
+        if (deltas.some(({ kind }) => kind === 'text')) leaving.abort(reason);
       }
     }, reason);
     await closedAtOnce();
