@@ -1,6 +1,7 @@
 // The models that share a memory budget: loaded at their first use; the least recently used ones are closed for it.
 import { Semaphore } from '@strata/limits';
 import { type Engine, EngineError } from '../engine.ts';
+import type { ModelLog } from '../open-model.ts';
 import { LoadBackoff, NotLoadedError } from './load-backoff.ts';
 
 export interface LoadableModel {
@@ -11,10 +12,8 @@ export interface LoadableModel {
   load(signal: AbortSignal): Promise<Engine>;
 }
 
-type Log = (facts: Readonly<Record<string, unknown>>, message: string) => void;
-
 export interface ModelMemoryDeps {
-  readonly log: { readonly info: Log; readonly error: Log };
+  readonly log: Pick<ModelLog, 'info' | 'error'>;
   /** Monotonic clock. */
   readonly nowMs: () => number;
 }
