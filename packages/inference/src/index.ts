@@ -53,6 +53,7 @@ export {
   FrameError,
   type FrameErrorCode,
 } from './network/protocol/frame-codec.ts';
+export type { Offer, OfferedModel } from './network/protocol/offer.ts';
 export {
   bytesSha256,
   type ObservedSegment,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Offer, OfferedModel } from '../protocol/frame.ts';
+import type { Offer, OfferedModel } from '../protocol/offer.ts';
 import { Directory } from './directory.ts';
 import { modelGroups } from './model-groups.ts';
 import { bindNames, isModelName, type ModelGroup } from './model-name.ts';

@@ -1,5 +1,5 @@
 // The directory of workers and their models: accepts signed offers, bounded in number, and drops expired ones.
-import type { Offer } from '../protocol/frame.ts';
+import type { Offer } from '../protocol/offer.ts';
 
 export interface DirectoryOptions {
   /**

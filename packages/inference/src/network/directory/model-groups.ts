@@ -1,6 +1,6 @@
 // Groups workers that have the same model file, and combines their descriptions of it. The descriptions determine the
 // name and the displayed facts of a model, never how answers are checked: those rules are in the vocabulary file.
-import type { OfferedModel } from '../protocol/frame.ts';
+import type { OfferedModel } from '../protocol/offer.ts';
 import { isModelName, type ModelGroup } from './model-name.ts';
 
 export interface ModelGroupsOptions {

@@ -1,5 +1,5 @@
 // Valid model names, and the file that a name refers to if several files claim it.
-import type { OfferedModel } from '../protocol/frame.ts';
+import type { OfferedModel } from '../protocol/offer.ts';
 
 /** Workers that have the same file and agree on its vocabulary. */
 export interface ModelGroup {

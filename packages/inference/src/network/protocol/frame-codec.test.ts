@@ -5,9 +5,10 @@ import { describe, it } from 'node:test';
 import protobuf from 'protobufjs';
 import { GREEDY } from '../../sampling.ts';
 import { type Draw, drawFrom, drawn, randomFrame } from '../test/random-frames.ts';
-import { Frame, type FrameOf, Offer, SegmentReceipt } from './frame.ts';
+import { Frame, type FrameOf, SegmentReceipt } from './frame.ts';
 import * as codec from './frame-codec.ts';
 import { decodeFrame, encodeFrame, FrameError, type FrameErrorCode } from './frame-codec.ts';
+import { Offer } from './offer.ts';
 import { wireTypeOfKinds } from './wire-types.ts';
 import { writeMessage } from './wire-writer.ts';
 

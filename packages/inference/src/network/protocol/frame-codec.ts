@@ -1,5 +1,6 @@
 // Encodes and decodes frames. Malformed bytes and invalid values throw FrameError.
-import { Frame, Offer, SegmentReceipt } from './frame.ts';
+import { Frame, SegmentReceipt } from './frame.ts';
+import { Offer } from './offer.ts';
 import { type Loose, readMessage } from './wire-reader.ts';
 import { FrameError, wireType, wireTypeOfKinds } from './wire-types.ts';
 import { writeMessage } from './wire-writer.ts';

@@ -6,8 +6,9 @@ import { describe, it } from 'node:test';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import protobuf from 'protobufjs';
 import { networkVectors, plain } from '../test/vectors.ts';
-import { FAILURE_CODES, Frame, MAX_PART_BYTES, Offer, PROTOCOL, PROTOCOL_VERSION, SegmentReceipt } from './frame.ts';
+import { FAILURE_CODES, Frame, MAX_PART_BYTES, PROTOCOL, PROTOCOL_VERSION, SegmentReceipt } from './frame.ts';
 import { decodeFrame, decodeOffer, decodeSegmentReceipt } from './frame-codec.ts';
+import { Offer } from './offer.ts';
 import {
   bytesSha256,
   type ObservedSegment,

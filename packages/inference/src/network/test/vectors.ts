@@ -2,8 +2,9 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { ed25519Key } from '../../../../../tests/support/ed25519.ts';
 import { chooseToken, GREEDY, gumbel, uniform } from '../../sampling.ts';
-import { FAILURE_CODES, Frame, type Offer, type SegmentReceipt } from '../protocol/frame.ts';
+import { FAILURE_CODES, Frame, type SegmentReceipt } from '../protocol/frame.ts';
 import { decodeFrame, encodeFrame, encodeOffer, encodeSegmentReceipt, FrameError } from '../protocol/frame-codec.ts';
+import type { Offer } from '../protocol/offer.ts';
 import * as segments from '../protocol/segment.ts';
 import { drawFrom, randomFrame } from './random-frames.ts';
 
