@@ -23,7 +23,7 @@ const BUILDS = {
     gpu: 'vulkan',
     needs: 'a Vulkan driver and its loader (Debian: libvulkan1)',
   },
-  arm: { systems: ['linux-arm64', 'linux-arm'], packages: [''], mib: 10, gpu: false, needs: 'glibc' },
+  arm: { systems: ['linux-arm64', 'linux-arm'], packages: [''], mib: 7, gpu: false, needs: 'glibc' },
 } as const;
 
 const run = promisify(execFile);
