@@ -185,6 +185,8 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     await list.getByRole('button', { name: 'Delete Senders' }).click();
     await page.keyboard.press('Escape');
     await focusIs('Delete Senders');
+    // The focus is back before the dialog's close event, which takes it from the page.
+    await page.locator('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter');
     // It was the displayed conversation.
