@@ -73,19 +73,24 @@ export function evidenceFromRecord(record: unknown, { keepSource = false } = {})
     const issue = parsed.error.issues[0];
     throw new RecordError(issue?.path.map(String).join('.') || 'record', issue?.message ?? 'is not a record');
   }
-  const name = parseDomain(parsed.data.domain);
+  return evidenceOf(parsed.data, { keepSource });
+}
+
+/** The same for a record that is parsed. Throws RecordError if its domain is not valid. */
+export function evidenceOf(record: DomainRecord, { keepSource = false } = {}): Evidence {
+  const name = parseDomain(record.domain);
   if (!name.ok) throw new RecordError('domain', name.message);
   const { domain } = name;
   return {
     domain,
     observedAt: NO_TIME,
     durationMs: 0,
-    dns: dnsPart(domain, parsed.data),
-    addresses: addressPart(domain, parsed.data),
-    http: httpPart(domain, parsed.data, keepSource),
-    tls: tlsPart(parsed.data.tls_issuer),
-    ...policyPart(parsed.data),
-    ...filePart(parsed.data),
+    dns: dnsPart(domain, record),
+    addresses: addressPart(domain, record),
+    http: httpPart(domain, record, keepSource),
+    tls: tlsPart(record.tls_issuer),
+    ...policyPart(record),
+    ...filePart(record),
   };
 }
 

@@ -3,8 +3,10 @@
 export { detect } from './detect.ts';
 export * from './evidence/evidence.ts';
 export { extractPage, type PageOptions } from './evidence/page.ts';
+export { exampleProblems, patternProblems, recordOf } from './examples.ts';
 export { evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
-export type { FingerprintSet, LoadReport } from './fingerprints/read/fingerprint-set.ts';
+export { factsOf } from './fingerprints/facts.ts';
+export { type FingerprintSet, type LoadReport, slugOf } from './fingerprints/read/fingerprint-set.ts';
 export { readFingerprints, type SetFile } from './fingerprints/read/read-set.ts';
 export type { ChangeType, Importance, NewChange, ServiceChange } from './history/change.ts';
 export type { OpenInterval } from './history/intervals.ts';
@@ -45,8 +47,10 @@ export { type KnownRecords, type RecordInterval, UNMEASURED } from './records/pl
 export { MAX_VALUE_LENGTH, RECORD_KINDS, type RecordKind, recordValue } from './records/record-kinds.ts';
 export { Provider, productKeysOf } from './rulebook/catalog.ts';
 export { KINDS, type Kind } from './rulebook/kinds.ts';
-export { loadCatalog } from './rulebook/load-catalog.ts';
+export { CatalogError, loadCatalog } from './rulebook/load-catalog.ts';
+export { patternsOf } from './rulebook/patterns.ts';
 export { type CompileOptions, compileRulebook, type Rulebook } from './rulebook/rulebook.ts';
 export { SectorListError, sectorListOf } from './sector/sector-list.ts';
 export { SECTORS } from './sector/sector-types.ts';
 export { spfNamesToQuery } from './spf/reach.ts';
+export { type Fact, type Suggestion, suggestionsOf } from './suggestions.ts';

@@ -1,6 +1,7 @@
 // The `strata` command. Exit codes: 0 success, 1 failure, 2 usage error, 130 interrupted; the help of `verify` lists further ones.
 import type { Config } from '@strata/stack';
 import { Command } from 'commander';
+import { addCatalogCommands } from './commands/catalog/catalog-commands.ts';
 import { addInferenceCommands } from './commands/inference/inference-commands.ts';
 import { addLogCommands } from './commands/log/log-commands.ts';
 import { addOperationsCommands } from './commands/operations/operations-commands.ts';
@@ -65,6 +66,7 @@ function program(context: CommandContext, owner: DataOwner): Command {
     context,
     config,
   );
+  addCatalogCommands(strata, context);
   addInferenceCommands(strata.command('inference').description('gateway, workers, models and chat'), context, owner);
   addLogCommands(strata, context);
   addMcpCommand(strata, context);

@@ -1,5 +1,6 @@
 // The schema of the catalog. catalog/ has one entry for each provider.
 import { z } from 'zod';
+import { DomainRecord } from '../explain-record.ts';
 import { CATEGORIES } from '../profile.ts';
 import { KINDS } from './kinds.ts';
 
@@ -18,6 +19,10 @@ const Texts = z.array(Text).min(1);
  * is unknown which release `Drupal 10` is, and an advisory would be matched against the wrong one.
  */
 const VersionPrefix = z.string().max(64);
+
+/** A record as `strata stack explain` reads it, of `example.com` unless it names a domain; unknown fields are refused. */
+export const Example = z.strictObject({ ...DomainRecord.shape, domain: z.string().max(253).default('example.com') });
+export type Example = z.infer<typeof Example>;
 
 /**
  * Patterns by evidence; each array's members are alternatives. All hosts are suffix patterns. A rule's category may differ
@@ -81,6 +86,18 @@ export const RuleGroup = z
     tls: Texts.optional(),
     /** This rule group marks a domain as parked (for sale, a registrar's placeholder). */
     parking: z.literal(true).optional(),
+    /** The vendor's document that tells customers to publish this; groups of one category may have different ones. */
+    source: z.url({ protocol: /^https$/ }).optional(),
+    /** The day on which somebody last compared the patterns with the source. */
+    verified_at: z.iso.date().optional(),
+    /** Records that show the provider in this category. */
+    examples: z.array(Example).min(1).optional(),
+    /** Similar records that do not. */
+    counterexamples: z.array(Example).min(1).optional(),
+  })
+  .refine(({ source, verified_at }) => (source === undefined) === (verified_at === undefined), {
+    error: 'source and verified_at belong together',
+    path: ['verified_at'],
   })
   .readonly();
 

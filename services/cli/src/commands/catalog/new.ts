@@ -1,0 +1,90 @@
+// `strata catalog new`: adds an entry to the file of the catalog that it belongs to.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { entries, fileOf } from '@strata/catalog';
+import { CatalogError, loadCatalog, type Provider, patternsOf, recordOf, slugOf } from '@strata/detect';
+import type { CommandContext } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+
+export interface NewOptions {
+  readonly website: string;
+  readonly category: string;
+  readonly kind: readonly string[];
+  readonly pattern: readonly string[];
+  readonly source: string;
+}
+
+/** Nothing is written if the catalog would not be valid with the entry. */
+export function newProvider(
+  { stdout }: Pick<CommandContext, 'stdout'>,
+  name: string,
+  { website, category, kind, pattern, source }: NewOptions,
+): void {
+  if (pattern.length === 0) throw usageError('--pattern is missing: what does a customer publish?');
+  const id = slugOf(name);
+  const group = { category, ...groupOf(pattern), source, verified_at: new Date().toISOString().slice(0, 10) };
+  const entry = (more: object) => ({ id, name, website, kinds: kind, rules: [{ ...group, ...more }] });
+  const added = checked(entry({})).at(-1);
+  const examples = added?.rules.flatMap((rule) => patternsOf(rule).map(recordOf));
+  const file = fileOf(id);
+  writeFileSync(file, insert(readFileSync(file, 'utf8'), entry({ examples })));
+  stdout.write(`${file}: added ${id}\n`);
+}
+
+/** The catalog with the entry. */
+function checked(entry: object): readonly Provider[] {
+  try {
+    return loadCatalog([...entries, entry]);
+  } catch (error) {
+    if (error instanceof CatalogError) throw usageError(error.problems.join('\n'));
+    throw error;
+  }
+}
+
+/** `mx=a.example` and so on as the fields of a group. */
+function groupOf(patterns: readonly string[]): object {
+  const pairs = patterns.map((text) => {
+    const [, field = '', value = ''] = /^([a-zA-Z]+)=(.+)$/s.exec(text) ?? [];
+    if (value === '') throw usageError(`--pattern ${text}: write FIELD=VALUE, such as mx=example.net`);
+    return { field, value };
+  });
+  const isPage = (field: string) => ['generator', 'asset', 'marker'].includes(field);
+  const html = pairs.filter(({ field }) => isPage(field));
+  return {
+    ...fieldsOf(pairs.filter(({ field }) => !isPage(field))),
+    ...(html.length === 0 ? {} : { html: fieldsOf(html) }),
+  };
+}
+
+function fieldsOf(pairs: readonly { readonly field: string; readonly value: string }[]): object {
+  const fields = Map.groupBy(pairs, ({ field }) => field);
+  return Object.fromEntries(
+    [...fields].map(([field, all]) => [field, all.map(({ value }) => readPattern(field, value))]),
+  );
+}
+
+function readPattern(field: string, value: string): unknown {
+  if (/^(?:asn|mailAsn|nsAsn)$/.test(field)) return Number(value.replace(/^AS/i, ''));
+  const [first = '', rest] = split(value, field === 'named' ? '=' : ': ');
+  if (field === 'named') return { label: first, target: rest };
+  if (field === 'header') return rest === undefined ? { name: first } : { name: first, value: rest };
+  return value;
+}
+
+function split(text: string, separator: string): readonly [string, string?] {
+  const at = text.indexOf(separator);
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + separator.length)];
+}
+
+/** The file with the entry at its place; the others keep their lines. */
+function insert(file: string, entry: { readonly id: string }): string {
+  // As the formatter writes it: short lists on a line.
+  const text = JSON.stringify(entry, null, 2)
+    .replace(/^/gm, '    ')
+    .replace(
+      /\[\s+("[^"]*"(?:,\s+"[^"]*")*|\d+(?:,\s+\d+)*)\s+\]/g,
+      (_, list: string) => `[${list.replace(/\n\s+/g, ' ')}]`,
+    );
+  const next = [...file.matchAll(/^ {4}\{\n {6}"id": "([^"]+)"/gm)].find(([, id = '']) => id > entry.id);
+  if (next) return `${file.slice(0, next.index)}${text},\n${file.slice(next.index)}`;
+  return file.replace(/\n {2}\]\n\}\n$/, `,\n${text}\n  ]\n}\n`);
+}
