@@ -9,10 +9,11 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 const root = path.join(import.meta.dirname, '../..');
 const guide = readFileSync(path.join(root, 'CONTRIBUTING.md'), 'utf8');
 
-const PROVIDER = {
-  ...{ id: 'zz-recipe-mail', name: 'ZZ Recipe Mail', website: 'https://recipe-mail.example', kinds: ['mailbox'] },
-  rules: [{ category: 'email', mx: ['recipe-mail.example'] }],
-};
+const PROVIDER = [
+  ...['catalog', 'new', 'ZZ Recipe Mail', '--website', 'https://recipe-mail.example', '--category', 'email'],
+  ...['--kind', 'mailbox', '--pattern', 'mx=recipe-mail.example', '--pattern', 'header=server: ZZ Mail'],
+  ...['--source', 'https://docs.recipe-mail.example/dns'],
+];
 const ROUTE = `import { route } from '@strata/http';
 import { z } from 'zod';
 const output = { kind: 'signed', schema: z.object({ recipe: z.string() }) };
@@ -54,8 +55,13 @@ describe('a recipe', { timeout: 120_000 }, () => {
     assert.match(read(file), where, file);
     writeFileSync(at(file), read(file).replace(where, by));
   };
-  const run = (args: string, input = '') =>
-    execFileSync(process.execPath, args.split(' '), { cwd: copy.path, encoding: 'utf8', input, stdio: 'pipe' });
+  const run = (args: string | readonly string[], input = '') =>
+    execFileSync(process.execPath, typeof args === 'string' ? args.split(' ') : args, {
+      cwd: copy.path,
+      encoding: 'utf8',
+      input,
+      stdio: 'pipe',
+    });
   /** The path in the recipe that ends like this. */
   const named = (recipe: string, end: string) => {
     const text = guide.split(`## ${recipe}\n`)[1]?.split('\n## ')[0] ?? '';
@@ -64,12 +70,13 @@ describe('a recipe', { timeout: 120_000 }, () => {
   };
 
   it('adds a provider, which is detected', () => {
-    const file = `${named('Add a provider', 'catalog/')}email.json`;
-    const entries = [...(JSON.parse(read(file)) as { id: string }[]), PROVIDER];
-    writeFileSync(at(file), JSON.stringify(entries.sort((a, b) => (a.id < b.id ? -1 : 1))));
-    run('--test catalog/catalog.test.ts');
+    const cli = 'services/cli/src/main.ts';
+    assert.match(run([cli, ...PROVIDER]), /z\.json: added zz-recipe-mail/);
+    assert.match(read(`${named('Add a provider', 'providers/')}z.json`), /"examples": \[\n +\{\n +"mx"/);
+    for (const command of ['lint', 'test']) run([cli, 'catalog', command, 'zz-recipe-mail']);
+    assert.match(run([cli, 'catalog', 'explain', 'zz recipe mail']), /email +mx +recipe-mail\.example +https:/);
     const evidence = { domain: 'example.com', mx: [{ preference: 10, exchange: 'mx.recipe-mail.example' }] };
-    assert.match(run('services/cli/src/main.ts stack explain', JSON.stringify(evidence)), /"ZZ Recipe Mail"/);
+    assert.match(run([cli, 'stack', 'explain'], JSON.stringify(evidence)), /"ZZ Recipe Mail"/);
   });
 
   it('adds a route, a page, a metric and a migration, which the service has', () => {

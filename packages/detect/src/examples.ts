@@ -76,7 +76,9 @@ export function patternProblems(providers: readonly Provider[], rulebook: Rulebo
   return providers.flatMap(({ id, rules }) =>
     rules.flatMap(({ category, parking = false, ...patterns }, group) =>
       patternsOf({ category, ...patterns }).flatMap((each) => {
-        const { state, services } = detect(evidenceOf(Example.parse(recordOf(each))), rulebook);
+        // A registrar's page alone could be anybody's; with name servers the name is registered.
+        const record = Example.parse({ ...(parking && { ns: ['ns1.example.net'] }), ...recordOf(each) });
+        const { state, services } = detect(evidenceOf(record), rulebook);
         if (parking && state === 'parked') return [];
         const { channel, path, pattern } = each;
         const own = services.filter(({ provider }) => provider === id);

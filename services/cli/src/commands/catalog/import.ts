@@ -1,5 +1,6 @@
 // `strata catalog import`: published patterns as suggestions for the catalog. Writes nothing.
 import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { entries, fileOf } from '@strata/catalog';
 import {
   compileRulebook,
@@ -21,7 +22,7 @@ const FactLine = z.strictObject({
   provider: z.string().min(1).max(64),
   website: z.string().max(256).optional(),
   field: z.string().max(32),
-  value: z.unknown(),
+  value: z.union([z.string(), z.number(), z.record(z.string(), z.string())]),
   source: z.url().max(512).optional(),
 });
 
@@ -32,8 +33,8 @@ export async function importPatterns(
   { json }: OutputOptions,
 ): Promise<void> {
   const catalog = loadCatalog(entries);
-  const lists = paths.filter((path) => path.endsWith('.ndjson'));
-  const sets = paths.filter((path) => !path.endsWith('.ndjson'));
+  const lists = paths.filter((each) => each.endsWith('.ndjson'));
+  const sets = paths.filter((each) => !each.endsWith('.ndjson'));
   const listed = await Promise.all(lists.map(readFacts));
   const ofSets = sets.length === 0 ? { facts: [], skipped: 0 } : factsOf((await loadFingerprints(sets)).set, catalog);
   const suggestions = suggestionsOf([...listed.flat(), ...ofSets.facts], compileRulebook(catalog));
@@ -59,7 +60,7 @@ async function readFacts(file: string): Promise<readonly Fact[]> {
       return [FactLine.parse(JSON.parse(line))];
     } catch (cause) {
       const [issue] = cause instanceof z.ZodError ? cause.issues : [];
-      const reason = issue ? `${issue.path.join('.')}: ${issue.message}` : 'it is not JSON';
+      const reason = issue ? `${issue.path.join('.') || 'the fact'}: ${issue.message}` : 'it is not JSON';
       throw usageError(`${file}, line ${at + 1}: ${reason}`, cause);
     }
   });
@@ -71,11 +72,11 @@ function printDifference(stdout: OutputStream, suggestions: readonly Suggestion[
   for (const [id, all] of [...byProvider].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const [{ id: known, name, provider, website = '' }] = all as [Suggestion];
     const what = known === undefined ? `new provider ${name ?? provider} ${website}` : 'known provider';
-    stdout.write(`${fileOf(id)}: ${id}, ${plainText(what)}\n`);
+    stdout.write(`${path.relative('', fileOf(id))}: ${id}, ${plainText(what)}\n`);
     for (const { category, field, value, state, shown, source = '' } of all) {
       const note = state === 'new' ? source : `${state === 'conflict' ? 'shows ' : ''}${shown.join(', ')} ${source}`;
       const text = typeof value === 'string' ? value : JSON.stringify(value);
-      stdout.write(plainText(`${state === 'new' ? '+' : '!'} ${category} ${field}: ${text}  ${note}`).trimEnd() + '\n');
+      stdout.write(`${plainText(`${state === 'new' ? '+' : '!'} ${category} ${field}: ${text}  ${note}`).trimEnd()}\n`);
     }
     stdout.write('\n');
   }

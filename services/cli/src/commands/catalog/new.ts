@@ -1,5 +1,6 @@
 // `strata catalog new`: adds an entry to the file of the catalog that it belongs to.
 import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { entries, fileOf } from '@strata/catalog';
 import { CatalogError, loadCatalog, type Provider, patternsOf, recordOf, slugOf } from '@strata/detect';
 import type { CommandContext } from '../../context.ts';
@@ -27,7 +28,7 @@ export function newProvider(
   const examples = added?.rules.flatMap((rule) => patternsOf(rule).map(recordOf));
   const file = fileOf(id);
   writeFileSync(file, insert(readFileSync(file, 'utf8'), entry({ examples })));
-  stdout.write(`${file}: added ${id}\n`);
+  stdout.write(`${path.relative('', file)}: added ${id}\n`);
 }
 
 /** The catalog with the entry. */

@@ -1,0 +1,86 @@
+// The commands for the catalog as it is here; tests/full/recipes.test.ts adds an entry to a copy.
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { it } from 'node:test';
+import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
+import { assertEnds } from '../../test/run-strata.ts';
+
+const NEW = [
+  'catalog',
+  'new',
+  'Some Mail',
+  '--website',
+  'https://some.example',
+  '--source',
+  'https://some.example/dns',
+];
+
+it('strata catalog lint counts what the catalog has, and names what an entry lacks', async () => {
+  const { stdout } = await assertEnds('catalog lint', 0, /^$/);
+  assert.match(stdout, /providers +\d{4} *\npatterns +\d{4} *\npatterns with a source +\d/);
+  await assertEnds('catalog lint fastmail', 1, /fastmail rules\.1: no source\nfastmail rules\.1: no examples/);
+  await assertEnds('catalog lint no-such', 2, /no provider with the id 'no-such'/);
+});
+
+it('strata catalog test runs the patterns of the named providers', async () => {
+  assert.equal((await assertEnds('catalog test fastmail zoho-mail', 0, /^$/)).stdout, 'tested 2 providers\n');
+});
+
+it('strata catalog explain prints each pattern, by any name of the provider', async () => {
+  const { stdout } = await assertEnds(['catalog', 'explain', 'G Suite'], 0, /^$/);
+  assert.match(
+    stdout,
+    /^Google Workspace \(google-workspace\), of Google: mailbox.+https:.+\n\ncategory +evidence +pattern/,
+  );
+  assert.match(stdout, /\nemail +mx +\S+google\.com/);
+  await assertEnds('catalog explain nobody', 2, /has no provider 'nobody'/);
+});
+
+it('strata catalog import prints what published patterns would add, and what the catalog reads as another provider', async () => {
+  await using folder = await temporaryDirectory();
+  const at = (name: string) => path.join(folder.path, name);
+  const facts = [
+    { provider: 'Fastmail', field: 'mx', value: 'messagingengine.com' },
+    { provider: 'fastmail', field: 'mx', value: 'mx.fastmail-next.example', source: 'https://docs.example/' },
+    { provider: 'Some Mail', field: 'mx', value: 'in1-smtp.messagingengine.com' },
+    { provider: 'Some Mail', field: 'mxx', value: 'x' },
+  ];
+  await writeFile(at('facts.ndjson'), facts.map((fact) => JSON.stringify(fact)).join('\n'));
+  const set = {
+    Acme: {
+      ...{ cats: [1], website: 'https://acme.example', headers: { 'x-acme': '' }, cookies: { acme_id: '' } },
+      ...{
+        scriptSrc: ['cdn\\.acme\\.example/lib', 'acme-(?:\\d+)'],
+        dns: { TXT: ['^acme-site='], MX: '\\.acme\\.example' },
+      },
+    },
+  };
+  await writeFile(at('set.json'), JSON.stringify(set));
+  const { stdout } = await assertEnds(['catalog', 'import', at('facts.ndjson'), at('set.json')], 0, /^$/);
+  const lines = stdout.split('\n');
+  for (const line of [
+    '+ email mx: mx.fastmail-next.example  https://docs.example/',
+    '! email mx: in1-smtp.messagingengine.com  shows fastmail',
+    '+ web_platform header: {"name":"x-acme"}',
+    '+ web_platform cookie: acme_id',
+    '+ web_platform html.asset: cdn.acme.example/lib',
+    '+ verified_service txt: acme-site=',
+    '6 suggestions; 1 known, 1 that show another provider, 1 invalid, 1 without a literal',
+  ])
+    assert.ok(lines.includes(line), `${line} is not in\n${stdout}`);
+  await writeFile(at('bad.ndjson'), '\n{"provider": "x", "field": "mx"}\n');
+  await assertEnds(['catalog', 'import', at('bad.ndjson')], 2, /bad\.ndjson, line 2: value: /);
+  await assertEnds(['catalog', 'import', at('none.ndjson')], 2, /does not exist/);
+});
+
+for (const [args, words] of [
+  [[...NEW, '--category', 'email'], /--pattern is missing/],
+  [[...NEW, '--category', 'email', '--pattern', 'mx'], /--pattern mx: write FIELD=VALUE/],
+  [[...NEW, '--category', 'mail', '--pattern', 'mx=some.example'], /some-mail rules\.0\.category: /],
+  [[...NEW, '--category', 'email', '--pattern', 'max=some.example'], /some-mail rules\.0: Unrecognized key: "max"/],
+  [[...NEW, '--category', 'email', '--pattern', 'mx=messagingengine.com'], /already a pattern of fastmail/],
+  [[...NEW.with(2, 'Fastmail'), '--category', 'email', '--pattern', 'mx=some.example'], /fastmail id: occurs twice/],
+] as const)
+  it(`strata catalog new refuses ${args.slice(7).join(' ')}, and writes nothing: ${words.source}`, () =>
+    assertEnds(args, 2, words).then(() => {}));
