@@ -71,7 +71,9 @@ it('every pattern of the catalog shows its provider in its category, or that the
     for (const group of rules) {
       const { html, ...byRecord } = group;
       const addresses = byRecord.address?.flatMap(({ at }) => at) ?? [];
-      const patterns = Object.values({ ...byRecord, ...html, address: addresses }).filter(Array.isArray).flat();
+      const patterns = Object.values({ ...byRecord, ...html, address: addresses })
+        .filter(Array.isArray)
+        .flat();
       const records = Object.entries(recordsOf(group));
       assert.equal(records.flatMap(([, all]) => all).length, patterns.length, `${id} has a kind without records`);
       for (const each of records.flatMap(([kind, all]) => all.map((record) => [kind, record] as const))) {
