@@ -20,7 +20,7 @@ const Texts = z.array(Text).min(1);
  */
 const VersionPrefix = z.string().max(64);
 
-/** Addresses in the form of RFC 5952, and the provider's own document that tells its customers to use them. */
+/** Addresses in the form of RFC 5952, and the document in which the provider gives them to its customers. */
 const PublishedAddresses = z.strictObject({
   at: z.array(z.string().refine(isCanonicalAddress, 'an address as in RFC 5952')).min(1),
   source: z.url({ protocol: /^https$/ }),

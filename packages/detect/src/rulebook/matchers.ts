@@ -18,7 +18,7 @@ export interface Rule {
   readonly family: Family;
   readonly strength: number;
   readonly isParking: boolean;
-  /** Other products of the owner answer at the same place. */
+  /** Other products of the owner have the same alias or address. */
   readonly isShared: boolean;
   /** The pattern is a registrable domain, so it matches all hosts of its owner. */
   readonly isRegistrableDomain?: boolean;
