@@ -46,6 +46,7 @@ export function recordOf({ channel, pattern, key = '', target = pattern }: Patte
     cname: () => ({ cname: { 'www.example.com': `x.${host}` } }),
     named: () => ({ cname: { [`${key}.example.com`]: `x.${host}` } }),
     dkim: () => ({ cname: { [`${key}.example.com`]: `x.${host}` } }),
+    address: () => ({ a: [{ address: pattern, asn: 64496 }] }),
     asn: () => ({ a: [address] }),
     'mail-asn': () => ({
       mx: [{ preference: 10, exchange: 'mail.example.com' }],

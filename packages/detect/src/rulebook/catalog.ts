@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { DomainRecord } from '../explain-record.ts';
 import { CATEGORIES } from '../profile.ts';
+import { addressText, parseAddress } from '../ranges/ip-address.ts';
 import { KINDS } from './kinds.ts';
 
 const Id = z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'lower-case words joined by single hyphens');
@@ -49,6 +50,8 @@ export const RuleGroup = z
     named: z
       .array(z.strictObject({ label: z.string().regex(/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/), target: HostPattern }))
       .optional(),
+    /** Web addresses that are the provider's in any network, such as those of a platform on another owner's edge. */
+    address: z.array(z.string().refine(isCanonicalAddress, 'an address as in RFC 5952')).min(1).optional(),
     /**
      * Numbers of autonomous systems that announce the web address; `mailAsn` the most preferred MX's; `nsAsn` the name
      * servers', only networks that carry nothing but the provider's own services.
@@ -86,6 +89,8 @@ export const RuleGroup = z
     tls: Texts.optional(),
     /** This rule group marks a domain as parked (for sale, a registrar's placeholder). */
     parking: z.literal(true).optional(),
+    /** Other products of the owner have the same aliases and addresses: they name the host only if nothing else does. */
+    shared: z.literal(true).optional(),
     /** The vendor's document that tells customers to publish this; groups of one category may have different ones. */
     source: z.url({ protocol: /^https$/ }).optional(),
     /** The day on which somebody last compared the patterns with the source. */
@@ -98,6 +103,10 @@ export const RuleGroup = z
   .refine(({ source, verified_at }) => (source === undefined) === (verified_at === undefined), {
     error: 'source and verified_at belong together',
     path: ['verified_at'],
+  })
+  .refine(({ address, source }) => address === undefined || source !== undefined, {
+    error: 'an address needs the document in which the provider gives it to its customers',
+    path: ['source'],
   })
   .readonly();
 
@@ -136,6 +145,11 @@ export const Provider = z
 
 export type RuleGroup = z.infer<typeof RuleGroup>;
 export type Provider = z.infer<typeof Provider>;
+
+function isCanonicalAddress(text: string): boolean {
+  const words = parseAddress(text);
+  return words !== null && addressText(words) === text;
+}
 
 /** The keys by which advisories name the product: `cpe:f5:nginx`, `pkg:npm/next`, `cna:f5/nginx open source`. */
 export function productKeysOf({ cpe, packages, cna }: Pick<Provider, 'cpe' | 'packages' | 'cna'>): readonly string[] {
