@@ -22,6 +22,8 @@ export interface ModelInfo {
   readonly hasChatTemplate: boolean;
   /** Engine and version, for `system_fingerprint`. */
   readonly engine: string;
+  /** Where a GPU has layers of it: their number, and the device. */
+  readonly gpu?: { readonly device: string; readonly layers: number };
 }
 
 /** A conversation to be rendered with the model's chat template. */

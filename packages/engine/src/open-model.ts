@@ -62,10 +62,12 @@ export async function loadEngine(options: ArrangedOptions, log: ModelLog, signal
       else log.info({ detail }, 'the engine is available again');
     },
   });
-  const { sha256, contextLength, slots, engine: build } = engine.info;
+  const { sha256, contextLength, slots, engine: build, gpu } = engine.info;
   const { file, processes, threads } = options;
   const ms = Math.round(performance.now() - startedAt);
-  log.info({ model: idOf(file), sha256, contextLength, slots, processes, threads, build, ms }, 'model loaded');
+  log.info({ model: idOf(file), sha256, contextLength, slots, processes, threads, build, gpu, ms }, 'model loaded');
+  if (options.gpu !== false && !gpu)
+    log.warn({ model: idOf(file) }, 'no GPU is usable: the model runs on the processor');
   return engine;
 }
 

@@ -9,7 +9,7 @@ export {
 } from './advisories/sources.ts';
 export { listedSectorOf } from './companies/names.ts';
 export type { Truth } from './companies/truth.ts';
-export { type ModelFamily, type RandomModelOptions, randomModel } from './engines/gguf.ts';
+export { type ModelFamily, type RandomModelOptions, randomModel, randomModelParts } from './engines/gguf.ts';
 export { tinyChatModel } from './engines/models.ts';
 export {
   createSimulatedEngine,
