@@ -11,7 +11,7 @@ export interface GatewayOptions {
   readonly model?: string;
   /** Origin of an upstream server with the model `instant`. */
   readonly upstream?: string;
-  /** Further settings, by variable. */
+  /** Further settings, by variable; those of a model stand for the instant engine. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -37,7 +37,7 @@ const config = readGatewayConfig({
   ...(file ? { STRATA_MODEL: file, STRATA_MODEL_PROCESSES: String(processes), STRATA_MODEL_THREADS: '1' } : {}),
   ...settings,
 });
-const engines = file || upstream ? {} : { engines: { instant: instant() } };
+const engines = file || upstream || settings ? {} : { engines: { instant: instant() } };
 const running = stack.use(await startGateway(config, createLogger({ level: 'error' }), engines));
 const { key } = await running.gateway.keys.create({ tier: 'unlimited' });
 reportUse();

@@ -136,6 +136,8 @@ export interface Engine extends Vocabulary, AsyncDisposable {
   readonly isReady: boolean;
   /** False: the next job loads the model first. Absent: it is always loaded. */
   readonly isLoaded?: boolean;
+  /** Why it accepts no jobs, where that is known: a public text. */
+  readonly unavailable?: string | undefined;
   generate(job: Job, signal: AbortSignal, context?: JobContext): AsyncIterable<JobEvent>;
   /**
    * For each token of the answer (and its end, where `hasEnd`): by how much another token exceeded it in the draw, in
