@@ -11,7 +11,7 @@ export interface GatewayOptions {
   readonly model?: string;
   /** Origin of an upstream server with the model `instant`. */
   readonly upstream?: string;
-  /** Further settings, by variable; those of a model stand for the instant engine. */
+  /** Further settings, by variable; a model among them replaces the instant engine. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 

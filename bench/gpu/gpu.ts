@@ -150,7 +150,7 @@ interface Wanted {
   readonly tokens: number;
   /** One letter is a token. */
   readonly promptTokens?: number;
-  /** Prompts with the same number are equal, and cached; by default none are. */
+  /** Prompts with the same number are equal, and cached; by default each has its own. */
   readonly number?: number;
 }
 

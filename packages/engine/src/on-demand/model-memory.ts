@@ -223,8 +223,8 @@ export class ModelMemory implements AsyncDisposable {
   async #getMemory(resident: Resident, signal: AbortSignal): Promise<boolean> {
     using _lock = await this.#queue.enter(signal);
     const bytes = missingBytes(resident);
-    const others = this.#residents.filter((each) => each !== resident);
-    const victims = bytes > 0 ? victimsOf(others, this.#heldBytes + bytes - this.#budgetBytes) : [];
+    const rivals = this.#residents.filter((each) => each !== resident);
+    const victims = bytes > 0 ? victimsOf(rivals, this.#heldBytes + bytes - this.#budgetBytes) : [];
     for (const victim of victims) victim.isLeaving = true;
     const evictions = await Promise.allSettled(
       victims.map((victim) => this.#evict(victim, { for: resident.model.id, signal })),
