@@ -3,7 +3,14 @@ import { Semaphore } from '@strata/limits';
 import { type Engine, EngineError } from '../engine.ts';
 import type { ModelLog } from '../open-model.ts';
 import { CRASHES, LoadBackoff, MAX_RETRY_MS, NotLoadedError } from './load-backoff.ts';
-import { type LoadableModel, missingBytes, newResident, type Resident, victimsOf } from './resident.ts';
+import {
+  type LoadableModel,
+  type ModelLease,
+  missingBytes,
+  newResident,
+  type Resident,
+  victimsOf,
+} from './resident.ts';
 
 export interface ModelMemoryDeps {
   readonly log: Pick<ModelLog, 'info' | 'error'>;
@@ -15,11 +22,6 @@ export interface ModelMemoryOptions {
   readonly budgetBytes: number;
   /** Maximum duration of a load and of the wait for memory, each; 300,000 by default. */
   readonly loadMs?: number;
-}
-
-/** A loaded model in use: it is not closed before this is disposed. */
-export interface ModelLease extends Disposable {
-  readonly engine: Engine;
 }
 
 /** A model of the budget. */

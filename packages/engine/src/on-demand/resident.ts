@@ -1,7 +1,6 @@
 // One model of a memory budget: what it holds of the memory, and which ones are closed for another.
 import type { Engine } from '../engine.ts';
 import type { LoadBackoff } from './load-backoff.ts';
-import type { ModelLease } from './model-memory.ts';
 
 export interface LoadableModel {
   readonly id: string;
@@ -11,6 +10,11 @@ export interface LoadableModel {
   readonly vectorBytes?: number;
   /** Rejects with the signal's reason when aborted. `onDied` must be called when a process of the engine has crashed. */
   load(signal: AbortSignal, onDied: (detail: string) => void): Promise<Engine>;
+}
+
+/** A loaded model in use: it is not closed before this is disposed. */
+export interface ModelLease extends Disposable {
+  readonly engine: Engine;
 }
 
 export interface Resident {
