@@ -40,9 +40,10 @@ async function probeAll(rulebook: Rulebook, score: Score): Promise<void> {
   await using servers = await serveWorld(world);
   await using prober = createProber({
     probeLabels: rulebook.probeLabels,
-    resolver: { upstreams: [servers.resolver], tryTimeoutMs: 1_500 },
-    requestTimeoutMs: 8_000,
-    visitTimeoutMs: 12_000,
+    resolver: { upstreams: [servers.resolver], tryTimeoutMs: 5_000 },
+    // Patient enough for a busy machine: what is measured is detection.
+    requestTimeoutMs: 20_000,
+    visitTimeoutMs: 30_000,
     perAddress: CONCURRENCY,
     userAgent: 'StrataBot/bench',
     dial: servers.dial,

@@ -88,13 +88,14 @@ export class Score {
         const use = uses.find((each) => each.isCurrent === isCurrent && fits(each, exact));
         if (use) return { verdict: isCurrent ? 'right' : 'stale', role: exact ? use.service.role : roleOf(claim) };
       }
-    const below = uses.some(({ service, isCurrent }) =>
+    const below = uses.filter(({ service }) =>
       service.also.some((also) => {
         const [vendor = '', category] = also.split('@');
-        return isCurrent && category === claim.category && this.#vendors.idsOf(vendor).has(claim.provider);
+        return category === claim.category && this.#vendors.idsOf(vendor).has(claim.provider);
       }),
     );
-    return { verdict: below ? 'right' : 'wrong', role: roleOf(claim) };
+    if (below.length === 0) return { verdict: 'wrong', role: roleOf(claim) };
+    return { verdict: below.some(({ isCurrent }) => isCurrent) ? 'right' : 'stale', role: roleOf(claim) };
   }
 
   #of(role: WorldRole): RoleScore {

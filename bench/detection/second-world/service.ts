@@ -74,7 +74,23 @@ const FILES = ['dns', 'mail', 'sending', 'edge', 'hosting', 'sites', 'page', 've
 const read = (file: string): unknown => JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
 
 export function loadServices(): readonly Service[] {
-  return FILES.flatMap((file) => z.array(Service).parse(read(`services/${file}.json`)));
+  const networks = loadNetworks();
+  return FILES.flatMap((file) => z.array(Service).parse(read(`services/${file}.json`))).map((service) => ({
+    ...service,
+    also: [...service.also, ...belowSite(service, networks.get(service.network))],
+  }));
+}
+
+const EDGE_NETWORKS = ['cloudflare', 'fastly', 'akamai'];
+
+/** A site in the network of a cloud or an edge runs on it, whoever sells the site. */
+function belowSite(
+  { role, vendor }: Pick<Service, 'role' | 'vendor'>,
+  network: Network | undefined,
+): readonly string[] {
+  const isSite = ['web-hosting', 'cloud', 'site-builder', 'commerce'].includes(role);
+  if (!isSite || network?.owner === undefined || network.owner === vendor) return [];
+  return [`${network.owner}@${EDGE_NETWORKS.includes(network.id) ? 'cdn' : 'hosting'}`];
 }
 
 export function loadNetworks(): ReadonlyMap<string, Network> {

@@ -3,7 +3,7 @@ import { type DnsRecord, mintFor, type Question, type Reply } from '@strata/test
 import { networkAt } from './address.ts';
 import { type Company, domainAt, drawCompany } from './company.ts';
 import { type Published, publish, type ZoneRecord } from './publish.ts';
-import { loadNetworks, loadServices, WORLD_ROLES } from './service.ts';
+import { loadNetworks, loadServices, type Network, WORLD_ROLES } from './service.ts';
 
 export interface Citizen extends Company, Published {}
 
@@ -82,10 +82,7 @@ const SOA = {
 const isTop = (name: string) => !name.includes('.') || ['co.uk', 'com.au'].includes(name);
 
 /** Team Cymru's zones: the network that announces an address, and its name. */
-function networkRecords(
-  name: string,
-  networks: Iterable<Parameters<typeof networkAt>[0] extends Iterable<infer N> ? N : never>,
-): readonly ZoneRecord[] | undefined {
+function networkRecords(name: string, networks: Iterable<Network>): readonly ZoneRecord[] | undefined {
   const zone = '.origin.asn.cymru.com';
   if (name.endsWith(zone)) {
     const address = name.slice(0, -zone.length).split('.').reverse().join('.');
