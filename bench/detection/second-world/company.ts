@@ -4,7 +4,7 @@ import type { Service, WorldRole } from './service.ts';
 
 export interface Use {
   readonly service: Service;
-  /** False for a service that the company left, and whose `lines` nobody removed. */
+  /** False for a service that the company left, and whose `lines` were not removed. */
   readonly isCurrent: boolean;
   /** Those of the service's records that are published. */
   readonly lines: readonly string[];
@@ -83,7 +83,7 @@ export function drawCompany(domain: string, services: ByRole, seed: string): Com
     ...drawSite(deps, quirks),
     ...(quirks.reseller !== null || random.chance(0.05) ? [] : [one('dns')]),
     ...mail,
-    ...drawOthers(deps),
+    ...drawRest(deps),
   ];
   if (random.chance(0.03)) chosen.push(one('dns'));
   const unique = [...new Map(chosen.map((service) => [`${service.role} ${service.vendor}`, service])).values()];
@@ -171,13 +171,13 @@ const OPTIONAL: readonly (readonly [WorldRole, number])[] = [
   ['creator-platform', 0.04],
 ];
 
-function drawOthers({ random, one }: Draw): Service[] {
+function drawRest({ random, one }: Draw): Service[] {
   const drawn = OPTIONAL.flatMap(([role, share]) => (random.chance(share) ? [one(role)] : []));
   const tokens = Array.from({ length: random.pick([0, 1, 1, 2, 2, 3, 4, 6, 8]) }, () => one('verified'));
   return [...drawn, ...tokens, one('certificate-authority')];
 }
 
-/** Records of churn: tokens, SPF includes, DKIM keys, and aliases whose target is gone. */
+/** Records of churn: tokens, SPF includes, DKIM keys, and aliases without a target. */
 function drawStale({ random, one }: Draw, current: readonly Service[]): Use[] {
   const former = [
     ...(random.chance(0.2) ? [one('mailbox')] : []),

@@ -19,7 +19,7 @@ export interface Published {
   readonly page: Page;
   /** The certificate's issuer as `organisation|common name|country`. */
   readonly issuer: string | undefined;
-  /** The uses that something published distinguishes from others; the rest is invisible in principle. */
+  /** The uses that something published distinguishes; the rest is invisible in principle. */
   readonly shown: ReadonlySet<Use>;
 }
 

@@ -83,7 +83,7 @@ export function loadServices(): readonly Service[] {
 
 const EDGE_NETWORKS = ['cloudflare', 'fastly', 'akamai'];
 
-/** A site in the network of a cloud or an edge runs on it, whoever sells the site. */
+/** A site in the network of a cloud or an edge runs on it. */
 function belowSite(
   { role, vendor }: Pick<Service, 'role' | 'vendor'>,
   network: Network | undefined,
