@@ -48,6 +48,7 @@ describePages('the frame', ({ demo, inPage }) => {
     await page.getByRole('button', { name: 'Keyboard' }).click();
     await dialog.getByLabel('Enable shortcuts').check();
     await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'detached' });
     await page.keyboard.press('g');
     await page.keyboard.press('m');
     await page.waitForURL('**/market');
@@ -56,9 +57,9 @@ describePages('the frame', ({ demo, inPage }) => {
     const menu = page.getByRole('button', { name: 'Menu' });
     const market = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Market' });
     await menu.click();
-    assert.equal(await market.isVisible(), true);
+    await market.waitFor();
     await page.keyboard.press('Escape');
-    assert.equal(await market.isVisible(), false);
+    await market.waitFor({ state: 'hidden' });
     assert.equal(await menu.evaluate((element) => element === document.activeElement), true);
   });
   inPage('prints all rows of a long table, in dark ink', { path: '/status', colorScheme: 'dark' }, async (page) => {
@@ -170,7 +171,7 @@ describePages('answers', ({ demo, inPage }) => {
     const answered = page.waitForResponse('**/.well-known/stack-keys.json');
     release();
     await answered;
-    await page.waitForLoadState('networkidle');
+    await settled(page);
     assert.equal(await card.locator('.verdict').count(), 0);
   });
   inPage('of a pending first scan are retried once', { path: '/status', allowed: [404] }, async (page) => {
