@@ -155,10 +155,8 @@ it('no files import each other in a circle, types included', () => {
 });
 
 it('no folder holds more than 12 source files, but for the migrations, whose names are stored', () => {
-  assert.deepEqual(
-    fullFolders().map(({ folder }) => folder),
-    ['services/stack/src/store/migrations'],
-  );
+  const folders = fullFolders().map(({ folder }) => folder);
+  assert.deepEqual(folders, ['services/stack/src/store/migrations']);
 });
 
 it('no interface or class has more than nine methods, but for the published client and what libp2p prescribes', () =>
@@ -188,10 +186,8 @@ const testFiles = tests.filter(({ file }) => /\.test\.tsx?$/.test(file));
 
 it('no test file declares a hook outside its suites, where it would run for all files of the process', () => {
   const hook = /^(?:before|after|beforeEach|afterEach|(?:const .+ = )?use[A-Z]\w*)\(/m;
-  assert.deepEqual(
-    testFiles.filter(({ text }) => hook.test(text)).map(({ file }) => file),
-    [],
-  );
+  const listed = testFiles.filter(({ text }) => hook.test(text)).map(({ file }) => file);
+  assert.deepEqual(listed, []);
 });
 
 describe('the size of the tests', () => {

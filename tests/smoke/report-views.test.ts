@@ -104,17 +104,14 @@ describe('the report views', { skip: postgres.skip }, () => {
   });
 
   it('can all be read, and nothing beside them', async () => {
-    const views = await ask(
-      "select table_name as name from information_schema.views where table_name like 'report\\_%'",
-    );
+    const schema = 'from information_schema';
+    const views = await ask(`select table_name as name ${schema}.views where table_name like 'report\\_%'`);
     assert.ok(views.length >= 9);
     for (const { name } of views) await ask(`select * from ${name} limit 5`);
     for (const table of ['api_keys', 'domains', 'settings'])
       await assert.rejects(ask(`select * from ${table}`), /permission denied/);
     await assert.rejects(ask('delete from report_alerts'), /permission denied/);
-    const columns = await ask(
-      "select column_name as name from information_schema.columns where table_name = 'report_quotas'",
-    );
+    const columns = await ask(`select column_name as name ${schema}.columns where table_name = 'report_quotas'`);
     assert.ok(!columns.some(({ name }) => ['hash', 'origin'].includes(name)), 'no key is exposed');
   });
 

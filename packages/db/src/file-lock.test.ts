@@ -87,10 +87,8 @@ it('the lock of a file that root makes belongs to the owner of the directory', a
   mkdirSync(below);
   chownSync(below, 65_534, 65_534);
   using _lock = assertHeld(lockFile(path.join(below, 'lock')));
-  assert.deepEqual(
-    [statSync(path.join(below, 'lock')).uid, statSync(path.join(below, 'lock')).mode & 0o777],
-    [65_534, 0o600],
-  );
+  const { uid, mode } = statSync(path.join(below, 'lock'));
+  assert.deepEqual([uid, mode & 0o777], [65_534, 0o600]);
 });
 
 it('a file system is named where its locks may not hold between machines', () => {

@@ -207,10 +207,8 @@ describe('a backup', () => {
     await succeeds(['keys', 'create'], from.env);
     await succeeds(['backup', early, '--keys', `${early}.keys`], from.env);
     await succeeds(['restore', early, '--keys', `${early}.keys`], to.env);
-    const [made, restored] = [from, to].map(({ data }) =>
-      readFileSync(path.join(data, 'keys/ledger/signing-keys.json')),
-    );
-    assert.deepEqual(restored, made);
+    const keysIn = ({ data }: typeof from) => readFileSync(path.join(data, 'keys/ledger/signing-keys.json'));
+    assert.deepEqual(keysIn(to), keysIn(from));
   });
 
   it('is not put over anything that is not to be replaced, nor under a running service, nor into the other database', async () => {

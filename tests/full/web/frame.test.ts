@@ -1,5 +1,6 @@
 // The frame of the explorer: keyboard, print, lost connections, and stale or pending answers.
 import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
 import { assertAccessible, assertReceiptHolds, hold, PHONE, picture, settled } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
 
@@ -135,6 +136,8 @@ describePages('without a connection a page', ({ inPage }) => {
   });
 });
 
+const from51 = (page: Page) => page.getByText(/^51 to/).first();
+
 describePages('answers', ({ demo, inPage }) => {
   inPage('to the previous request are stale until the next one arrives', '/search?state=active', async (page) => {
     const release = await hold(page, '**/stack/v1/search?*');
@@ -148,20 +151,14 @@ describePages('answers', ({ demo, inPage }) => {
     assert.equal(await called(), before);
     release();
     await card.locator('.answer:not(.stale)').waitFor();
-    await page
-      .getByText(/^51 to/)
-      .first()
-      .waitFor();
+    await from51(page).waitFor();
     assert.match(await called(), /offset=50/);
   });
   inPage('do not inherit the verification result of the previous answer', '/search?state=active', async (page) => {
     const card = page.getByRole('region', { name: 'Domains', exact: true });
     await assertReceiptHolds(card, 'API and receipt');
     await page.getByRole('link', { name: 'Next', exact: true }).click();
-    await page
-      .getByText(/^51 to/)
-      .first()
-      .waitFor();
+    await from51(page).waitFor();
     assert.equal(await card.getByText('The receipt is valid').count(), 0);
     // A verification that ends after its answer was replaced is not shown.
     const release = await hold(page, '**/.well-known/stack-keys.json');

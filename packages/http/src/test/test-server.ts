@@ -30,10 +30,8 @@ const common = { tag: 'Things', summary: 'A thing' } as const;
 /** The fields of routes, and an output, that tests do not care about. */
 export const plain = { ...common, method: 'GET', errors: [], access: 'open' } as const;
 export const nothing = { kind: 'json', schema: z.object({}), description: 'Nothing.' } as const;
-export const plainBytes = {
-  ...plain,
-  output: { kind: 'bytes', contentType: 'text/plain', description: 'Bytes.' },
-} as const;
+const bytes = { kind: 'bytes', contentType: 'text/plain', description: 'Bytes.' } as const;
+export const plainBytes = { ...plain, output: bytes } as const;
 
 export const routes: readonly Route<TestApp>[] = [
   route(

@@ -61,11 +61,7 @@ describe('the grammar of an answer', () => {
         const { accepts, read, samples } = hold(template, asked, end);
         assert.ok(accepts(written('add', '{"a": 4}')));
         assert.deepEqual(read(written('add', '{"a": 4}')).calls, [{ name: 'add', given: '{"a": 4}' }]);
-        for (const [name, given] of [
-          ['add', '{"a": 9}'],
-          ['add', '{}'],
-          ['sub', '{}'],
-        ] as const)
+        for (const [name, given] of [['add', '{"a": 9}'] as const, ['add', '{}'] as const, ['sub', '{}'] as const])
           assert.ok(!accepts(written(name, given)), given);
         const all = samples().map(read);
         if (asked === required) assert.ok(all.every(isCalled) && all.every(({ calls }) => calls.length > 0));

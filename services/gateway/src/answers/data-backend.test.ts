@@ -94,10 +94,7 @@ describe('answers from the data', () => {
       await textOf('Does aldersurgery.com use Nosuch?'),
       /\n\nNone of its 2 detected services is Nosuch, which is not a provider that I know\.\n\nThe scan could not see its origin\./,
     );
-    for (const [content, left] of [
-      [question, '18'],
-      ['How many domains publish DMARC?', '19'],
-    ]) {
+    for (const [content, left] of [[question, '18'] as const, ['How many domains publish DMARC?', '19'] as const]) {
       const { key } = await service.running.gateway.keys.create({ tier: 'free' });
       const by = { authorization: `Bearer ${key}` };
       const chat = { model: 'strata-data', messages: [{ role: 'user', content }] };

@@ -197,10 +197,8 @@ it('a URL with an unknown parameter is refused with its name and the nearest kno
     assert.equal((await service.ask(`${path}?tld=com`)).status, 400, path);
   const messageOf = async (path: string) => (await ask(path)).body.errors?.[0]?.message;
   assert.equal(await messageOf('search?lmit=5'), 'unknown parameter; did you mean limit?');
-  assert.equal(
-    await messageOf('alerts?from=x'),
-    'unknown parameter; known are days, hours, since, until, limit, cursor',
-  );
+  const known = 'unknown parameter; known are days, hours, since, until, limit, cursor';
+  assert.equal(await messageOf('alerts?from=x'), known);
   assert.equal(await messageOf('feeds/stats?from=x'), 'unknown parameter; there are no known names here');
   assert.match((await messageOf('search?sector=goverment')) ?? '', /^did you mean government\? It must be one of/);
   const { body } = await ask(`stats?constructor=2&__proto__=3&a%00=1&${LONG}=1&a=1&a=2`);

@@ -180,10 +180,7 @@ describe('what changes of advisories', () => {
     const up = await position();
     assert.ok(up >= 0 && up < before, `${before} to ${up}`);
     const all = await affected();
-    for (const [asked, isExploited] of [
-      ['true', true],
-      ['FALSE', false],
-    ] as const) {
+    for (const [asked, isExploited] of Object.entries({ true: true, FALSE: false })) {
       const meant = all.filter((row) => row.known_exploited === isExploited);
       assert.deepEqual(await affected(`&known_exploited=${asked}`), meant);
       assert.deepEqual(idsOf(await advisories(`&known_exploited=${asked}`)), [...new Set(idsOf(meant))]);

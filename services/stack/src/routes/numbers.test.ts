@@ -220,10 +220,7 @@ it('search finds a name, the exact one first, in pages, and a provider by id, na
 });
 
 it('search has the list behind each number: a provider in a market, by state', async () => {
-  for (const [state, isParkedIn] of [
-    ['active', 'false'],
-    ['live', 'true'],
-  ] as const) {
+  for (const [state, isParkedIn] of Object.entries({ active: 'false', live: 'true' })) {
     const { categories } = await timeline.get(`intelligence/market-share?include_parked=${isParkedIn}`);
     for (const { category, providers } of categories)
       for (const { provider_id: provider, domains } of providers.slice(0, 2))

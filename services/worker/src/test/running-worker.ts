@@ -50,9 +50,8 @@ export async function startTestWorker({ join = [], queue = 16, metrics, ...optio
   const news: WorkerEvent[] = [];
   const model = options.model ?? simulatedModel(options);
   const logger = pino({ level: process.env.TEST_LOG ?? 'silent' });
-  const worker = stack.use(
-    await startWorker(config, { logger, onEvent: (each) => news.push(each) }, { models: [model] }),
-  );
+  const deps = { logger, onEvent: (event: WorkerEvent) => news.push(event) };
+  const worker = stack.use(await startWorker(config, deps, { models: [model] }));
   const owned = stack.move();
   return { worker, directory, news, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

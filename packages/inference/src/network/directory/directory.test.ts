@@ -254,11 +254,7 @@ describe('names of models', () => {
     const liar = { ...group('1', 'chat', 1), vocabularySha256: digest('f') };
     const [two, few] = [group('1', 'chat', 2), group('1', 'chat', 0.8)];
     const { bound } = bind([few]);
-    for (const groups of [
-      [liar, two],
-      [two, liar],
-      [liar, few],
-    ]) {
+    for (const groups of [[liar, two] as const, [two, liar] as const, [liar, few] as const]) {
       const { models } = bind(groups, { bound });
       assert.deepEqual([...models.keys()], ['chat']);
       assert.equal(models.get('chat')?.vocabularySha256, digest('b'));

@@ -136,12 +136,8 @@ describe('the digests of a segment', () => {
     assert.equal(tokensSha256([]), bytesSha256(new Uint8Array()));
   });
   it('differ for another nonce, model, prompt, position, token or order', () => {
-    const start = {
-      nonce: observed.nonce,
-      modelSha256: observed.modelSha256,
-      promptSha256: observed.promptSha256,
-      from: 0,
-    };
+    const { nonce, modelSha256, promptSha256 } = observed;
+    const start = { nonce, modelSha256, promptSha256, from: 0 };
     const headOf = (change: Partial<typeof start>, tokens: readonly number[]) => {
       const chain = new TokenChain({ ...start, ...change });
       for (const token of tokens) chain.push(token);

@@ -148,10 +148,7 @@ it('gains and losses of a provider are listed, each domain once with where it we
     const { gained, lost } = index.history.movement({ provider: id }, today - 29, today);
     const page = await get(`providers/${id}`);
     assert.deepEqual([page.gained_30d, page.lost_30d, page.market.change_30d], [gained, lost, gained - lost]);
-    for (const [direction, count, end] of [
-      ['in', gained, 'from_id'],
-      ['out', lost, 'to_id'],
-    ] as const) {
+    for (const [direction, count, end] of [['in', gained, 'from_id'] as const, ['out', lost, 'to_id'] as const]) {
       const path = `providers/${id}/customers?direction=${direction}`;
       const { total, customers, since } = await get(`${path}&limit=1000`);
       assert.deepEqual([total, customers.length, since], [count, count, dateOf(firstDay(30))], path);

@@ -86,15 +86,12 @@ describe('watchlists', () => {
     await scanTwice(service, domain);
     await service.running.updateLoop.run();
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
-    const rules = [
-      { kind: 'migrated_to', provider: to.toUpperCase() },
-      { kind: 'lost_provider', category: 'email' },
-    ];
     const content = {
-      name: 'Own',
-      domains: [`www.${domain}`, domain, 'other.com'],
-      rules,
-      channels: [{ kind: 'webhook', url }],
+      ...{ name: 'Own', domains: [`www.${domain}`, domain, 'other.com'], channels: [{ kind: 'webhook', url }] },
+      rules: [
+        { kind: 'migrated_to', provider: to.toUpperCase() } as const,
+        { kind: 'lost_provider', category: 'email' },
+      ],
     };
     const { status, body } = await ask('POST', LISTS, content);
     assert.equal(status, 201, JSON.stringify(body));
@@ -198,10 +195,8 @@ describe('watchlists', () => {
     const log: string[] = [];
     const settings = readConfig({ STRATA_SMTP_URL: `smtp://user:secret@${smtp}` }).smtp;
     assert.ok(settings);
-    const mailer = openMailer(
-      settings,
-      createLogger({ level: 'trace' }, { write: (line: string) => void log.push(line) }),
-    );
+    const logger = createLogger({ level: 'trace' }, { write: (line: string) => void log.push(line) });
+    const mailer = openMailer(settings, logger);
     const mail = { id: 'msg_1', list: { id: '', name: '' }, createdAt: new Date(), notifications: [] };
     const failed = await mailer.send({ to: 'a@b.com', token: '', message: mail, isConfirmation: true });
     assert.partialDeepStrictEqual(failed, { isDelivered: false, status: 535, error: 'answered 535', isFinal: false });

@@ -16,11 +16,7 @@ onEach(kept, 'records', (_backend, test) => {
     const first = await written();
     await scan(1, GOOGLE);
     assert.deepEqual(await written(), first);
-    for (const [n, exchange] of [
-      [2, null],
-      [3, MICROSOFT],
-      [4, GOOGLE],
-    ] as const)
+    for (const [n, exchange] of [[2, null] as const, [3, MICROSOFT] as const, [4, GOOGLE] as const])
       await scan(n, exchange);
     // Older than the last one: changes nothing.
     await scan(1, 'old.example');
