@@ -52,10 +52,8 @@ describe('answers from the data', () => {
   it('name their model, have no tokens, and link page and receipt; streamed or not', async () => {
     const question = `Which DNS provider does ${profile.domain} use?`;
     const { body, headers } = await ask(question);
-    assert.deepEqual(
-      [body.model, body.system_fingerprint, body.usage.total_tokens],
-      ['strata-data', 'fp_unknown_strata-data', 0],
-    );
+    const expected = ['strata-data', 'fp_unknown_strata-data', 0];
+    assert.deepEqual([body.model, body.system_fingerprint, body.usage.total_tokens], expected);
     const text: string = body.choices[0].message.content;
     const { receipt_id, ledger_receipt_id } = profile.provenance;
     assert.match(

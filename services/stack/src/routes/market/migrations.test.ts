@@ -75,9 +75,10 @@ it('migrations of the domains of a query: in the list to its end, in totals, flo
   }
   assert.deepEqual(paged, own);
   const rows = await timeline.rows(`migrations/export.csv?${of}`);
+  const expected = own.map(({ id }) => id);
   assert.deepEqual(
     rows.map(([id]) => id),
-    own.map(({ id }) => id),
+    expected,
   );
 });
 
