@@ -12,12 +12,8 @@ import { holderOf, lockedDirectories, lockFile, networkFileSystemOf, waitForLock
 /** A path for a lock in a directory of its own. */
 async function temporaryLock() {
   const directory = await temporaryDirectory();
-  return {
-    ...directory,
-    directory: directory.path,
-    file: path.join(directory.path, 'lock'),
-    [Symbol.asyncDispose]: () => directory.remove(),
-  };
+  const owned = { file: path.join(directory.path, 'lock'), [Symbol.asyncDispose]: () => directory.remove() };
+  return { ...directory, directory: directory.path, ...owned };
 }
 
 const assertHeld = (lock: Disposable | undefined): Disposable => lock ?? assert.fail('it is held');

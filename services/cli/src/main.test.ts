@@ -132,10 +132,8 @@ describe('a command that root runs', { skip: isRoot ? false : 'only root writes 
   it('gives its files to the owner of the data directory, but not the target of a link', async () => {
     await using data = await temporaryDirectory();
     await using elsewhere = await temporaryDirectory();
-    const ownedByRoot = () =>
-      readdirSync(data.path, { recursive: true, encoding: 'utf8' }).filter(
-        (name) => statSync(path.join(data.path, name)).uid !== OTHER_UID,
-      );
+    const names = () => readdirSync(data.path, { recursive: true, encoding: 'utf8' });
+    const ownedByRoot = () => names().filter((name) => statSync(path.join(data.path, name)).uid !== OTHER_UID);
     chownSync(data.path, OTHER_UID, OTHER_UID);
     const strata = (args: string) => succeed(args, { env: { STRATA_DATA: data.path } });
     const backup = path.join(elsewhere.path, 'backup');

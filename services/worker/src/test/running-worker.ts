@@ -67,8 +67,16 @@ export function requestOf(id: number, change: Partial<FrameOf<'request'>> = {}):
     ...{ kind: 'request', id, nonce: randomBytes(16), modelSha256: '1'.padStart(64, '0'), prompt: PROMPT, given: [] },
     ...{ replay: 'exact', maxTokens: 40, credit: 100_000 },
     sampling: {
-      ...{ temperature: 1, topP: 1, topK: 0, minP: 0, presencePenalty: 0, frequencyPenalty: 0, logitBias: [] },
-      seed: SEED,
+      ...{
+        temperature: 1,
+        topP: 1,
+        topK: 0,
+        minP: 0,
+        presencePenalty: 0,
+        frequencyPenalty: 0,
+        logitBias: [],
+        seed: SEED,
+      },
     },
     ...change,
   };

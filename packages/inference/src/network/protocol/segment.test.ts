@@ -92,11 +92,12 @@ describe('docs/network-protocol.md', () => {
     const proto = readFileSync(new URL('../../../../../docs/network-protocol.proto', import.meta.url), 'utf8');
     const { root } = protobuf.parse(proto);
     root.resolveAll();
-    for (const [name, type] of Object.entries({
+    const types = {
       Frame: wireTypeOfKinds(Frame.options),
       Offer: wireType(Offer),
       SegmentReceipt: wireType(SegmentReceipt),
-    }))
+    };
+    for (const [name, type] of Object.entries(types))
       assert.deepEqual(declared(type), documented(root.lookupType(name)), name);
   });
   it('documents every frame kind and every failure code', () => {

@@ -166,14 +166,8 @@ function offer() {
 
 /** Noise, and tokens sampled with it. */
 function draws() {
-  const keys = [
-    [0, 0, 0],
-    [1, 0, 0],
-    [0, 1, 0],
-    [0, 0, 1],
-    [2 ** 32 - 1, 999_999, 2 ** 21 - 1],
-    [42, 17, 128_255],
-  ] as const;
+  const units = [[0, 0, 0] as const, [1, 0, 0] as const, [0, 1, 0] as const, [0, 0, 1] as const];
+  const keys = [...units, [2 ** 32 - 1, 999_999, 2 ** 21 - 1] as const, [42, 17, 128_255] as const];
   const noise = keys.map(([seed, position, token]) => {
     const share = uniform(seed, position, token);
     return { seed, position, token, uniform: share, gumbel: gumbel(seed, position, token) };

@@ -40,10 +40,8 @@ onEach([memory, postgres], 'watchlists', (_backend, test) => {
       });
     const { notifications, deliveries } = store;
     await notifications.record(matches(0, 3), { to: { seq: 3, mention: 0 }, now });
-    await notifications.record([...matches(2, 103), ...matches(0, 9, 'wl_deleted')], {
-      to: { seq: 103, mention: 0 },
-      now: later,
-    });
+    const position = { to: { seq: 103, mention: 0 }, now: later };
+    await notifications.record([...matches(2, 103), ...matches(0, 9, 'wl_deleted')], position);
     assert.deepEqual(await notifications.matchedTo(), { seq: 103, mention: 0 });
     assert.equal((await notifications.list(list.id, 1_000)).length, 103);
     const messages = (await deliveries.list(list.id, { limit: 100 })).toReversed();
@@ -80,8 +78,9 @@ onEach([memory, postgres], 'watchlists', (_backend, test) => {
       await store.watched.follow({ list: { id: list.id, query, tier: '' }, domains }, max);
     await store.watched.unfollow({ list: { id: list.id, query, tier: '' }, domains: ['a.com', 'd.com'] });
     assert.deepEqual(await store.watchlists.domainsOf(list.id), ['b.com', 'c.com']);
+    const both = [followed, await store.watchlists.find(list.id)];
     assert.deepEqual(
-      [followed, await store.watchlists.find(list.id)].map((each) => typeof each === 'object' && each.domainCount),
+      both.map((each) => typeof each === 'object' && each.domainCount),
       [2, 2],
     );
     await store.watchlists.replace({ id: list.id, keyId: key.id }, content, now);
