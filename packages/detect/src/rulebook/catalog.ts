@@ -1,6 +1,7 @@
 // The schema of the catalog. catalog/ has one entry for each provider.
 import { z } from 'zod';
 import { CATEGORIES } from '../profile.ts';
+import { addressText, parseAddress } from '../ranges/ip-address.ts';
 import { KINDS } from './kinds.ts';
 
 const Id = z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'lower-case words joined by single hyphens');
@@ -18,6 +19,14 @@ const Texts = z.array(Text).min(1);
  * is unknown which release `Drupal 10` is, and an advisory would be matched against the wrong one.
  */
 const VersionPrefix = z.string().max(64);
+
+/** Addresses in the form of RFC 5952, and the document in which the provider gives them to its customers. */
+const PublishedAddresses = z.strictObject({
+  at: z.array(z.string().refine(isCanonicalAddress, 'an address as in RFC 5952')).min(1),
+  source: z.url({ protocol: /^https$/ }),
+  /** The day on which the document was read. */
+  read: z.iso.date(),
+});
 
 /**
  * Patterns by evidence; each array's members are alternatives. All hosts are suffix patterns. A rule's category may differ
@@ -44,6 +53,8 @@ export const RuleGroup = z
     named: z
       .array(z.strictObject({ label: z.string().regex(/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/), target: HostPattern }))
       .optional(),
+    /** Web addresses that are the provider's in any network, such as those of a platform on another owner's edge. */
+    address: z.array(PublishedAddresses).optional(),
     /**
      * Numbers of autonomous systems that announce the web address; `mailAsn` the most preferred MX's; `nsAsn` the name
      * servers', only networks that carry nothing but the provider's own services.
@@ -51,7 +62,7 @@ export const RuleGroup = z
     asn: z.array(z.int().positive()).optional(),
     mailAsn: z.array(z.int().positive()).optional(),
     nsAsn: z.array(z.int().positive()).optional(),
-    /** Response header: present, or its value contains `value` (case-insensitive). */
+    /** Response header: present, or its value contains `value` as complete words, in any case. */
     header: z
       .array(
         z.strictObject({
@@ -64,7 +75,7 @@ export const RuleGroup = z
     /** Cookie names; a trailing `*` is a prefix. */
     cookie: z.array(z.string().regex(/^[A-Za-z0-9_.~-]+\*?$/)).optional(),
     /**
-     * `generator`: start of the meta generator, optionally with the text before a version; `asset`: host suffix,
+     * `generator`: the words that begin the meta generator, optionally with the text before a version; `asset`: host suffix,
      * host/path prefix or `/path/` fragment of an asset; `marker`: an id or data attribute.
      */
     html: z
@@ -77,10 +88,12 @@ export const RuleGroup = z
         marker: Texts.optional(),
       })
       .optional(),
-    /** Start of the certificate issuer's organisation, case-insensitive. */
+    /** The words that begin the certificate issuer's organisation, in any case. */
     tls: Texts.optional(),
     /** This rule group marks a domain as parked (for sale, a registrar's placeholder). */
     parking: z.literal(true).optional(),
+    /** Other products of the owner have the same aliases and addresses: they name the host only if nothing else does. */
+    shared: z.literal(true).optional(),
   })
   .readonly();
 
@@ -119,6 +132,11 @@ export const Provider = z
 
 export type RuleGroup = z.infer<typeof RuleGroup>;
 export type Provider = z.infer<typeof Provider>;
+
+function isCanonicalAddress(text: string): boolean {
+  const words = parseAddress(text);
+  return words !== null && addressText(words) === text;
+}
 
 /** The keys by which advisories name the product: `cpe:f5:nginx`, `pkg:npm/next`, `cna:f5/nginx open source`. */
 export function productKeysOf({ cpe, packages, cna }: Pick<Provider, 'cpe' | 'packages' | 'cna'>): readonly string[] {

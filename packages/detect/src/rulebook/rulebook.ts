@@ -51,10 +51,12 @@ export function compileRulebook(
   for (const provider of catalog) {
     const isGateway = provider.rules.some((group) => group.category === 'email_security' && group.mx !== undefined);
     for (const group of provider.rules) {
-      const isParking = group.parking === true;
+      const [isParking, isShared] = [group.parking === true, group.shared === true];
       const hasNetworks = provider.rules.some(({ category, asn }) => category === group.category && asn !== undefined);
       for (const pattern of [...patternsOf(group), ...primariesOf(group)]) {
-        const rule = createRule(provider.id, group.category, pattern, { isParking, isGateway, hasNetworks, services });
+        const rule = createRule(provider.id, group.category, pattern, {
+          ...{ isParking, isShared, isGateway, hasNetworks, services },
+        });
         rules.push(rule);
         addRule(matchers, pattern, rule);
       }
@@ -100,7 +102,7 @@ function createRule(
   provider: string,
   category: Category,
   { channel, pattern, version }: Pattern,
-  options: { isParking: boolean; isGateway: boolean; hasNetworks: boolean; services: Map<string, string> },
+  options: Pick<Rule, 'isParking' | 'isShared' | 'hasNetworks'> & { isGateway: boolean; services: Map<string, string> },
 ): Rule {
   const role = ROLES[category];
   const source = SOURCE_OF[channel];
@@ -113,8 +115,9 @@ function createRule(
     channel,
     source,
     family: FAMILY_OF[channel],
-    strength: isHostedRecord ? HOSTED_RECORD_STRENGTH : strengthOf(channel, role),
+    strength: isHostedRecord ? HOSTED_RECORD_STRENGTH : strengthOf(options.isShared ? 'asn' : channel, role),
     isParking: options.isParking,
+    isShared: options.isShared,
     isRegistrableDomain: channel === 'mx' && registrableDomain(pattern) === pattern,
     hasNetworks: options.hasNetworks,
     version,
@@ -165,6 +168,6 @@ function versionOf(
   return `${ENGINE_VERSION}-${new Digest().addText(`${ENGINE_VERSION}\n${lines.join('\n')}`).hex}`;
 }
 
-function lineOf({ id, category, isParking, version }: Rule): string {
-  return `${category} ${id}${isParking ? ' parking' : ''}${version === undefined ? '' : ` version ${version}`}`;
+function lineOf({ id, category, isParking, isShared, version }: Rule): string {
+  return `${category} ${id}${isParking ? ' parking' : ''}${isShared ? ' shared' : ''}${version === undefined ? '' : ` version ${version}`}`;
 }
