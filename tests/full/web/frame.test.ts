@@ -1,6 +1,8 @@
 // The frame of the explorer: keyboard, print, lost connections, and stale or pending answers.
+
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
+import { casesOf } from '../../support/vectors.ts';
 import { assertAccessible, assertReceiptHolds, hold, PHONE, picture, settled } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
 
@@ -16,14 +18,7 @@ describePages('the frame', ({ demo, inPage }) => {
     assert.equal(await page.getByRole('combobox', { name: 'Search domains and providers' }).inputValue(), 'clou');
   });
   inPage('marks at most one page as current', { path: '/', allowed: [404] }, async (page) => {
-    for (const [path, name] of [
-      ['/', 'Home'],
-      ['/start', 'Get started'],
-      ['/market?category=dns', 'Market'],
-      ['/feeds/example.com', 'Feeds'],
-      ['/search?state=active&offset=50', 'Search'],
-      ['/domain/example.com', undefined],
-    ] as const) {
+    for (const [path, name] of casesOf<[string, string?][]>('web', 'current pages')) {
       await page.goto(demo().stack + path);
       await settled(page);
       const marked = page.locator('.top [aria-current], .navigation [aria-current]');

@@ -1,6 +1,8 @@
 // First steps of a new user: home page, API key, getting started, search, and paginated lists.
+
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
+import { casesOf } from '../../support/vectors.ts';
 import { assertAccessible, hold, PHONE, settled } from '../../support/web/browser.ts';
 import { describePages, parametersAre } from '../../support/web/demo.ts';
 
@@ -95,12 +97,7 @@ describePages('home', ({ answer, demo, inPage }) => {
     await page.getByRole('heading', { level: 1 }).waitFor();
   });
   inPage('interprets the text on Enter', { path: '/start', allowed: [400, 404] }, async (page) => {
-    for (const [text, url] of [
-      ['Example.COM', '/domain/example.com'],
-      ['https://shop.example.com/a?b#c', '/domain/shop.example.com'],
-      ['Cloudflare', '/provider/cloudflare'],
-      ['no such thing!', '/search?q=no+such+thing%21'],
-    ] as const) {
+    for (const [text, url] of casesOf<[string, string][]>('web', 'search box')) {
       await page.keyboard.press('/');
       await page.keyboard.type(text);
       if (text === 'Cloudflare') await options(page).filter({ hasText: 'Provider' }).first().waitFor();

@@ -1,6 +1,8 @@
 // Every parameter of every route with values that it cannot use: a refusal that names it, or the right answer; never a 500.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { company } from '../test/harness.ts';
 import { sharedService } from '../test/shared.ts';
 
@@ -53,19 +55,7 @@ for (const [name, min, max, routes] of [
       await assertRefused(`${route}?${name}=5&${name}=6`, name);
     });
 
-for (const [route, words] of [
-  ['search', 'category=dns confidence=high min_confidence=medium sector=unknown state=active state=live'],
-  ['search', 'flag=dmarc_reject flag=spf_valid,dmarc_valid without=dnssec grade=b'],
-  ['providers/cloudflare/customers', 'direction=in'],
-  ['stats/migrations', 'direction=out category=email'],
-  ['intelligence/market-share', 'category=cdn include_parked=true'],
-  ['security/export.csv', 'sector=media'],
-  ['migrations/export.csv', 'direction=in'],
-  ['stream/json', 'category=dns types=migration'],
-  ['enrichment/advisories', 'severity=low'],
-  ['enrichment/affected', 'severity=high match=version'],
-  ['feeds/leaderboard', 'window=7d'],
-] as const)
+for (const [route, words] of casesOf<[string, string][]>('stack', 'words of parameters'))
   for (const given of words.split(' '))
     it(`a word in a query is one of its words, whatever the case, or refused: ${route}: ${given}`, async () => {
       const [name = '', word = ''] = given.split('=');
