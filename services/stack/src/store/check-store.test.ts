@@ -6,19 +6,10 @@ import { checkStore, inspectStore } from '@strata/db';
 import { startTransactionPooler } from '../../../../tests/support/database/transaction-pooler.ts';
 import { freePort } from '../../../../tests/support/free-port.ts';
 import { openStore, stackSchema } from './index.ts';
-import {
-  damage,
-  exec,
-  failsWith,
-  file,
-  freshPath,
-  kept,
-  onEach,
-  postgres,
-  postgresServer,
-  rows,
-} from './test/backends.ts';
+import * as backends from './test/backends.ts';
 import { confirm, day, GOOGLE, MICROSOFT, recordScan, scanOf } from './test/scans.ts';
+
+const { damage, exec, failsWith, file, freshPath, kept, onEach, postgres, postgresServer, rows } = backends;
 
 async function addDomains(url: string, count: number): Promise<void> {
   await using store = await openStore(url);
