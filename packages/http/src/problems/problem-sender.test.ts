@@ -62,6 +62,6 @@ it('problems of a key are specific to its request; a key with a limit has as man
     for (let i = 0; i < 20; i += 1) all.push(await refused(key, i % 2 === 0 ? '/things/a?limit=0' : `/nowhere-${i}`));
     assert.equal(all.filter(({ isOwn }) => isOwn).length, own, key);
     const kinds = key === LIMITED_KEY ? 2 : 0;
-    assert.equal(new Set(all.map(({ receipt }) => receipt)).size, own + kinds, 'and one for all others of a kind');
+    assert.equal(new Set(all.map(({ receipt }) => receipt)).size, own + kinds, 'and one for each further kind');
   }
 });

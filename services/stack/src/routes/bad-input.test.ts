@@ -55,7 +55,7 @@ for (const [name, min, max, routes] of [
       await assertRefused(`${route}?${name}=5&${name}=6`, name);
     });
 
-for (const [route, words] of casesOf<[string, string][]>('stack', 'words of parameters'))
+for (const [route, words] of casesOf<[string, string][]>('stack', 'values of parameters'))
   for (const given of words.split(' '))
     it(`a word in a query is one of its words, whatever the case, or refused: ${route}: ${given}`, async () => {
       const [name = '', word = ''] = given.split('=');
