@@ -45,7 +45,10 @@ export function recordOf({ channel, pattern, key = '', target = pattern }: Patte
     caa: () => ({ caa: [`0 issue "${host}"`] }),
     cname: () => ({ cname: { 'www.example.com': `x.${host}` } }),
     named: () => ({ cname: { [`${key}.example.com`]: `x.${host}` } }),
-    dkim: () => ({ cname: { [`${key}.example.com`]: `x.${host}` } }),
+    dkim: () =>
+      key === ''
+        ? { dkim: { [pattern.replace('._domainkey', '')]: 'v=DKIM1; p=AAAA' } }
+        : { cname: { [`${key}.example.com`]: `x.${host}` } },
     address: () => ({ a: [{ address: pattern, asn: 64496 }] }),
     asn: () => ({ a: [address] }),
     'mail-asn': () => ({

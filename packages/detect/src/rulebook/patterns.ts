@@ -111,6 +111,7 @@ export function patternsOf(group: RuleGroup): readonly Pattern[] {
       key: label,
       target,
     })),
+    ...texts('dkim', group.dkim),
     ...texts('address', group.address),
     ...texts('asn', group.asn?.map(String), 'asn'),
     ...texts('mail-asn', group.mailAsn?.map(String), 'mailAsn'),
