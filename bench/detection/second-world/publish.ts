@@ -34,7 +34,7 @@ export function publish(company: Company, deps: PublishDeps): Published {
   return publisher.finish();
 }
 
-/** Part of a name that only the vendor and the customer know: a zone does not list its names to strangers. */
+/** Part of a name that only the vendor and the customer know; no query lists the names of a zone. */
 const CUSTOMER_ID = /\{(?:hex|num|low|code)\d/;
 
 interface Label {
