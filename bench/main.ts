@@ -4,6 +4,7 @@ import type { Figure } from './measure.ts';
 
 const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   detection: async () => (await import('./detection/detection.ts')).benchDetection(),
+  'detection-second-world': async () => (await import('./detection/detection-second-world.ts')).benchSecondWorld(),
   dns: async () => (await import('./dns/dns.ts')).benchDns(),
   feeds: async () => (await import('./feeds/feeds.ts')).benchFeeds(),
   ledger: async () => (await import('./store/ledger.ts')).benchLedger(),
@@ -16,6 +17,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   stream: async () => (await import('./stream/stream.ts')).benchStream(),
   fingerprints: async () => (await import('./detection/fingerprints.ts')).benchFingerprints(),
   gateway: async () => (await import('./gateway/gateway.ts')).benchGateway(),
+  gpu: async () => (await import('./gpu/gpu.ts')).benchGpu(),
   advisories: async () => (await import('./advisories/advisories.ts')).benchAdvisories(),
   'false-alarms': async () => (await import('./false-alarms.ts')).benchFalseAlarms(),
   network: async () => (await import('./network/network.ts')).benchNetwork(),
@@ -31,7 +33,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
 const groups: Readonly<Record<string, readonly string[]>> = {
   load: ['load-nodes', 'load-keys', 'load-stream', 'load-soak'],
 };
-const long: readonly string[] = ['load-soak'];
+const long: readonly string[] = ['load-soak', 'gpu'];
 
 const asked = process.argv.slice(2).flatMap((name) => groups[name] ?? [name]);
 const unknown = asked.filter((name) => !Object.hasOwn(suites, name));
