@@ -165,6 +165,22 @@ describe('the history of services', () => {
     assert.deepEqual([changesOf(result), confirmed(result)], [['reclassified email old>new'], ['dns/a', 'email/new']]);
     assert.equal(result.isPending, false);
   });
+  it('takes the role of a service from new rules without a change, and pairs it with no holder of the old role', () => {
+    const report = 'email_security:r';
+    const roles = (services: readonly KnownService[]) => services.map(({ role }) => role);
+    const of2 = (hour: number, services: string): Profile => {
+      const profile = under2(hour, services);
+      const asReport = (each: Service): Service => ({ ...each, role: 'dmarc_reporting' });
+      return { ...profile, services: profile.services.map((each) => (each.provider === 'r' ? asReport(each) : each)) };
+    };
+    const given = { ...options, previous: of2(0, report) };
+    const [kept, gone] = [report, 'email_security:g'].map((now) =>
+      reconcile(scans(`0 ${report}`).open, of2(24, now), given),
+    );
+    assert.deepEqual([changesOf(kept), roles(kept.open)], [[], ['dmarc_reporting']]);
+    const moved = reconcile(gone.open, of2(48, 'email_security:g'), options);
+    assert.deepEqual(changesOf(moved).sort(), ['added email_security ->g', 'removed email_security r>-']);
+  });
   it('separates a real move from a change of rules made in the same scan', () => {
     const result = afterRules('email:new dns:b');
     assert.deepEqual(changesOf(result), ['reclassified email old>new']);

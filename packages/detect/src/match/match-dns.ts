@@ -18,7 +18,7 @@ const NO_ALIASES: readonly string[] = [];
 const NETWORKS_OF = { web: 'asn', www: 'asn', mail: 'mail-asn', ns: 'ns-asn' } as const;
 
 /** Adds all findings of the DNS part of a reading. */
-export function matchDns(findings: Finding[], reading: Reading, { matchers, ranges }: Rulebook): void {
+export function matchDns(findings: Finding[], reading: Reading, { matchers, ranges, roleOf }: Rulebook): void {
   const { dns } = reading.evidence;
   const { hosts, prefixes, networks } = matchers;
   for (const host of dns.ns.records) addHost(findings, hosts.ns, host);
@@ -42,7 +42,7 @@ export function matchDns(findings: Finding[], reading: Reading, { matchers, rang
   for (const { use, asn, asName, address } of reading.evidence.addresses) {
     // A registrar's forwarder answers at the apex: the site is at the redirect's target.
     if (use === 'web' && reading.leadsToWww) continue;
-    const published = matchRange({ address, use }, ranges);
+    const published = matchRange({ address, use }, { ranges, roleOf });
     if (published) findings.push(published);
     if (asn === null || (use === 'mail' && hasKnownExchange)) continue;
     if (use === 'ns' && (hasKnownServer || reading.failures.ns)) continue;

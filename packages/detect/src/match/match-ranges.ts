@@ -1,7 +1,7 @@
 // Matches the web addresses against published ranges, which are more specific than the network that announces them.
 
 import type { AddressEvidence } from '../evidence/evidence.ts';
-import { ROLES } from '../profile.ts';
+import type { RoleOf } from '../profile.ts';
 import type { AddressRanges } from '../ranges/address-ranges.ts';
 import type { Rule } from '../rulebook/matchers.ts';
 import { SOURCE_OF } from '../rulebook/patterns.ts';
@@ -11,22 +11,21 @@ import { FAMILY_OF, strengthOf } from './strengths.ts';
 /** The published range of a web address. Exchanges and name servers are excluded: no range is about mail. */
 export function matchRange(
   { address, use }: Pick<AddressEvidence, 'address' | 'use'>,
-  ranges: AddressRanges | undefined,
+  { ranges, roleOf }: { readonly ranges: AddressRanges | undefined; readonly roleOf: RoleOf },
 ): Finding | undefined {
   if (!ranges || (use !== 'web' && use !== 'www')) return undefined;
   const range = ranges.find(address);
   if (!range) return undefined;
   const { provider, category, prefix } = range;
-  const role = ROLES[category];
   const rule: Rule = {
     id: `${provider}/${SOURCE_OF.range}/range:${prefix}`,
     provider,
     category,
-    role,
+    role: roleOf(category, provider),
     channel: 'range',
     source: SOURCE_OF.range,
     family: FAMILY_OF.range,
-    strength: strengthOf('range', role),
+    strength: strengthOf('range', category),
     isParking: false,
     hasNetworks: true,
     version: undefined,

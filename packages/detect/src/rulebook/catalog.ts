@@ -1,6 +1,6 @@
 // The schema of the catalog. catalog/ has one entry for each provider.
 import { z } from 'zod';
-import { CATEGORIES } from '../profile.ts';
+import { CATEGORIES, ROLE_FACTS, ROLE_LIST } from '../profile.ts';
 import { KINDS } from './kinds.ts';
 
 const Id = z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'lower-case words joined by single hyphens');
@@ -26,6 +26,8 @@ const VersionPrefix = z.string().max(64);
 export const RuleGroup = z
   .strictObject({
     category: z.enum(CATEGORIES),
+    /** The role in the category, if the provider's kinds do not name it. */
+    role: z.enum(ROLE_LIST).optional(),
     ns: Hosts.optional(),
     /** SOA MNAME or RNAME. */
     soa: Hosts.optional(),
@@ -82,6 +84,10 @@ export const RuleGroup = z
     /** This rule group marks a domain as parked (for sale, a registrar's placeholder). */
     parking: z.literal(true).optional(),
   })
+  .refine(
+    ({ category, role }) => role === undefined || ROLE_FACTS[role].category === category,
+    'a role of the category',
+  )
   .readonly();
 
 export const Provider = z
