@@ -107,7 +107,8 @@ const TABLE = {
 
 /** The role of a provider for a domain. */
 export type Role = keyof typeof TABLE;
-export const ROLE_LIST = Object.keys(TABLE) as readonly Role[];
+/** Never empty: the table is above. */
+export const ROLE_LIST = Object.keys(TABLE) as readonly string[] as readonly [Role, ...Role[]];
 export const ROLE_FACTS: Readonly<Record<Role, RoleFacts>> = TABLE;
 
 /** The main role of each category. */

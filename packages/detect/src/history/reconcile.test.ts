@@ -174,9 +174,8 @@ describe('the history of services', () => {
       return { ...profile, services: profile.services.map((each) => (each.provider === 'r' ? asReport(each) : each)) };
     };
     const given = { ...options, previous: of2(0, report) };
-    const [kept, gone] = [report, 'email_security:g'].map((now) =>
-      reconcile(scans(`0 ${report}`).open, of2(24, now), given),
-    );
+    const after = (now: string) => reconcile(scans(`0 ${report}`).open, of2(24, now), given);
+    const [kept, gone] = [after(report), after('email_security:g')];
     assert.deepEqual([changesOf(kept), roles(kept.open)], [[], ['dmarc_reporting']]);
     const moved = reconcile(gone.open, of2(48, 'email_security:g'), options);
     assert.deepEqual(changesOf(moved).sort(), ['added email_security ->g', 'removed email_security r>-']);

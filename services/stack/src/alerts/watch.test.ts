@@ -31,7 +31,7 @@ async function openTown(count: number) {
   const file = path.join(directory.path, 'index.snapshot');
   const logger = createLogger({ level: 'silent' });
   const events = new EventBus(logger);
-  const live = stack.use(await LiveIndex.open({ store, file, logger, events }));
+  const live = stack.use(await LiveIndex.open({ store, file, logger, events, rulebook }));
   const { index } = live;
   let now = START;
   const exposures = await Exposures.open({ store, index, rulebook });

@@ -3,6 +3,7 @@ import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { it } from 'node:test';
 import { type DomainIndex, STATES, searchDomains } from '@strata/analytics';
+import { mainRoleOf } from '@strata/detect';
 import { createLogger } from '@strata/http';
 import fc from 'fast-check';
 import { rulebook, rulebookWithout } from '../../../../tests/support/rulebook.ts';
@@ -92,7 +93,7 @@ function contentsOf(index: DomainIndex) {
 }
 
 const openIndex = (store: Store, file: string, more: { logger?: typeof logger; events?: EventBus } = {}) =>
-  LiveIndex.open({ store, file, logger, events: new EventBus(logger), ...more });
+  LiveIndex.open({ store, file, logger, events: new EventBus(logger), rulebook: { roleOf: mainRoleOf }, ...more });
 
 it('the live index updated from the log through restarts equals a rebuilt one, for any scans', () =>
   fc.assert(

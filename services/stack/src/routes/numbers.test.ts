@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import * as analytics from '@strata/analytics';
-import { CATEGORIES, type Category } from '@strata/detect';
+import { CATEGORIES, ROLE_FACTS, type Role } from '@strata/detect';
 import { dependenceLevel } from '../reports/dependence-level.ts';
 import type { StoredProfile } from '../store/index.ts';
 import { DAY_MS, dateOf, type Row, sharedTimeline } from '../test/timeline.ts';
@@ -18,7 +18,7 @@ const shareOf = (domains: number) => domains / timeline.profiles.length;
 
 it('market-share: every market with and without parked names, 25 providers each, or all of one', async () => {
   for (const includeParked of [false, true]) {
-    const expected = analytics.markets(app.index, { includeParked, ownerOf }).map((each) => {
+    const reported = (each: analytics.Market) => {
       const { attributed, selfHosted, unknown, hhiByOwner, effectiveProviders, providers, ...rest } = each;
       const share = (domains: number) => (each.domains === 0 ? null : domains / each.domains);
       return {
@@ -31,11 +31,21 @@ it('market-share: every market with and without parked names, 25 providers each,
           return { ...row, owner: ownerOf(row.provider_id), change_30d };
         }),
       };
+    };
+    const options = { includeParked, ownerOf };
+    const expected = analytics.markets(app.index, options).map(reported);
+    const ofRoles = analytics.roleMarkets(app.index, options).map((each) => {
+      const { label, isExclusive = false, isCritical = false } = ROLE_FACTS[each.role];
+      return { ...reported(each), label, is_exclusive: isExclusive, is_critical: isCritical };
     });
     const path = `intelligence/market-share?include_parked=${includeParked}`;
-    const { categories, include_parked } = await timeline.get(path);
-    const cut = expected.map((each) => ({ ...each, providers: each.providers.slice(0, 25) }));
-    assert.deepEqual([categories, include_parked], [cut, includeParked]);
+    const { categories, roles, include_parked } = await timeline.get(path);
+    const cut = <Of extends { readonly providers: readonly unknown[] }>(all: readonly Of[]) =>
+      all.map((each) => ({ ...each, providers: each.providers.slice(0, 25) }));
+    assert.deepEqual([categories, roles, include_parked], [cut(expected), cut(ofRoles), includeParked]);
+    const [gateways] = ofRoles.filter(({ role }) => role === 'gateway');
+    const one = await timeline.get(`${path}&role=gateway`);
+    assert.deepEqual([one.categories, one.roles], [[], [gateways]]);
     for (const each of expected)
       assert.deepEqual((await timeline.get(`${path}&category=${each.category}`)).categories, [each]);
     const has = (name: 'self_hosted_share' | 'unknown_share') => expected.some((each) => (each[name] ?? 0) > 0);
@@ -59,6 +69,8 @@ it('supply-chain and adoption of a provider', async () => {
     const { provenance: _, _alpha, _notice, definition, ...answer } = await timeline.get(path);
     const byCategory = (of: (each: (typeof chain.markets)[number]) => number | null) =>
       Object.fromEntries(chain.markets.map((each) => [each.market.category, of(each)]));
+    const byRole = (of: (each: (typeof chain.roleMarkets)[number]) => number | null) =>
+      Object.fromEntries(chain.roleMarkets.map((each) => [each.market.role, of(each)]));
     const name = app.names.nameOf(id);
     assert.deepEqual(answer, {
       provider: name,
@@ -67,6 +79,8 @@ it('supply-chain and adoption of a provider', async () => {
       dependent_domains: timeline.users(id).length,
       share_by_category: byCategory(({ share }) => share),
       hhi_by_category: byCategory((each) => each.market.hhi),
+      share_by_role: byRole(({ share }) => share),
+      hhi_by_role: byRole((each) => each.market.hhi),
       sole_source_domains: chain.soleSourceDomains,
       upstream: named(chain.upstream),
       downstream: named(chain.downstream),
@@ -98,8 +112,8 @@ it('security-scorecard: every standard, over all domains that exist and by secto
 });
 
 it('risk: of firm services, the posture and the markets that have a band', async () => {
-  const hhiOf = (category: Category) => {
-    const { hhi, band } = analytics.market(app.index, category, { ownerOf });
+  const hhiOf = (role: Role) => {
+    const { hhi, band } = analytics.roleMarket(app.index, role, { ownerOf });
     return band === 'insufficient_data' ? null : hhi;
   };
   const concentrations = new Set<boolean>();
@@ -119,6 +133,7 @@ it('risk: of firm services, the posture and the markets that have a band', async
 
 it('the page of a provider, and the leaders rank it among all and in each of its markets', async () => {
   const everyMarket = analytics.markets(app.index, { ownerOf });
+  const everyRole = analytics.roleMarkets(app.index, { ownerOf });
   const top = analytics.leaders(app.index, { today: analytics.dayOf(timeline.end), limit: 1_000 }).leaders;
   const { total, limit, providers } = await timeline.get('stats/providers');
   assert.deepEqual([total, limit], [timeline.inUse.length, 50]);
@@ -131,12 +146,14 @@ it('the page of a provider, and the leaders rank it among all and in each of its
     assert.deepEqual([answer.rank, answer.share, domains.total], [rank, shareOf(all.length), all.length]);
     const listed = domains.results.map(({ domain }: Row) => domain);
     assert.deepEqual(listed, all.sort().slice(0, 7));
-    const own = everyMarket.flatMap(({ category, providers: rows, hhi, band }) =>
-      rows.flatMap(({ provider, domains: count, share }, i) =>
-        provider === id ? [{ category, domains: count, share, rank: i + 1, providers: rows.length, hhi, band }] : [],
-      ),
-    );
-    assert.deepEqual(answer.by_category, own, id);
+    const placesIn = (all: readonly analytics.Market[]) =>
+      all.flatMap(({ category, role, providers: rows, hhi, band }) =>
+        rows.flatMap(({ provider, domains: count, share }, i) => {
+          const place = { category, domains: count, share, rank: i + 1, providers: rows.length, hhi, band };
+          return provider === id ? [role === null ? place : { role, ...place }] : [];
+        }),
+      );
+    assert.deepEqual([answer.by_category, answer.by_role], [placesIn(everyMarket), placesIn(everyRole)], id);
   }
 });
 

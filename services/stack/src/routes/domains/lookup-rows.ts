@@ -27,7 +27,7 @@ export const LOOKUP_COLUMNS = [
 ] as const satisfies readonly TableColumn[];
 
 /** In the order of the columns; cells after the last one are null. */
-export function lookupCells({ index }: StackApp, { text, error }: GivenName): Cell[] {
+export function lookupCells({ index, names }: StackApp, { text, error }: GivenName): Cell[] {
   const given = text.slice(0, 253).toWellFormed();
   const parsed = error === undefined ? parseDomain(hostIn(text)) : { ok: false as const, message: error };
   if (!parsed.ok) return [given, null, parsed.message, 'invalid'];
@@ -37,7 +37,7 @@ export function lookupCells({ index }: StackApp, { text, error }: GivenName): Ce
   return [
     ...[given, parsed.domain, null, index.state(id), new Date(scannedAt).toISOString(), index.sector(id)],
     ...[score, score === null ? null : gradeOf(score)],
-    ...roleCells(index, id),
+    ...roleCells({ index, names }, id),
     ...postureCells(posture),
   ];
 }

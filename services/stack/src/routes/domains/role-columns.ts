@@ -1,6 +1,6 @@
 // The columns of a table of domains that show the providers by role.
-import type { DomainIndex } from '@strata/analytics';
-import { ROLE_LIST, ROLES } from '@strata/detect';
+import { ROLE_LIST } from '@strata/detect';
+import type { StackApp } from '../../context.ts';
 
 export const ROLE_COLUMNS = ROLE_LIST.map((role) => ({
   name: role,
@@ -8,11 +8,11 @@ export const ROLE_COLUMNS = ROLE_LIST.map((role) => ({
 }));
 
 /** Cells in the order of `ROLE_COLUMNS`. */
-export function roleCells(index: DomainIndex, domain: number): string[] {
+export function roleCells({ index, names }: Pick<StackApp, 'index' | 'names'>, domain: number): string[] {
   const services = index.services(domain).filter(([, , confidence]) => confidence !== 'low');
   return ROLE_LIST.map((role) =>
     services
-      .filter(([category]) => ROLES[category] === role)
+      .filter(([category, provider]) => names.roleOf(category, provider) === role)
       .map(([, provider]) => provider)
       .join(';'),
   );

@@ -47,7 +47,7 @@ export const domainsTable = exportTable({
     return domainRows(index, domainFilter(app, input), (domain) => {
       const { scannedAt, score } = index.columns.facts(domain);
       const facts = [index.names.name(domain), index.state(domain), index.sector(domain), score, gradeIn(score)];
-      return [...facts, time(scannedAt), ...roleCells(index, domain)];
+      return [...facts, time(scannedAt), ...roleCells(app, domain)];
     });
   },
 });
@@ -90,8 +90,9 @@ async function* serviceRows({ index, store, names }: TableApp, filter: DomainFil
   for (const domains of pagesOf(index, filter)) {
     const services = Map.groupBy(await store.bulk.services(domains), ({ domainId }) => domainId);
     yield domains.flatMap((domain) =>
-      (services.get(domain) ?? []).map(({ category, role, provider, confidence, firstObserved, lastObserved }) => {
+      (services.get(domain) ?? []).map(({ category, provider, confidence, firstObserved, lastObserved }) => {
         const last = lastObserved ?? index.columns.facts(domain).scannedAt;
+        const role = names.roleOf(category, provider);
         const what = [index.names.name(domain), category, role, provider, names.nameOf(provider), confidence];
         return [...what, time(firstObserved), time(last)];
       }),

@@ -1,9 +1,14 @@
 // Lists of changes, anomalies and alerts, and the public stream.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import type { ChangeType } from '@strata/detect';
+import { type Kysely, sql } from 'kysely';
 import { alertKey, type ChangeFilter, isWanted, type ListedChange, openStore, type StoredAlert } from '../index.ts';
-import { exec, kept, onEach, plansOf } from '../test/backends.ts';
+import { up } from '../migrations/026-mail-roles.ts';
+import type { Database } from '../schema.ts';
+import { exec, kept, onEach, plansOf, rows } from '../test/backends.ts';
 import { alert, anomaly, streamEvent } from '../test/records.ts';
+import { countChangeDays } from './day-counts.ts';
 import { ListTable } from './lists.ts';
 
 const [DAY, SINCE] = [86_400_000, new Date(55)];
@@ -21,8 +26,9 @@ const CHANGES = Array.from({ length: 400 }, (_, i) => ({
   to: ['x', 'y', 'z'][(i + 1 + (i % 2)) % 3],
 }));
 
-function insertChanges(url: string): Promise<void> {
-  const values = CHANGES.map(({ domain, at, confirmedAt, category, type, from, to }) => {
+type Inserted = Omit<(typeof CHANGES)[number], 'id'>;
+function insertChanges(url: string, changes: readonly Inserted[] = CHANGES): Promise<void> {
+  const values = changes.map(({ domain, at, confirmedAt, category, type, from, to }) => {
     const left = from === null ? 'null' : `'${from}'`;
     return `(${domain}, 1, ${at}, ${confirmedAt}, '${category}', 'dns', '${type}', ${left}, '${to}', 'high', 'high')`;
   });
@@ -49,6 +55,27 @@ function expectedOf({ type, provider, direction, other, category, since }: Chang
 }
 
 onEach(kept, 'the list of changes', (backend, test) => {
+  test('has no migration of a report service or between roles, nor do the counts, after the upgrade', async ({
+    lists,
+  }, url) => {
+    const moves = ['dmarcian valimail', 'proofpoint mimecast', 'improvmx forward-email', 'proofpoint improvmx'];
+    const of = { domain: 1, at: 0, confirmedAt: DAY, category: 'email_security', type: 'migrated' };
+    const changes = moves.map((move) => ({ ...of, from: move.split(' ')[0], to: move.split(' ')[1] }));
+    await insertChanges(url, changes);
+    const count = (db: Kysely<Database>) => countChangeDays(sql`changes`).execute(db);
+    const days = () => rows(url, 'select * from change_days order by provider');
+    await plansOf(url, async (db) => void (await count(db)));
+    await plansOf(url, (db) => up(db as never));
+    const typed = async (type: ChangeType) => idsOf(await lists.changes({ type }, { limit: 9, offset: 0 }));
+    const ids = CHANGES.map(({ id }) => id);
+    assert.deepEqual(await typed('migrated'), [ids[2], ids[1]]);
+    assert.deepEqual(await typed('reclassified'), [ids[3], ids[0]]);
+    const upgraded = await days();
+    await exec(url, 'delete from change_days');
+    await plansOf(url, async (db) => void (await count(db)));
+    assert.deepEqual(upgraded, await days());
+  });
+
   test('is newest first and total, for each filter, in pages that neither skip nor repeat', async ({ lists }, url) => {
     await insertChanges(url);
     const domains = new Map(CHANGES.map(({ id, domain }) => [id, domain]));
