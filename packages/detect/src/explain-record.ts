@@ -14,6 +14,7 @@ const Address = z.object({
   as_name: z.string().max(256).nullish(),
 });
 const Addresses = z.array(Address).max(64);
+const HostAddresses = z.array(Address.extend({ host: Host })).max(64);
 
 function mapOf<T extends z.ZodType>(value: T) {
   return z.record(z.string().max(1024), value).refine(isShort, 'has too many entries');
@@ -45,10 +46,8 @@ export const DomainRecord = z.object({
   a: Addresses.optional(),
   aaaa: Addresses.optional(),
   www: Addresses.optional(),
-  ns_addresses: z
-    .array(Address.extend({ host: Host }))
-    .max(64)
-    .optional(),
+  mx_addresses: HostAddresses.optional(),
+  ns_addresses: HostAddresses.optional(),
   spf_policies: mapOf(Texts).optional(),
   dmarc_parents: mapOf(Texts).optional(),
   report_consents: mapOf(Texts).optional(),

@@ -64,6 +64,7 @@ it('explainRecord reads additional parts as a probe would collect them', () => {
     ds: ['60485 13 2 D4B7 D520'],
     aaaa: [{ address: '2001:db8::1', asn: 64496 }],
     www: [{ address: '192.0.2.2' }],
+    mx_addresses: [{ host: 'mx.example.com', address: '192.0.2.25' }],
     ns_addresses: [{ host: 'NS1.example.com.', address: '192.0.2.53', asn: 64502, as_name: 'DNSCO' }],
     spf_policies: { '_SPF.mail.test.': ['v=spf1 -all'], 'empty.test': [] },
     dmarc_parents: { com: [] },
@@ -77,7 +78,7 @@ it('explainRecord reads additional parts as a probe would collect them', () => {
   const at = addresses.map(({ use, host, address, asn, status }) => `${use} ${host} ${address} ${asn} ${status}`);
   assert.deepEqual(at, [
     ...['web example.com 2001:db8::1 64496 found', 'www www.example.com 192.0.2.2 null skipped'],
-    ...['ns ns1.example.com 192.0.2.53 64502 found'],
+    ...['mail mx.example.com 192.0.2.25 null skipped', 'ns ns1.example.com 192.0.2.53 64502 found'],
   ]);
   const { spf, dmarcParents, reportConsents, validation } = policies ?? assert.fail('no policies');
   assert.deepEqual([spf['_spf.mail.test']?.records, spf['empty.test']?.status], [['v=spf1 -all'], 'empty']);

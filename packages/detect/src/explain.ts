@@ -138,7 +138,10 @@ function chainFrom(host: string, aliases: ReadonlyMap<string, string>): string[]
   return chain;
 }
 
-function addressPart(domain: string, { a = [], aaaa = [], www = [], ns_addresses = [] }: DomainRecord) {
+function addressPart(
+  domain: string,
+  { a = [], aaaa = [], www = [], mx_addresses = [], ns_addresses = [] }: DomainRecord,
+) {
   const toAddress =
     (use: AddressEvidence['use'], name?: string) =>
     ({ address, asn, as_name, host = name }: GivenAddress): AddressEvidence => ({
@@ -153,6 +156,7 @@ function addressPart(domain: string, { a = [], aaaa = [], www = [], ns_addresses
   return [
     ...[...a, ...aaaa].map(toAddress('web', domain)),
     ...www.map(toAddress('www', `www.${domain}`)),
+    ...mx_addresses.map(toAddress('mail')),
     ...ns_addresses.map(toAddress('ns')),
   ];
 }

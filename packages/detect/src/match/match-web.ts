@@ -128,7 +128,7 @@ function matchPage(
 ): void {
   const generator = Object.hasOwn(metas, 'generator') ? metas.generator : undefined;
   if (generator !== undefined) {
-    for (const rule of matchers.prefixes.generator.findAt(generator.toLowerCase())) {
+    for (const rule of matchers.prefixes.generator.findWordAt(generator.toLowerCase())) {
       findings.push(findingOf(rule, generator, { shown: shownIn(generator, rule, IN_PAGE) }));
     }
   }
@@ -214,7 +214,7 @@ function matchIssuer(findings: Finding[], tls: TlsEvidence, matchers: Matchers):
   const { issuer } = tls;
   const cap = issuerCap(tls);
   if (issuer === null || cap === 0) return;
-  for (const rule of matchers.prefixes.tls.findAt(issuer.toLowerCase())) {
+  for (const rule of matchers.prefixes.tls.findWordAt(issuer.toLowerCase())) {
     findings.push(findingOf(rule, issuer, { strength: Math.min(rule.strength, cap) }));
   }
 }

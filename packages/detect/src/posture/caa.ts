@@ -45,7 +45,7 @@ function permitsIssuer(
   const { issuer, isTrusted } = evidence.tls;
   if (!hasOwnCertificate || !isTrusted || issuer === null || issuers.length === 0) return null;
   const makers = new Set(
-    matchers.prefixes.tls.findAt(issuer.slice(0, 128).toLowerCase()).map(({ provider }) => provider),
+    matchers.prefixes.tls.findWordAt(issuer.slice(0, 128).toLowerCase()).map(({ provider }) => provider),
   );
   if (makers.size === 0) return null;
   const permitted = issuers.map((host) => matchers.hosts.caa.find(host).map(({ provider }) => provider));

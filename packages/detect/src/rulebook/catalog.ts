@@ -53,7 +53,7 @@ export const RuleGroup = z
     asn: z.array(z.int().positive()).optional(),
     mailAsn: z.array(z.int().positive()).optional(),
     nsAsn: z.array(z.int().positive()).optional(),
-    /** Response header: present, or its value contains `value` (case-insensitive). */
+    /** Response header: present, or its value contains `value` as complete words, in any case. */
     header: z
       .array(
         z.strictObject({
@@ -66,7 +66,7 @@ export const RuleGroup = z
     /** Cookie names; a trailing `*` is a prefix. */
     cookie: z.array(z.string().regex(/^[A-Za-z0-9_.~-]+\*?$/)).optional(),
     /**
-     * `generator`: start of the meta generator, optionally with the text before a version; `asset`: host suffix,
+     * `generator`: the words that begin the meta generator, optionally with the text before a version; `asset`: host suffix,
      * host/path prefix or `/path/` fragment of an asset; `marker`: an id or data attribute.
      */
     html: z
@@ -79,7 +79,7 @@ export const RuleGroup = z
         marker: Texts.optional(),
       })
       .optional(),
-    /** Start of the certificate issuer's organisation, case-insensitive. */
+    /** The words that begin the certificate issuer's organisation, in any case. */
     tls: Texts.optional(),
     /** This rule group marks a domain as parked (for sale, a registrar's placeholder). */
     parking: z.literal(true).optional(),

@@ -206,17 +206,25 @@ it('TextTrie finds at any position what a loop over all patterns finds, in any o
   });
   assert.deepEqual(textsOf('google-').findAt('google-', 99), []);
 });
-it('TextTrie finds patterns wherever a word begins, each once', () => {
+it('TextTrie finds patterns of complete words, each once', () => {
   assert.deepEqual(textsOf('nginx', 'php').findWords('php nginx nginx php'), ['php', 'nginx']);
   assert.deepEqual(textsOf().findWords('anything'), []);
   assert.deepEqual(textsOf('h2o/', 'x-').findWords('xh2o/1 (h2o/2)ax-'), ['h2o/']);
+  for (const text of ['koala', 'koaé', 'a koa_x', 'mod_koa', 'xkoa', 'é-koal'])
+    assert.deepEqual(textsOf('koa', 'k').findWords(text), [], text);
+  for (const text of ['koa', 'koa/1', 'koa2', '(koa)', 'koa™', 'a-koa.js', 'Koa koa'])
+    assert.deepEqual(textsOf('koa', 'koa2x').findWords(text), ['koa'], text);
+  assert.deepEqual(textsOf('v1').findWords('v12 v1x'), []);
 });
-it('TextTrie finds in a text whatever the text includes', () => {
+it('TextTrie finds in a text the complete words that the text includes', () => {
   const word = fc.stringMatching(/^[ab]{1,3}$/);
   holds(100, [fc.uniqueArray(word, { maxLength: 6 }), fc.stringMatching(/^[ab ]{0,12}$/)], (words, text) => {
-    const found = textsOf(...words).findWords(text);
-    const isThere = words.some((each) => text.startsWith(each) || text.includes(` ${each}`));
-    assert.equal(found.length > 0, isThere);
-    for (const each of found) assert.ok(text.includes(each));
+    const expected = words.filter((each) => text.split(' ').includes(each));
+    assert.deepEqual(
+      textsOf(...words)
+        .findWords(text)
+        .toSorted(),
+      expected.toSorted(),
+    );
   });
 });

@@ -9,6 +9,8 @@ interface Node<T> {
 }
 
 const NOTHING: readonly never[] = [];
+const UNDERSCORE = 95;
+const LETTER = /\p{L}/u;
 
 /** Maps texts to values. Comparison is exact; for case-insensitive comparison the caller lower-cases both sides. */
 export class TextTrie<T> {
@@ -31,34 +33,41 @@ export class TextTrie<T> {
 
   /** Values of the longest pattern that occurs in `text` at `from`. */
   findAt(text: string, from = 0): readonly T[] {
-    let node = this.#root;
-    let best: readonly T[] = NOTHING;
-    for (let at = from; ; at += node.edge.length) {
-      if (node.values.length > 0) best = node.values;
-      if (node.next.size === 0) return best;
-      // Past the end charCodeAt is NaN, which no pattern contains.
-      const next = node.next.get(text.charCodeAt(at));
-      if (!next || !text.startsWith(next.edge, at)) return best;
-      node = next;
-    }
+    return this.#longestAt(text, from, isAnywhere);
   }
 
-  /**
-   * Values of the longest pattern at every beginning of a word in `text`, each once: `h2o/` does not match in `xh2o/1`.
-   */
+  /** Values of the longest pattern that occurs in `text` at `from` and ends where a word ends: `koa` is not in `koala`. */
+  findWordAt(text: string, from = 0): readonly T[] {
+    return this.#longestAt(text, from, isBoundary);
+  }
+
+  /** Values of the longest pattern of complete words at every position in `text`, each once: `xh2o/1` has no `h2o/`. */
   findWords(text: string): readonly T[] {
     if (this.#size === 0) return NOTHING;
     let found: Set<T> | undefined;
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i);
       if (code < 128 ? this.#begins[code] === 0 : !this.#root.next.has(code)) continue;
-      if (i > 0 && isWordPart(text.charCodeAt(i - 1)) && isWordPart(code)) continue;
-      for (const value of this.findAt(text, i)) {
+      if (isWordPart(code) && isWordPart(text.charCodeAt(i - 1))) continue;
+      for (const value of this.findWordAt(text, i)) {
         found ??= new Set();
         found.add(value);
       }
     }
     return found ? [...found] : NOTHING;
+  }
+
+  #longestAt(text: string, from: number, mayEndAt: (text: string, at: number) => boolean): readonly T[] {
+    let node = this.#root;
+    let best: readonly T[] = NOTHING;
+    for (let at = from; ; at += node.edge.length) {
+      if (node.values.length > 0 && mayEndAt(text, at)) best = node.values;
+      if (node.next.size === 0) return best;
+      // Past the end charCodeAt is NaN, which no pattern contains.
+      const next = node.next.get(text.charCodeAt(at));
+      if (!next || !text.startsWith(next.edge, at)) return best;
+      node = next;
+    }
   }
 }
 
@@ -86,7 +95,22 @@ function nextNode<T>(node: Node<T>, text: string, at: number): Node<T> {
   return split;
 }
 
-/** ASCII letters and digits. */
+function isAnywhere(): boolean {
+  return true;
+}
+
+/** Not between two parts of a word. A number after a letter begins a version: `apache2` has the word `apache`. */
+function isBoundary(text: string, at: number): boolean {
+  const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
+  return !isWordPart(before) || !isWordPart(after) || (isDigit(after) && !isDigit(before));
+}
+
+/** A letter of any script, a digit or an underscore; no position outside of a text (NaN). */
 function isWordPart(code: number): boolean {
-  return (code >= 48 && code <= 57) || (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
+  if (code >= 128) return LETTER.test(String.fromCharCode(code));
+  return isDigit(code) || code === UNDERSCORE || (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
 }

@@ -73,13 +73,13 @@ const objects: readonly { readonly of: string; readonly record: (field: object) 
     of,
     record: (field: object) => ({ domain: 'example.com', [of]: [{ address: '192.0.2.1', ...field }] }),
   })),
-  {
-    of: 'ns_addresses',
-    record: (field) => ({
+  ...['mx_addresses', 'ns_addresses'].map((of) => ({
+    of,
+    record: (field: object) => ({
       domain: 'example.com',
-      ns_addresses: [{ host: 'a.example', address: '192.0.2.1', ...field }],
+      [of]: [{ host: 'a.example', address: '192.0.2.1', ...field }],
     }),
-  },
+  })),
 ];
 
 /** Returns a function that calls `report` once for each unknown field name. */

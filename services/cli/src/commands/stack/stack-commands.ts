@@ -69,6 +69,7 @@ Fields (only domain is required; unknown fields are reported on standard error a
    "cookies": ["..."], "html": "...", "tls_issuer": "...",
    "soa": "ns1.example.net hostmaster.example.net 1", "ds": ["60485 13 2 D4B7D520"],
    "aaaa": [{"address": "2001:db8::1", "asn": 64496}], "www": [{"address": "192.0.2.1", "asn": 64496}],
+   "mx_addresses": [{"host": "mail.example.com", "address": "192.0.2.25", "asn": 64496}],
    "ns_addresses": [{"host": "ns1.example.com", "address": "192.0.2.53", "asn": 64496}],
    "spf_policies": {"_spf.example.net": ["..."]}, "dmarc_parents": {"com": ["..."]},
    "report_consents": {"example.net": ["..."]}, "mta_sts_policy": "...", "security_txt": "..."}
