@@ -67,7 +67,7 @@ const TABLE = {
     ...{ label: 'Mail forwarding', category: 'email_security', kinds: ['mail-forwarding'], ...exclusive },
     ...{ importance: 'medium', claim: 'receives the mail and passes it on' },
   },
-  dmarc_reporting: {
+  dmarc_reports: {
     ...{ label: 'DMARC reporting', category: 'email_security', kinds: ['email-authentication'] },
     claim: "receives DMARC reports or keeps the domain's policies",
   },
@@ -169,7 +169,7 @@ export function byRole<T>(of: (role: Role) => T): Readonly<Record<Role, T>> {
   return {
     ...byMainRole(of),
     forwarding: of('forwarding'),
-    dmarc_reporting: of('dmarc_reporting'),
+    dmarc_reports: of('dmarc_reports'),
     waf: of('waf'),
     bot_protection: of('bot_protection'),
     site_builder: of('site_builder'),

@@ -51,7 +51,7 @@ const CONDITIONS: Readonly<Record<string, Matches>> = {
   'tld:(uk OR c*)': ({ name }) => /\.(?:uk|c[^.]*)$/.test(name),
   'provider:(acme OR c*)': ({ services }) => services.some(([, id]) => id === 'acme' || id === 'cirrus'),
   'email:delta': ({ services }) => services.some(([category, id]) => category === 'email' && id === 'delta'),
-  'role:dmarc_reporting': ({ services }) => services.some(([of, id]) => roleOf(of, id) === 'dmarc_reporting'),
+  'role:dmarc_reports': ({ services }) => services.some(([of, id]) => roleOf(of, id) === 'dmarc_reports'),
   'sector:unknown': ({ sector }) => ['unknown', 'a-sector-of-tomorrow'].includes(sector),
   'state:live': ({ state }) => state === 'active' || state === 'parked',
   'score:[30 TO 70]': ({ score }) => score !== null && score >= 30 && score <= 70,

@@ -170,13 +170,13 @@ describe('the history of services', () => {
     const roles = (services: readonly KnownService[]) => services.map(({ role }) => role);
     const of2 = (hour: number, services: string): Profile => {
       const profile = under2(hour, services);
-      const asReport = (each: Service): Service => ({ ...each, role: 'dmarc_reporting' });
+      const asReport = (each: Service): Service => ({ ...each, role: 'dmarc_reports' });
       return { ...profile, services: profile.services.map((each) => (each.provider === 'r' ? asReport(each) : each)) };
     };
     const given = { ...options, previous: of2(0, report) };
     const after = (now: string) => reconcile(scans(`0 ${report}`).open, of2(24, now), given);
     const [kept, gone] = [after(report), after('email_security:g')];
-    assert.deepEqual([changesOf(kept), roles(kept.open)], [[], ['dmarc_reporting']]);
+    assert.deepEqual([changesOf(kept), roles(kept.open)], [[], ['dmarc_reports']]);
     const moved = reconcile(gone.open, of2(48, 'email_security:g'), options);
     assert.deepEqual(changesOf(moved).sort(), ['added email_security ->g', 'removed email_security r>-']);
   });

@@ -36,7 +36,7 @@ leaves('ns', 'dns', { ns: 'timeout' });
 leaves('soa', 'dns', { soa: 'servfail' });
 leaves('mx', 'mailbox gateway', { mx: 'servfail' });
 leaves('txt spf', 'sender verified', { txt: 'refused' });
-leaves('dmarc', 'dmarc_reporting', { dmarc: 'malformed' });
+leaves('dmarc', 'dmarc_reports', { dmarc: 'malformed' });
 leaves('caa', 'issuer', { caa: 'timeout' });
 leaves('cname', 'origin edge', { www: 'timeout' }, { a: 'timeout' });
 leaves('cname', 'verified', { named: { ...noLabels, support: 'timeout' } }, { named: {} });

@@ -95,7 +95,7 @@ describe('the role of a provider in a category', () => {
   it('is the one that its group names, or its first kind that names one, or the main one', () => {
     const roleOf = (entry: unknown) => compileRulebook(loadCatalog([entry])).roleOf('email_security', 'a');
     assert.equal(roleOf(security(['dns-host', 'mail-forwarding', 'mail-gateway'])), 'forwarding');
-    assert.equal(roleOf(security(['mail-gateway'], { role: 'dmarc_reporting' })), 'dmarc_reporting');
+    assert.equal(roleOf(security(['mail-gateway'], { role: 'dmarc_reports' })), 'dmarc_reports');
     assert.deepEqual([roleOf(security(['crm'])), roleOf(security([], { category: 'dns' }))], ['gateway', 'gateway']);
   });
   it('is of the category, is one, and is not shown by a report address if it has one holder', () => {

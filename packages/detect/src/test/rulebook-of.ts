@@ -19,7 +19,7 @@ const MICRO_NAMES = [
 const SENDY_NAMES = [{ label: 's1._domainkey', target: 'dkim.sendy.test' }];
 const DEPLOY = [{ name: 'x-deploy-id' }, { name: 'server', value: 'Deploy' }];
 const FORWARDING = { category: 'email_security', role: 'forwarding' } as const;
-const REPORTING = { category: 'email_security', role: 'dmarc_reporting' } as const;
+const REPORTING = { category: 'email_security', role: 'dmarc_reports' } as const;
 const SALES = ['seller.test', 'frame.seller.test/park/'];
 const serverOf = (value: string) => ({ name: 'server', value });
 const BLOGGER_HEADERS = [

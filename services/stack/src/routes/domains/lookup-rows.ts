@@ -3,7 +3,7 @@ import { gradeOf, hostIn, parseDomain, SECTORS } from '@strata/detect';
 import type { Cell, TableColumn } from '@strata/http';
 import type { StackApp } from '../../context.ts';
 import { POSTURE_COLUMNS, postureCells } from './posture-columns.ts';
-import { ROLE_COLUMNS, roleCells } from './role-columns.ts';
+import { MAIN, OTHERS, roleCells, roleColumns } from './role-columns.ts';
 
 /** A name as given, or why a line has none. */
 export interface GivenName {
@@ -22,8 +22,9 @@ export const LOOKUP_COLUMNS = [
   { name: 'sector', description: SECTORS.join(', ') },
   { name: 'score', description: 'Security score, 0 to 100.', type: 'integer' },
   { name: 'grade', description: 'A+ to F.' },
-  ...ROLE_COLUMNS,
+  ...roleColumns(MAIN),
   ...POSTURE_COLUMNS,
+  ...roleColumns(OTHERS),
 ] as const satisfies readonly TableColumn[];
 
 /** In the order of the columns; cells after the last one are null. */
@@ -37,7 +38,8 @@ export function lookupCells({ index, names }: StackApp, { text, error }: GivenNa
   return [
     ...[given, parsed.domain, null, index.state(id), new Date(scannedAt).toISOString(), index.sector(id)],
     ...[score, score === null ? null : gradeOf(score)],
-    ...roleCells({ index, names }, id),
+    ...roleCells({ index, names }, id, MAIN),
     ...postureCells(posture),
+    ...roleCells({ index, names }, id, OTHERS),
   ];
 }

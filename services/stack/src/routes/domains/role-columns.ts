@@ -1,16 +1,25 @@
 // The columns of a table of domains that show the providers by role.
-import { ROLE_LIST } from '@strata/detect';
+import { MAIN_ROLES, ROLE_LIST, type Role } from '@strata/detect';
 import type { StackApp } from '../../context.ts';
 
-export const ROLE_COLUMNS = ROLE_LIST.map((role) => ({
-  name: role,
-  description: `Ids of the providers in the role ${role} with high or medium confidence, separated by semicolons.`,
-}));
+/** The main role of each category, which tables had first; later roles are the last columns. */
+export const MAIN: readonly Role[] = MAIN_ROLES;
+export const OTHERS: readonly Role[] = ROLE_LIST.filter((role) => !MAIN.includes(role));
 
-/** Cells in the order of `ROLE_COLUMNS`. */
-export function roleCells({ index, names }: Pick<StackApp, 'index' | 'names'>, domain: number): string[] {
+export const roleColumns = (roles: readonly Role[]) =>
+  roles.map((role) => ({
+    name: role,
+    description: `Ids of the providers in the role ${role} with high or medium confidence, separated by semicolons.`,
+  }));
+
+/** Cells in the order of the roles. */
+export function roleCells(
+  { index, names }: Pick<StackApp, 'index' | 'names'>,
+  domain: number,
+  roles: readonly Role[],
+): string[] {
   const services = index.services(domain).filter(([, , confidence]) => confidence !== 'low');
-  return ROLE_LIST.map((role) =>
+  return roles.map((role) =>
     services
       .filter(([category, provider]) => names.roleOf(category, provider) === role)
       .map(([, provider]) => provider)
