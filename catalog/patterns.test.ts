@@ -30,6 +30,7 @@ function recordsOf({ html = {}, ...group }: Rules): Readonly<Record<string, read
     tls: tls.map((organisation) => ({ tls_issuer: `${organisation} Ltd.` })),
     cname: (group.cname ?? []).map((host) => alias('www', `x.${hostOf(host)}`)),
     named: named.map(({ label, target }) => alias(label, `x.${hostOf(target)}`)),
+    address: (group.address ?? []).flatMap(({ at }) => at.map((address) => ({ a: [{ address, asn: 64496 }] }))),
     asn: asn.map((number) => ({ a: [{ address: '192.0.2.1', asn: number }] })),
     header: header.map(({ name, value = 'x' }) => ({ headers: { [name]: value } })),
     cookie: (group.cookie ?? []).map((name) => cookies(hostOf(name))),
@@ -69,7 +70,10 @@ it('every pattern of the catalog shows its provider in its category, or that the
   for (const { id, rules } of providers) {
     for (const group of rules) {
       const { html, ...byRecord } = group;
-      const patterns = [...Object.values(byRecord), ...Object.values(html ?? {})].filter(Array.isArray).flat();
+      const addresses = byRecord.address?.flatMap(({ at }) => at) ?? [];
+      const patterns = Object.values({ ...byRecord, ...html, address: addresses })
+        .filter(Array.isArray)
+        .flat();
       const records = Object.entries(recordsOf(group));
       assert.equal(records.flatMap(([, all]) => all).length, patterns.length, `${id} has a kind without records`);
       for (const each of records.flatMap(([kind, all]) => all.map((record) => [kind, record] as const))) {
@@ -79,7 +83,7 @@ it('every pattern of the catalog shows its provider in its category, or that the
     }
   }
   assert.deepEqual(hidden, []);
-  assert.equal(Object.keys(count).length, 18, 'a kind has no pattern');
+  assert.equal(Object.keys(count).length, 19, 'a kind has no pattern');
 });
 it('every pattern of the catalog with a version prefix shows the version after it', () => {
   const unread: string[] = [];

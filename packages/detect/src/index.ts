@@ -24,7 +24,7 @@ export { type ProfileSummary, type PublishedState, summaryOf } from './history/p
 export { packHolders } from './judge/holders.ts';
 export { sentenceOf } from './judge/sentence.ts';
 export { type Delimiter, delimiterOf, hostIn, nameColumn } from './names/name-column.ts';
-export { isWithin, parseDomain, privateSuffixOf, registrableDomain } from './names/names.ts';
+export { isWithin, PUBLIC_SUFFIX_LIST, parseDomain, privateSuffixOf, registrableDomain } from './names/names.ts';
 export { isPrivateName } from './names/private-names.ts';
 export { dmarcReportHosts } from './posture/mail/dmarc-policy.ts';
 export {

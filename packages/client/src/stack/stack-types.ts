@@ -1174,6 +1174,16 @@ export interface StackPaths {
           with_version: number;
         };
       };
+      /**
+       * The list that decides which names are registrable.
+       */
+      public_suffix_list: {
+        source: string;
+        /**
+         * Release of the package that has the list.
+         */
+        date: string;
+      };
       _alpha: true;
       _notice: string;
       provenance: Provenance;

@@ -7,8 +7,10 @@ import type { Category } from '../profile.ts';
 import type { Channel } from '../rulebook/patterns.ts';
 
 /** Evidence that requests pass through the provider, not only that an account exists. */
-const ON_PATH: ReadonlySet<Channel> = new Set(['cname', 'asn', 'range', 'private-header', 'common-header', 'cookie']);
-/** Evidence of an address only. */
+const ON_PATH: ReadonlySet<Channel> = new Set([
+  ...(['cname', 'address', 'asn', 'range', 'private-header', 'common-header', 'cookie'] as const),
+]);
+/** Evidence of the owner of an address only. */
 const BY_ADDRESS: ReadonlySet<Channel> = new Set(['asn', 'range']);
 
 /** Whether an edge or a protection is in front of the host. */
@@ -42,24 +44,35 @@ function isDoubtful({ rule }: Finding): boolean {
   return rule.channel === 'common-header' && rule.hasNetworks && AT_ADDRESS.has(rule.category);
 }
 
-/** Drops hosting by address behind an edge, and where a name or header already identifies the host. */
+/**
+ * Drops hosting by address behind an edge, and where a name or header already identifies the host. Names and addresses
+ * that several products of an owner share are less than a name and more than a network.
+ */
 export function judgeOrigin(findings: readonly Finding[], { failures }: Reading): readonly Finding[] {
-  if (!findings.some(isOriginByAddress)) return findings;
+  if (!findings.some((finding) => isOriginByAddress(finding) || isSharedOrigin(finding))) return findings;
   // The failed look-ups may have shown an edge or the host's own name.
   const isHidden = isFronted(findings) || failures.web || failures.aliases || failures.networks;
   const named = new Set(
     findings
       .filter(({ rule, strength }) => {
-        return rule.role === 'origin' && !BY_ADDRESS.has(rule.channel) && strength > FORGED_STRENGTH;
+        return rule.role === 'origin' && !rule.isShared && !BY_ADDRESS.has(rule.channel) && strength > FORGED_STRENGTH;
       })
       .map(({ rule }) => rule.provider),
   );
+  const shared = new Set(findings.filter(isSharedOrigin).map(({ rule }) => rule.provider));
   return findings.filter((finding) => {
+    const { provider } = finding.rule;
+    // A page that was not available may have named the product.
+    if (isSharedOrigin(finding)) return !failures.web && (named.size === 0 || named.has(provider));
     if (!isOriginByAddress(finding)) return true;
     if (isHidden) return false;
     // Vercel runs on Amazon's network: the owner of the network is not the host.
-    return named.size === 0 || named.has(finding.rule.provider);
+    return named.size > 0 ? named.has(provider) : shared.size === 0 || shared.has(provider);
   });
+}
+
+function isSharedOrigin({ rule }: Finding): boolean {
+  return rule.role === 'origin' && rule.isShared;
 }
 
 function isOriginByAddress({ rule }: Finding): boolean {

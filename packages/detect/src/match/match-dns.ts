@@ -7,7 +7,7 @@ import type { Rule } from '../rulebook/matchers.ts';
 import type { Rulebook } from '../rulebook/rulebook.ts';
 import { spfTargets } from '../spf/senders.ts';
 import { type Finding, findingOf } from './finding.ts';
-import { matchRange, withoutOverruled } from './match-ranges.ts';
+import { matchPublished, withoutOverruled } from './match-ranges.ts';
 import { BACKUP_MX_STRENGTH, BROKEN_SPF_FACTOR, DANGLING_FACTOR, NESTED_SPF_FACTOR } from './strengths.ts';
 
 /** The maximum length of a TXT pattern, see `Texts` in catalog.ts. */
@@ -18,8 +18,9 @@ const NO_ALIASES: readonly string[] = [];
 const NETWORKS_OF = { web: 'asn', www: 'asn', mail: 'mail-asn', ns: 'ns-asn' } as const;
 
 /** Adds all findings of the DNS part of a reading. */
-export function matchDns(findings: Finding[], reading: Reading, { matchers, ranges, roleOf }: Rulebook): void {
+export function matchDns(findings: Finding[], reading: Reading, rulebook: Rulebook): void {
   const { dns } = reading.evidence;
+  const { matchers } = rulebook;
   const { hosts, prefixes, networks } = matchers;
   for (const host of dns.ns.records) addHost(findings, hosts.ns, host);
   const hasKnownServer = findings.length > 0;
@@ -42,8 +43,8 @@ export function matchDns(findings: Finding[], reading: Reading, { matchers, rang
   for (const { use, asn, asName, address } of reading.evidence.addresses) {
     // A registrar's forwarder answers at the apex: the site is at the redirect's target.
     if (use === 'web' && reading.leadsToWww) continue;
-    const published = matchRange({ address, use }, { ranges, roleOf });
-    if (published) findings.push(published);
+    const published = matchPublished({ address, use }, rulebook);
+    for (const finding of published) findings.push(finding);
     if (asn === null || (use === 'mail' && hasKnownExchange)) continue;
     if (use === 'ns' && (hasKnownServer || reading.failures.ns)) continue;
     const known = networks[NETWORKS_OF[use]].get(asn);

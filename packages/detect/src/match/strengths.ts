@@ -27,6 +27,7 @@ export const FAMILY_OF = {
   'common-header': 'transport',
   cookie: 'transport',
   tls: 'transport',
+  address: 'network',
   asn: 'network',
   'mail-asn': 'network',
   'ns-asn': 'network',
@@ -62,6 +63,8 @@ export const STRENGTHS: Readonly<Record<Channel, Strength>> = {
   'common-header': { any: 0.5 },
   cookie: { any: 0.6, roles: { edge: 0.7, protection: 0.7 } },
   tls: { any: 0.3, roles: { issuer: 0.95 } },
+  // Published by the provider for its customers to point to.
+  address: { any: 0.9 },
   // The owner of a network is not the product on it; an edge network carries little but the edge.
   asn: { any: 0.6, roles: { edge: 0.7 } },
   'mail-asn': { any: 0.6 },

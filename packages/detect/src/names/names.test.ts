@@ -3,9 +3,17 @@ import { it } from 'node:test';
 import fc from 'fast-check';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
 import { vectorsIn } from '../../../../tests/support/vectors.ts';
+import manifest from '../../package.json' with { type: 'json' };
 import { isMachineName } from './machine-name.ts';
 import { hostIn, nameColumn } from './name-column.ts';
-import { hasSameOwner, hostOfUrl, parseDomain, privateSuffixOf, registrableDomain } from './names.ts';
+import {
+  hasSameOwner,
+  hostOfUrl,
+  PUBLIC_SUFFIX_LIST,
+  parseDomain,
+  privateSuffixOf,
+  registrableDomain,
+} from './names.ts';
 import { decodePunycode } from './punycode.ts';
 
 interface NameVectors {
@@ -36,6 +44,8 @@ it('parseDomain refuses a lone surrogate, which no UTF-8 can carry, and a megaby
     assert.equal(parseDomain(text).ok, false, text.slice(0, 40));
 });
 
+it('the date of the Public Suffix List is that of the package in use', () =>
+  assert.equal(PUBLIC_SUFFIX_LIST.source, `tldts ${manifest.dependencies.tldts}`));
 it('parseDomain takes what it gives, unchanged', () =>
   holds(500, [fc.oneof(fc.domain(), fc.string({ unit: 'grapheme', maxLength: 40 }))], (input) => {
     const first = parseDomain(input);

@@ -22,6 +22,9 @@ const MAX_LABEL_LENGTH = 63;
 /** Mapping shortens a name at most a few times; longer input is refused before any work. */
 const MAX_INPUT_LENGTH = 1024;
 
+/** The package that has the list, and the day of its release, which is not before that of the list. */
+export const PUBLIC_SUFFIX_LIST = { source: 'tldts 7.6.0', date: '2026-11-25' } as const;
+
 /** Private suffixes count: `me.github.io` and `github.io` have different owners. Hosts are already clean. */
 const SUFFIX_OPTIONS = { allowPrivateDomains: true, extractHostname: false, validateHostname: false } as const;
 

@@ -1,6 +1,7 @@
 // The schema of the catalog. catalog/ has one entry for each provider.
 import { z } from 'zod';
 import { CATEGORIES, ROLE_FACTS, ROLE_LIST } from '../profile.ts';
+import { addressText, parseAddress } from '../ranges/ip-address.ts';
 import { KINDS } from './kinds.ts';
 
 const Id = z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'lower-case words joined by single hyphens');
@@ -18,6 +19,14 @@ const Texts = z.array(Text).min(1);
  * is unknown which release `Drupal 10` is, and an advisory would be matched against the wrong one.
  */
 const VersionPrefix = z.string().max(64);
+
+/** Addresses in the form of RFC 5952, and the document in which the provider gives them to its customers. */
+const PublishedAddresses = z.strictObject({
+  at: z.array(z.string().refine(isCanonicalAddress, 'an address as in RFC 5952')).min(1),
+  source: z.url({ protocol: /^https$/ }),
+  /** The day on which the document was read. */
+  read: z.iso.date(),
+});
 
 /**
  * Patterns by evidence; each array's members are alternatives. All hosts are suffix patterns. A rule's category may differ
@@ -46,6 +55,8 @@ export const RuleGroup = z
     named: z
       .array(z.strictObject({ label: z.string().regex(/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/), target: HostPattern }))
       .optional(),
+    /** Web addresses that are the provider's in any network, such as those of a platform on another owner's edge. */
+    address: z.array(PublishedAddresses).optional(),
     /**
      * Numbers of autonomous systems that announce the web address; `mailAsn` the most preferred MX's; `nsAsn` the name
      * servers', only networks that carry nothing but the provider's own services.
@@ -83,6 +94,8 @@ export const RuleGroup = z
     tls: Texts.optional(),
     /** This rule group marks a domain as parked (for sale, a registrar's placeholder). */
     parking: z.literal(true).optional(),
+    /** Other products of the owner have the same aliases and addresses: they name the host only if nothing else does. */
+    shared: z.literal(true).optional(),
   })
   .refine(
     ({ category, role }) => role === undefined || ROLE_FACTS[role].category === category,
@@ -125,6 +138,11 @@ export const Provider = z
 
 export type RuleGroup = z.infer<typeof RuleGroup>;
 export type Provider = z.infer<typeof Provider>;
+
+function isCanonicalAddress(text: string): boolean {
+  const words = parseAddress(text);
+  return words !== null && addressText(words) === text;
+}
 
 /** The keys by which advisories name the product: `cpe:f5:nginx`, `pkg:npm/next`, `cna:f5/nginx open source`. */
 export function productKeysOf({ cpe, packages, cna }: Pick<Provider, 'cpe' | 'packages' | 'cna'>): readonly string[] {

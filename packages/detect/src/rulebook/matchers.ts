@@ -18,6 +18,8 @@ export interface Rule {
   readonly family: Family;
   readonly strength: number;
   readonly isParking: boolean;
+  /** Other products of the owner have the same alias or address. */
+  readonly isShared: boolean;
   /** The pattern is a registrable domain, so it matches all hosts of its owner. */
   readonly isRegistrableDomain?: boolean;
   /** The provider's networks for this category are known. */
@@ -48,6 +50,8 @@ export interface Matchers {
   readonly hosts: Readonly<Record<'ns' | 'soa' | 'mx' | 'spf' | 'dmarc' | 'caa' | 'cname', HostTrie<Rule>>>;
   readonly named: Map<string, HostTrie<Rule>>;
   readonly prefixes: Readonly<Record<'txt' | 'generator' | 'tls', TextTrie<Rule>>>;
+  /** By address, in the form of RFC 5952. */
+  readonly addresses: Map<string, Rule[]>;
   readonly networks: Readonly<Record<'asn' | 'mail-asn' | 'ns-asn', Map<number, Rule[]>>>;
   readonly headers: Map<string, HeaderMatcher>;
   readonly cookies: Map<string, Rule[]>;
@@ -72,6 +76,7 @@ export function createMatchers(): Matchers {
     },
     named: new Map(),
     prefixes: { txt: new TextTrie(), generator: new TextTrie(), tls: new TextTrie() },
+    addresses: new Map(),
     networks: { asn: new Map(), 'mail-asn': new Map(), 'ns-asn': new Map() },
     headers: new Map(),
     cookies: new Map(),
@@ -103,6 +108,9 @@ export function addRule(matchers: Matchers, { channel, pattern, key = '', target
     case 'generator':
     case 'tls':
       matchers.prefixes[channel].add(text, rule);
+      break;
+    case 'address':
+      push(matchers.addresses, pattern, rule);
       break;
     case 'asn':
     case 'mail-asn':

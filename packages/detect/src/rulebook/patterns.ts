@@ -18,6 +18,7 @@ type PatternChannel =
   | 'cname'
   | 'named'
   | 'dkim'
+  | 'address'
   | 'asn'
   | 'mail-asn'
   | 'ns-asn'
@@ -40,6 +41,7 @@ export const SOURCE_OF = {
   cname: 'cname',
   named: 'cname',
   dkim: 'cname',
+  address: 'asn',
   asn: 'asn',
   'mail-asn': 'asn',
   'ns-asn': 'asn',
@@ -109,6 +111,7 @@ export function patternsOf(group: RuleGroup): readonly Pattern[] {
       key: label,
       target,
     })),
+    ...(group.address ?? []).flatMap(({ at }, i) => texts('address', at, `address.${i}.at`)),
     ...texts('asn', group.asn?.map(String), 'asn'),
     ...texts('mail-asn', group.mailAsn?.map(String), 'mailAsn'),
     ...texts('ns-asn', group.nsAsn?.map(String), 'nsAsn'),

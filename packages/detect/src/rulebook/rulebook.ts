@@ -54,15 +54,11 @@ export function compileRulebook(
     const isGateway = provider.rules.some((group) => group.category === 'email_security' && group.mx !== undefined);
     for (const group of provider.rules) {
       const role = roleIn(provider, group.category);
-      const isParking = group.parking === true;
+      const [isParking, isShared] = [group.parking === true, group.shared === true];
       const hasNetworks = provider.rules.some(({ category, asn }) => category === group.category && asn !== undefined);
       for (const pattern of [...patternsOf(group), ...primariesOf(group)]) {
         const rule = createRule(provider.id, group.category, pattern, {
-          role,
-          isParking,
-          isGateway,
-          hasNetworks,
-          services,
+          ...{ role, isParking, isShared, isGateway, hasNetworks, services },
         });
         rules.push(rule);
         addRule(matchers, pattern, rule);
@@ -114,7 +110,10 @@ function createRule(
   provider: string,
   category: Category,
   { channel, pattern, version }: Pattern,
-  options: { role: Role; isParking: boolean; isGateway: boolean; hasNetworks: boolean; services: Map<string, string> },
+  options: Pick<Rule, 'role' | 'isParking' | 'isShared' | 'hasNetworks'> & {
+    isGateway: boolean;
+    services: Map<string, string>;
+  },
 ): Rule {
   const { role } = options;
   const source = SOURCE_OF[channel];
@@ -127,8 +126,9 @@ function createRule(
     channel,
     source,
     family: FAMILY_OF[channel],
-    strength: isHostedRecord ? HOSTED_RECORD_STRENGTH : strengthOf(channel, category),
+    strength: isHostedRecord ? HOSTED_RECORD_STRENGTH : strengthOf(options.isShared ? 'asn' : channel, category),
     isParking: options.isParking,
+    isShared: options.isShared,
     isRegistrableDomain: channel === 'mx' && registrableDomain(pattern) === pattern,
     hasNetworks: options.hasNetworks,
     version,
@@ -187,6 +187,6 @@ function versionOf(
   return `${ENGINE_VERSION}-${new Digest().addText(`${ENGINE_VERSION}\n${lines.join('\n')}`).hex}`;
 }
 
-function lineOf({ id, category, role, isParking, version }: Rule): string {
-  return `${category} ${role} ${id}${isParking ? ' parking' : ''}${version === undefined ? '' : ` version ${version}`}`;
+function lineOf({ id, category, role, isParking, isShared, version }: Rule): string {
+  return `${category} ${role} ${id}${isParking ? ' parking' : ''}${isShared ? ' shared' : ''}${version === undefined ? '' : ` version ${version}`}`;
 }

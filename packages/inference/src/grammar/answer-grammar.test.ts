@@ -17,7 +17,7 @@ const add = { name: 'add', parameters: object({ a: { type: 'integer', minimum: 3
 const tools = [{ name: 'find', parameters: object({}) }, add];
 const schema = { kind: 'schema', schema: object({ n: { type: 'boolean' } }), param: 'f' } as const;
 
-type Asked = Pick<ChatRequest, 'format' | 'tools' | 'toolChoice' | 'allowsParallelCalls'>;
+type Asked = Pick<ChatRequest, 'format' | 'tools' | 'toolChoice' | 'allowsParallelCalls' | 'prefersStrict'>;
 const auto: Asked = { format: { kind: 'text' }, tools, toolChoice: 'auto', allowsParallelCalls: true };
 const required: Asked = { ...auto, toolChoice: 'required' };
 const json: Asked = { ...auto, format: schema };
@@ -116,6 +116,18 @@ describe('the grammar of an answer', () => {
       const { accepts } = hold('<tool_call></tool_call>', asked);
       assert.deepEqual([accepts(call.repeat(max)), accepts(call.repeat(max + 1))], [true, false]);
     }
+  });
+  it('holds tools that do not say whether they are strict, where that is preferred and possible', () => {
+    const { strict: _, ...unsaid } = add;
+    const loose = { name: 'loose', parameters: { pattern: '(a)\\1' } };
+    const asked = { ...auto, tools: [unsaid, { ...unsaid, name: 'free', strict: false }, loose] };
+    const calls = ['add', 'free', 'loose'].map((name) => `<tool_call>{"name": "${name}", "arguments": {}}</tool_call>`);
+    const { accepts } = hold('<tool_call></tool_call>', { ...asked, prefersStrict: true });
+    assert.deepEqual(calls.map(accepts), [false, true, true]);
+    const format = outputFormat('>>>');
+    const end = { opening: openedBy('assistant\n>>>', format), text: 'assistant\n>>>' };
+    assert.equal(heldAnswer({ ...asked, prefersStrict: true }, format, end), undefined, 'not refused');
+    assert.equal(heldAnswer(asked, outputFormat('<tool_call></tool_call>'), { opening: '', text: '' }), undefined);
   });
   it('refuses what it cannot hold, with its path', () => {
     const loose = { name: 'f', parameters: { pattern: '(a)\\1' } };

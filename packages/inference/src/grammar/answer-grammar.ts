@@ -30,13 +30,39 @@ export interface PromptEnd {
 /** Of calls in one answer: a model that repeats itself ends there. */
 const MAX_CALLS = 32;
 
-type HeldRequest = Pick<ChatRequest, 'format' | 'tools' | 'toolChoice' | 'allowsParallelCalls'>;
+type HeldRequest = Pick<ChatRequest, 'format' | 'tools' | 'toolChoice' | 'allowsParallelCalls' | 'prefersStrict'>;
 
 /**
- * The grammar that holds an answer; undefined if the request requires none. Throws CompletionError that names what cannot
- * be held.
+ * The grammar that holds an answer; undefined if the request requires none. Throws CompletionError that names what the
+ * request requires and cannot be held.
  */
 export function heldAnswer(request: HeldRequest, format: OutputFormat, end: PromptEnd): HeldAnswer | undefined {
+  if (request.prefersStrict) {
+    const tools = request.tools.map(strictIfHeld);
+    const held = refusedAsUndefined(() => answerHeld({ ...request, tools }, format, end));
+    if (held) return held;
+  }
+  return answerHeld(request, format, end);
+}
+
+/** A tool that does not say whether it is strict is, if a grammar can hold its schema. */
+function strictIfHeld(tool: Tool): Tool {
+  if (tool.strict !== undefined) return tool;
+  const target = { param: '', prefix: 's-', rules: new Map<string, string>() };
+  const isHeld = refusedAsUndefined(() => schemaRule(tool.parameters, target)) !== undefined;
+  return isHeld ? { ...tool, strict: true } : tool;
+}
+
+function refusedAsUndefined<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof CompletionError) return undefined;
+    throw error;
+  }
+}
+
+function answerHeld(request: HeldRequest, format: OutputFormat, end: PromptEnd): HeldAnswer | undefined {
   const { callable, isCallForced } = callableTools(request);
   const isJson = !isCallForced && request.format.kind !== 'text';
   const isFree = !isCallForced && !isJson;

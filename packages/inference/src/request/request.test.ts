@@ -12,7 +12,8 @@ describe('a request', () => {
     const thinks = { type: 'reasoning', summary: [{ type: 's', text: 'h' }] };
     const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
     const texts = { ...thinks, encrypted_content: 'x', content: [{ type: 'reasoning_text', text: 'hm' }] };
-    const { messages } = read(user, thinks, says, call, texts, thinks, call, call, thinks, user).chat;
+    const { messages, prefersStrict } = read(user, thinks, says, call, texts, thinks, call, call, thinks, user).chat;
+    assert.ok(prefersStrict);
     const written = messages.map(({ content, reasoning, toolCalls }) => [content, reasoning, toolCalls?.length].join());
     assert.deepEqual(written, ['a,,', 'b,h,1', ',hm\n\nh,2', 'a,,']);
     assert.throws(() => read(user, { ...user, role: 'x' }), { param: 'input[1].role' });

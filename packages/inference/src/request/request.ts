@@ -64,6 +64,8 @@ export interface ChatRequest extends Generation {
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
   readonly allowsParallelCalls: boolean;
+  /** Tools that do not say whether they are `strict` are, where that is possible. */
+  readonly prefersStrict?: boolean;
   readonly format: Format;
   /** For the model's chat template: `reasoning_effort`, `enable_thinking` … */
   readonly templateVariables: Readonly<Record<string, unknown>>;

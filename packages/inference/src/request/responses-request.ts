@@ -99,7 +99,8 @@ export function readResponsesRequest(body: unknown): ResponsesRequest {
   };
   try {
     return {
-      chat: readChatRequest(chat),
+      // The original API's reference: without `strict` it is attempted, and given up for a schema that does not allow it.
+      chat: { ...readChatRequest(chat), prefersStrict: true },
       echo: {
         instructions: given.instructions ?? null,
         tools,

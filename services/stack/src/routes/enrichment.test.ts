@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
+import { PUBLIC_SUFFIX_LIST } from '@strata/detect';
 import { type Affected, phpHole, questionsTo, sharedAdvisories, showing } from '../test/advisories.ts';
 import { assertDescribed } from '../test/described.ts';
 import { sharedService } from '../test/shared.ts';
@@ -35,7 +36,8 @@ it('before any source was read nothing is known, and nothing is called safe', as
   const factor = factors.find((each) => each.factor === 'known_vulnerabilities');
   assert.deepEqual([risk.advisories, factor?.weight, factor?.risk], [null, 0.15, null]);
   assert.deepEqual([await openOf(`domains/${withPhp}`), await openOf('providers/php')], [null, null]);
-  const { advisories: counts, sources, coverage } = await get('enrichment/status');
+  const { advisories: counts, sources, coverage, public_suffix_list: list } = await get('enrichment/status');
+  assert.deepEqual(list, PUBLIC_SUFFIX_LIST);
   assert.equal((counts as Record<string, unknown>).total, 0);
   const states = (sources as Record<string, unknown>[]).map((each) => `${each.source} ${each.state} ${each.last_sync}`);
   assert.equal(states.join(), 'kev off null,epss off null,nvd off null,osv off null,cve off null');

@@ -1,5 +1,6 @@
 // Known vulnerabilities in the products of domains: sync status, advisories, and affected domains.
 import { SEVERITIES, type Severity } from '@strata/advisories';
+import { PUBLIC_SUFFIX_LIST } from '@strata/detect';
 import { type RequestContext, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../context.ts';
@@ -97,6 +98,9 @@ export const getEnrichmentStatus = route(
             with_version: count.describe('Domains that also show its version.'),
           }),
         }),
+        public_suffix_list: z
+          .object({ source: z.string(), date: z.iso.date().describe('Release of the package that has the list.') })
+          .describe('The list that decides which names are registrable.'),
       }),
     },
     errors: [],
@@ -136,6 +140,7 @@ export const getEnrichmentStatus = route(
         },
         domains: { total: index.size, with_product: coverage.domains, with_version: coverage.versioned },
       },
+      public_suffix_list: PUBLIC_SUFFIX_LIST,
     };
   },
 );

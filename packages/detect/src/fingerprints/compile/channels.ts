@@ -125,6 +125,7 @@ function createRule(
     family: FAMILY_OF[channel],
     strength: strengthOf(channel, category),
     isParking: false,
+    isShared: false,
     hasNetworks: of.networks.has(category),
     version: undefined,
     service: `${category} ${id}`,

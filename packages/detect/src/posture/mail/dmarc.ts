@@ -1,4 +1,6 @@
 // Parses one DMARC record (RFC 9989 §4.7): its tags and their problems. Also parses records written for RFC 7489.
+// RFC 9989 has no rule of its own for a tag that occurs twice. §4.7 takes its tag lists from DKIM, where such a list is
+// invalid (RFC 6376 §3.2), so the record is void: which of two policies a receiver would apply is not known.
 import { cutText } from '../../evidence/text.ts';
 
 export type DmarcPolicy = 'none' | 'quarantine' | 'reject';
@@ -81,7 +83,8 @@ export function parseDmarc(record: string): DmarcRecord {
   const aggregateHosts = readAddresses(tags.get('rua'), report);
   const failureHosts = readAddresses(tags.get('ruf'), report);
   if (!tags.has('p')) report('no-policy', '');
-  const [policy, subdomainPolicy, nonexistentPolicy] = readPolicies(tags, report);
+  const isVoid = problems.some(({ code }) => code === 'duplicate-tag');
+  const [policy, subdomainPolicy, nonexistentPolicy] = isVoid ? VOID : readPolicies(tags, report);
   const letter = (tag: string) => tags.get(tag)?.toLowerCase();
   const psd = letter('psd');
   return {
@@ -97,6 +100,9 @@ export function parseDmarc(record: string): DmarcRecord {
     problems,
   };
 }
+
+/** No policy for the domain, for names below it, and for names that do not exist. */
+const VOID = [null, null, null] as const;
 
 type Report = (code: DmarcProblemCode, term: string) => void;
 
@@ -135,7 +141,7 @@ function readPolicies(tags: ReadonlyMap<string, string>, report: Report) {
   };
   const policies = [read('p') ?? 'none', read('sp'), read('np')] as const;
   if (!isBad) return policies;
-  return wantsReports(tags.get('rua')) ? (['none', null, null] as const) : ([null, null, null] as const);
+  return wantsReports(tags.get('rua')) ? (['none', null, null] as const) : VOID;
 }
 
 /** Any URI is valid (§4.8), though reports are only sent by mail. */
