@@ -164,7 +164,9 @@ export class UpstreamHttp implements AsyncDisposable {
     }
     const { promise, resolve, reject } = Promise.withResolvers<Opened | Failed>();
     const module = url.protocol === 'https:' ? https : http;
-    const request = module.request({ ...options, method: text === undefined ? 'GET' : 'POST', agent, headers });
+    // In a list, which Node writes as it is.
+    const list = Object.entries({ host: url.host, ...headers }).flat();
+    const request = module.request({ ...options, method: text === undefined ? 'GET' : 'POST', agent, headers: list });
     let response: IncomingMessage | undefined;
     let timer: NodeJS.Timeout | undefined;
     let sentAt = performance.now();

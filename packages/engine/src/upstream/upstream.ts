@@ -6,18 +6,17 @@ import {
   CompletionError,
   type CompletionRequest,
   callableTools,
-  type Generation,
 } from '@strata/inference';
 import { Semaphore } from '@strata/limits';
 import { EngineError } from '../engine.ts';
-import { answerDeltas } from './answer.ts';
+import { type AnswerOptions, answerDeltas } from './answer.ts';
 import type { UpstreamUsage } from './chunks.ts';
 import { type Embedded, embedAll } from './embeddings.ts';
 import { failed } from './errors.ts';
 import { type HttpOptions, UpstreamHttp } from './http.ts';
 import { describeUpstream, type UpstreamInfo } from './models.ts';
 import { type ChatBodyOptions, chatBody, completionBody } from './request.ts';
-import { streamEvents } from './response.ts';
+import { type Opened, streamEvents } from './response.ts';
 
 export type { UpstreamUsage } from './chunks.ts';
 export type { Embedded } from './embeddings.ts';
@@ -97,21 +96,23 @@ export class Upstream implements AsyncDisposable {
    * One choice of an answer, as deltas from `begin` to `end`, as many at a time as arrive together. Ending the iteration
    * stops the server.
    */
-  async *chat(request: ChatRequest, deps: AskDeps): AsyncGenerator<readonly ChatDelta[]> {
-    const lengthName = this.#lengthName;
-    try {
-      yield* this.#chat(request, deps);
-    } catch (error) {
-      if (lengthName !== 'max_tokens' || !requiresNewLimitName(error)) throw error;
-      this.#lengthName = 'max_completion_tokens';
-      yield* this.#chat(request, deps);
-    }
-  }
-
-  #chat(request: ChatRequest, deps: AskDeps): AsyncGenerator<readonly ChatDelta[]> {
-    const body = chatBody(request, { ...this.info, seed: deps.seed, lengthName: this.#lengthName });
-    const { isCallForced } = callableTools(request);
-    return this.#answer({ path: '/chat/completions', body, isCallForced }, request, deps);
+  chat(request: ChatRequest, deps: AskDeps): AsyncGenerator<readonly ChatDelta[]> {
+    const open = async () => {
+      const lengthName = this.#lengthName;
+      const ask = () => ({
+        path: '/chat/completions',
+        body: chatBody(request, { ...this.info, seed: deps.seed, lengthName: this.#lengthName }),
+        signal: deps.signal,
+      });
+      try {
+        return await this.#http.open(ask());
+      } catch (error) {
+        if (lengthName !== 'max_tokens' || !requiresNewLimitName(error)) throw error;
+        this.#lengthName = 'max_completion_tokens';
+        return await this.#http.open(ask());
+      }
+    };
+    return this.#answer(open, { ...request, isCallForced: callableTools(request).isCallForced }, deps);
   }
 
   /** The same for a prompt of plain text. */
@@ -120,7 +121,8 @@ export class Upstream implements AsyncDisposable {
     deps: AskDeps & { readonly prompt: string },
   ): AsyncGenerator<readonly ChatDelta[]> {
     const body = completionBody(request, { ...this.info, seed: deps.seed, prompt: deps.prompt });
-    return this.#answer({ path: '/completions', body, isCallForced: false }, request, deps);
+    const open = () => this.#http.open({ path: '/completions', body, signal: deps.signal });
+    return this.#answer(open, { ...request, isCallForced: false }, deps);
   }
 
   /** Vectors of length 1, in the order of the inputs. */
@@ -130,12 +132,12 @@ export class Upstream implements AsyncDisposable {
   }
 
   async *#answer(
-    { isCallForced, ...ask }: { readonly path: string; readonly body: object; readonly isCallForced: boolean },
-    { stops, topLogprobs }: Generation,
+    open: () => Promise<Opened>,
+    { stops, topLogprobs, isCallForced }: Pick<AnswerOptions, 'stops' | 'topLogprobs' | 'isCallForced'>,
     { usage, signal }: AskDeps,
   ): AsyncGenerator<readonly ChatDelta[]> {
     using _slot = await this.#slots.enter(signal);
-    const opened = await this.#http.open({ ...ask, signal });
+    const opened = await open();
     const type = opened.response.headers['content-type'] ?? 'no content type';
     if (!/^text\/event-stream\b/i.test(type)) {
       opened.response.destroy();

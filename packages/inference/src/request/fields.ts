@@ -129,8 +129,8 @@ export const generation = {
     z
       .number()
       .refine(Number.isInteger, 'must be an integer')
-      .min(-(2 ** 63))
-      .max(2 ** 63),
+      .min(-(2 ** 63), 'must be an integer of 64 bits')
+      .max(2 ** 63, 'must be an integer of 64 bits'),
   ),
   presence_penalty: optional(number(-2, 2)),
   frequency_penalty: optional(number(-2, 2)),

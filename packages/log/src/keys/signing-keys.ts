@@ -3,7 +3,6 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'nod
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { waitForLock } from '@strata/db';
 import { deniedText, makeDirectory, readIfPresent, removeLeftOvers, replaceFile, syncDirectory } from '@strata/files';
 import {
@@ -18,8 +17,6 @@ import {
   signNote,
 } from '@strata/receipts';
 import { lockedError, logErrorFrom } from '../log-error.ts';
-
-const signInPool = promisify(sign);
 
 /** The key file is unusable; `message` says why and what to do. */
 export class KeyringError extends Error {
@@ -39,8 +36,6 @@ export interface KeyringOptions {
 export interface KeyringSigner extends Signer {
   /** 32 bytes. */
   readonly publicKey: Uint8Array;
-  /** As `sign`, by the key of the time of the call, in a thread of the pool. */
-  signInPool(bytes: Uint8Array): Promise<Uint8Array>;
 }
 
 export interface Keyring {
@@ -109,7 +104,6 @@ export async function openKeyring({ directory, now, beforeCreating }: KeyringOpt
         return loaded.current.publicKey;
       },
       sign: (bytes) => sign(null, bytes, loaded.current.privateKey),
-      signInPool: (bytes) => signInPool(null, bytes, loaded.current.privateKey),
     },
     get keys() {
       return loaded.entries;
