@@ -77,7 +77,7 @@ const TABLE = {
   },
   bot_protection: {
     ...{ label: 'Bot protection and CAPTCHA', category: 'security', kinds: ['bot-management'] },
-    claim: 'tells visitors from bots',
+    claim: 'distinguishes visitors from bots',
   },
   site_builder: {
     ...{ label: 'Site builder', category: 'web_platform', kinds: ['site-builder', 'landing-pages'] },

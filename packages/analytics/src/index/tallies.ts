@@ -7,7 +7,7 @@ import type { PairCounts } from './pair-counts.ts';
 
 const PROVIDER = HOLDERS.indexOf('provider');
 const UNMEASURED = HOLDERS.indexOf('unmeasured');
-const NOBODY = HOLDERS.indexOf('nobody');
+const NO_HOLDER = HOLDERS.indexOf('nobody');
 /** The category of each role, and whether it is the category's main role. */
 const CATEGORY_OF = ROLE_LIST.map((role) => categoryNumber(ROLE_FACTS[role].category));
 const IS_MAIN = ROLE_LIST.map((role) => ROLES[ROLE_FACTS[role].category] === role);
@@ -115,8 +115,8 @@ function roleHolderOf(
 ): number {
   if ((ofRoles[role] as number) > 0) return PROVIDER;
   const holder = holderOf(facts, CATEGORY_OF[role] as number, ofCategories);
-  if (holder === PROVIDER) return NOBODY;
-  return IS_MAIN[role] || holder === UNMEASURED ? holder : NOBODY;
+  if (holder === PROVIDER) return NO_HOLDER;
+  return IS_MAIN[role] || holder === UNMEASURED ? holder : NO_HOLDER;
 }
 
 function add(counts: Int32Array, at: number, by: number): void {

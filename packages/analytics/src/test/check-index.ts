@@ -143,7 +143,7 @@ function holderOf(row: Row, category: number): (typeof HOLDERS)[number] {
   return holder === 'provider' ? 'unmeasured' : holder;
 }
 
-/** The last scan's holder is that of the main role: nobody holds another role of a measured category. */
+/** The last scan's holder is that of the main role: another role of a measured category has none. */
 function roleHolderOf(row: Row, number: number): (typeof HOLDERS)[number] {
   if (firmIn(row, number, 'role').length > 0) return 'provider';
   const role = ROLE_LIST[number] ?? 'dns';

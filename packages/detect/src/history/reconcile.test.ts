@@ -175,9 +175,9 @@ describe('the history of services', () => {
     };
     const given = { ...options, previous: of2(0, report) };
     const after = (now: string) => reconcile(scans(`0 ${report}`).open, of2(24, now), given);
-    const [kept, gone] = [after(report), after('email_security:g')];
+    const [kept, moving] = [after(report), after('email_security:g')];
     assert.deepEqual([changesOf(kept), roles(kept.open)], [[], ['dmarc_reports']]);
-    const moved = reconcile(gone.open, of2(48, 'email_security:g'), options);
+    const moved = reconcile(moving.open, of2(48, 'email_security:g'), options);
     assert.deepEqual(changesOf(moved).sort(), ['added email_security ->g', 'removed email_security r>-']);
   });
   it('separates a real move from a change of rules made in the same scan', () => {

@@ -19,7 +19,7 @@ export const marketShare = question({
   }),
   list: { at: ['categories[].providers', 'roles[].providers'], paging: 'here' },
   summarize: ({ categories, roles }) => {
-    // Of one category, the roles tell the competitors apart.
+    // Of one category, each role has its own competitors.
     const markets = categories.length > 1 || roles.length === 0 ? categories : roles;
     return markets.flatMap((market) => {
       const head = `${market.role ?? market.category}: ${market.domains} domains, HHI ${market.hhi === null ? 'unknown' : Math.round(market.hhi)} (${market.band}), ${market.total} providers`;

@@ -146,14 +146,14 @@ it('the page of a provider, and the leaders rank it among all and in each of its
     assert.deepEqual([answer.rank, answer.share, domains.total], [rank, shareOf(all.length), all.length]);
     const listed = domains.results.map(({ domain }: Row) => domain);
     assert.deepEqual(listed, all.sort().slice(0, 7));
-    const placesIn = (all: readonly analytics.Market[]) =>
+    const positionsIn = (all: readonly analytics.Market[]) =>
       all.flatMap(({ category, role, providers: rows, hhi, band }) =>
         rows.flatMap(({ provider, domains: count, share }, i) => {
-          const place = { category, domains: count, share, rank: i + 1, providers: rows.length, hhi, band };
-          return provider === id ? [role === null ? place : { role, ...place }] : [];
+          const position = { category, domains: count, share, rank: i + 1, providers: rows.length, hhi, band };
+          return provider === id ? [role === null ? position : { role, ...position }] : [];
         }),
       );
-    assert.deepEqual([answer.by_category, answer.by_role], [placesIn(everyMarket), placesIn(everyRole)], id);
+    assert.deepEqual([answer.by_category, answer.by_role], [positionsIn(everyMarket), positionsIn(everyRole)], id);
   }
 });
 

@@ -3,8 +3,8 @@ import { MAIN_ROLES, ROLE_LIST, type Role } from '@strata/detect';
 import type { StackApp } from '../../context.ts';
 
 /** The main role of each category, which tables had first; later roles are the last columns. */
-export const MAIN: readonly Role[] = MAIN_ROLES;
-export const OTHERS: readonly Role[] = ROLE_LIST.filter((role) => !MAIN.includes(role));
+export const FIRST_ROLES: readonly Role[] = MAIN_ROLES;
+export const MORE_ROLES: readonly Role[] = ROLE_LIST.filter((role) => !FIRST_ROLES.includes(role));
 
 export const roleColumns = (roles: readonly Role[]) =>
   roles.map((role) => ({

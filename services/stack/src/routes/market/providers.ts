@@ -22,7 +22,7 @@ import { ProviderPath, providerOf } from '../parameters.ts';
 import { FlowSchema, flowReport } from './migrations.ts';
 
 const count = z.int().min(0);
-const place = {
+const position = {
   category: z.enum(CATEGORIES),
   domains: count,
   share: z.number().min(0).max(1),
@@ -59,9 +59,9 @@ export const getProvider = route(
           rank: z.int().nullable().describe('Rank among all providers by number of domains; null without domains.'),
           share: z.number().min(0).max(1).describe('Share of all scanned domains.'),
           change_30d: z.int(),
-          by_category: z.array(z.object(place)),
+          by_category: z.array(z.object(position)),
           by_role: z
-            .array(z.object({ role: z.enum(ROLE_LIST), ...place }))
+            .array(z.object({ role: z.enum(ROLE_LIST), ...position }))
             .describe('Among the providers of the same role.'),
         }),
         gained_30d: count.describe('Domains that started to use it, confirmed within 30 days.'),
@@ -118,9 +118,9 @@ export const getProvider = route(
         rank: set && set.size > 0 ? rankOf(index, id) : null,
         share: set && index.size > 0 ? set.size / index.size : 0,
         change_30d: gained - lost,
-        by_category: markets(index, names).flatMap((each) => placeIn(each, id)),
+        by_category: markets(index, names).flatMap((each) => positionIn(each, id)),
         by_role: roleMarkets(index, names).flatMap((each) =>
-          placeIn(each, id).map((own) => ({ role: each.role, ...own })),
+          positionIn(each, id).map((own) => ({ role: each.role, ...own })),
         ),
       },
       gained_30d: gained,
@@ -132,7 +132,7 @@ export const getProvider = route(
   },
 );
 
-function placeIn({ category, providers, hhi, band }: Market, id: string) {
+function positionIn({ category, providers, hhi, band }: Market, id: string) {
   const at = providers.findIndex(({ provider }) => provider === id);
   const own = providers[at];
   return own
