@@ -158,22 +158,18 @@ function printGroup({ group, reports, seconds, errors, output }: GroupResult): v
 function printSummary(results: readonly GroupResult[], seconds: number): void {
   const reports = results.flatMap(({ reports }) => reports);
   const byFile = Map.groupBy(reports, ({ file }) => file);
-  const durations = [...byFile].map(([file, all]) => ({
-    file,
-    ms: all.reduce((sum, each) => sum + each.durationMs, 0),
-  }));
+  const totalMs = (all: readonly TestReport[]) => all.reduce((sum, { durationMs }) => sum + durationMs, 0);
+  const durations = [...byFile].map(([file, all]) => ({ file, ms: totalMs(all) }));
   console.log('\nThe slowest files:');
   for (const { file, ms } of durations.sort((a, b) => b.ms - a.ms).slice(0, 20)) {
     console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${file}`);
   }
-  const skipped = Map.groupBy(
-    reports.filter(({ kind }) => kind === 'skipped'),
-    ({ error }) => error ?? 'no reason given',
-  );
+  const ofKind = (wanted: TestReport['kind']) => reports.filter(({ kind }) => kind === wanted);
+  const skipped = Map.groupBy(ofKind('skipped'), ({ error }) => error ?? 'no reason given');
   for (const [reason, all] of skipped) {
     console.log(`skipped: ${all.length} × ${reason} (${[...new Set(all.map(({ file }) => file))].join(', ')})`);
   }
-  const count = (kind: TestReport['kind']) => reports.filter((each) => each.kind === kind).length;
+  const count = (kind: TestReport['kind']) => ofKind(kind).length;
   console.log(`\ngroups of files: ${results.length}, at most ${concurrency} at a time, ${seconds.toFixed(0)} s`);
   console.log(`${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`);
 }
@@ -211,7 +207,5 @@ await Promise.all(
 );
 if (isInterrupted) console.log('\ninterrupted: these groups had ended before');
 printSummary(results, (performance.now() - started) / 1000);
-const isOk = results.every(
-  ({ reports, errors }) => errors.length === 0 && reports.every(({ kind }) => kind !== 'failed'),
-);
+const isOk = results.every((each) => each.errors.length === 0 && each.reports.every(({ kind }) => kind !== 'failed'));
 process.exitCode = isOk && !isInterrupted ? 0 : 1;

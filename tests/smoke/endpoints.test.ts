@@ -9,9 +9,10 @@ import { vectorsIn } from '../support/vectors.ts';
 /** The given table: path, tag, query parameters, some with their defaults. */
 const TABLE = vectorsIn<readonly { path: string; tag: string; query: readonly string[] }[]>('endpoints.json');
 
+type Parameter = { readonly name: string; readonly schema: { readonly default?: unknown } };
 interface Operation {
   readonly tags: readonly string[];
-  readonly parameters: readonly { readonly name: string; readonly schema: { readonly default?: unknown } }[];
+  readonly parameters: readonly Parameter[];
   readonly security: readonly unknown[];
 }
 
@@ -52,9 +53,7 @@ describe('the table of the interface', () => {
       assert.equal(operation.security.length > 0, path !== '/health');
       for (const described of query) {
         const [name = '', value] = described.split('=');
-        const parameter: Operation['parameters'][number] | undefined = operation.parameters.find(
-          (each) => each.name === name,
-        );
+        const parameter: Parameter | undefined = operation.parameters.find((each) => each.name === name);
         assert.ok(parameter, `${name} is missing`);
         if (value !== undefined) assert.equal(parameter.schema.default, Number(value));
       }

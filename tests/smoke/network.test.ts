@@ -81,10 +81,8 @@ it('a gateway serves workers that join with a token and prove a pinned model, an
     });
   await isVerified(/^claimed: .* does not answer by it$/);
   const asked = client.chat.completions.create({ model: MODEL, messages });
-  await assert.rejects(asked, {
-    status: 503,
-    message: /pinned, and no worker has proved it: .* does not answer by it/,
-  });
+  const message = /pinned, and no worker has proved it: .* does not answer by it/;
+  await assert.rejects(asked, { status: 503, message });
   const second = await join('second', { text: 'EVIL' });
   await isVerified(/^pinned: .*3 workers agree on its tree/);
   assert.equal((await fetch(`${base}/ready`)).status, 200);
@@ -98,9 +96,8 @@ it('a gateway serves workers that join with a token and prove a pinned model, an
   const both = [first, second];
   // Either of them can continue an answer of the other.
   await untilAnswer('both are pinned', async () => {
-    const pinned = (await network()).peers.filter(({ models }) =>
-      models.some((each) => each.verified.level === 'pinned'),
-    );
+    const { peers } = await network();
+    const pinned = peers.filter(({ models }) => models.some((each) => each.verified.level === 'pinned'));
     return both.every(({ id }) => pinned.some(({ peer }) => peer === id));
   });
   const stream = await client.chat.completions.create({

@@ -107,11 +107,8 @@ export function attacksOn({ source, flags }: Omit<Expression, 'file'>, length: n
   }
   close();
   const parts = [...atoms].slice(0, 12);
-  const pumps = new Set([
-    ...parts,
-    ...parts.slice(0, 4).flatMap((one) => parts.slice(0, 4).map((other) => one + other)),
-    parts.join(''),
-  ]);
+  const pairs = parts.slice(0, 4).flatMap((one) => parts.slice(0, 4).map((other) => one + other));
+  const pumps = new Set([...parts, ...pairs, parts.join('')]);
   return [...pumps]
     .filter((pump) => pump !== '')
     .flatMap((pump) => {

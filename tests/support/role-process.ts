@@ -10,17 +10,12 @@ const domains = Number(process.argv[2] ?? 0);
 await using stack = new AsyncDisposableStack();
 const internet = domains > 0 ? stack.use(await createInternet({ domains, hasFaults: false })) : undefined;
 const config = readConfig(process.env);
-const world = internet && {
-  dial: internet.dial,
-  trustedCa: [internet.caPem],
-  dnsTryTimeoutMs: 1_000,
-  requestTimeoutMs: 5_000,
-};
+const timeouts = { dnsTryTimeoutMs: 1_000, requestTimeoutMs: 5_000 };
+const world = internet && { dial: internet.dial, trustedCa: [internet.caPem], ...timeouts };
 const nearest = internet ? internet.resolver : { address: '127.0.0.1', port: 9 };
 const resolvers = config.resolvers.length > 0 ? config.resolvers : [nearest];
-const running = stack.use(
-  await startRole({ ...config, resolvers }, createLogger({ level: config.logLevel }), world ?? {}),
-);
+const logger = createLogger({ level: config.logLevel });
+const running = stack.use(await startRole({ ...config, resolvers }, logger, world ?? {}));
 const { port, metricsPort } = running;
 process.stdout.write(`${JSON.stringify({ port, metricsPort })}\n`);
 process.stdin.once('end', () => process.exit(1)).resume();

@@ -11,9 +11,8 @@ export function mountSmallDisk(megabytes: number) {
   const directory = mkdtempSync(path.join(tmpdir(), 'strata-disk-'));
   const unmount = () => execFileSync('umount', ['--lazy', directory], { stdio: 'ignore' });
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0711`, 'tmpfs', directory], {
-      stdio: 'ignore',
-    });
+    const options = `size=${megabytes}m,mode=0711`;
+    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', directory], { stdio: 'ignore' });
   } catch {
     rmSync(directory, { recursive: true, force: true });
     return undefined;

@@ -24,9 +24,7 @@ export const withClock = (clocks: string, slot: number) => ({
 });
 
 /** What the command line needs to work on the store of a fleet, with the data of its first slot. */
-const envOf = ({ databaseUrl, dataOf }: FleetAtWork) => ({
-  ...{ STRATA_DATA: dataOf(0), STRATA_DATABASE_URL: databaseUrl },
-});
+const envOf = (on: FleetAtWork) => ({ STRATA_DATA: on.dataOf(0), STRATA_DATABASE_URL: on.databaseUrl });
 
 export async function restarted({ fleet }: FleetAtWork, load: FleetLoad): Promise<void> {
   await fleet.settled();

@@ -64,11 +64,8 @@ async function startStreams(network: Network) {
   let isOver = false;
   const stream = async () => {
     const { gateway } = network;
-    const ask: StreamAsk = {
-      prompt: [300 + Math.floor(random() * 500), 301],
-      seed: Math.floor(random() * 1e6),
-      tokens: 60,
-    };
+    const prompt = [300 + Math.floor(random() * 500), 301];
+    const ask: StreamAsk = { prompt, seed: Math.floor(random() * 1e6), tokens: 60 };
     try {
       const outcome = await streamOf(clientOf(gateway), ask);
       wrong.push(...faultsOf(outcome, ask));
@@ -111,10 +108,8 @@ async function startStreams(network: Network) {
         base,
         keySetPath: KEY_SET,
       };
-      return [
-        ...findings,
-        ...(await network.checker.check({ ...answered, receiptIds: new Set(receipts.keys()) }, service)),
-      ];
+      const receiptIds = new Set(receipts.keys());
+      return [...findings, ...(await network.checker.check({ ...answered, receiptIds }, service))];
     },
   };
 }

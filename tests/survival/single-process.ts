@@ -9,25 +9,17 @@ import { type FleetLoad, startLoad } from '../support/fleet-load.ts';
 import { startServe } from '../support/serve-process.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
-import {
-  anyProcess,
-  backup,
-  type FaultyFleet,
-  jump,
-  prune,
-  restarted,
-  rotation,
-  untilFile,
-  withClock,
-} from './fleet-faults.ts';
+import * as fleetFaults from './fleet-faults.ts';
 import type { Group } from './scenario.ts';
+
+const { anyProcess, backup, jump, prune, restarted, rotation, untilFile, withClock } = fleetFaults;
 
 const DISK_MB = 128;
 const MINUTE_MS = 60_000;
 /** Process 1 of a new namespace, as in a container. */
 const CONTAINER = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
-type TestFleet = FaultyFleet & { readonly disk: ReturnType<typeof mountSmallDisk> };
+type TestFleet = fleetFaults.FaultyFleet & { readonly disk: ReturnType<typeof mountSmallDisk> };
 
 async function open(): Promise<TestFleet> {
   await using stack = new AsyncDisposableStack();
@@ -46,7 +38,7 @@ async function open(): Promise<TestFleet> {
   return { ...target, settings, clocks, disk, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-const only = async ({ fleet }: FaultyFleet) => fleet.all()[0] ?? assert.fail('the process is online');
+const only = async ({ fleet }: fleetFaults.FaultyFleet) => fleet.all()[0] ?? assert.fail('the process is online');
 
 /** Kills it when a file of this name appears in its data. */
 const killedAt =

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
-import { vectorsIn } from '../../../tests/support/vectors.ts';
+import { casesOf, vectorsIn } from '../../../tests/support/vectors.ts';
 import type { AdvisoryRecord, Cvss } from './advisory.ts';
 import { cvssOf, readVector, scoreOf, severityOf } from './cvss.ts';
 import { advisoryIdOf, mergeRecords } from './merge.ts';
@@ -70,15 +70,7 @@ it('all publishers’ words on one vulnerability are rejected when all have with
   assert.deepEqual([left?.state, left?.claims.map(({ source }) => source)], ['published', ['cna', 'ghsa']]);
 });
 it('all publishers’ words on one vulnerability have as their id the smallest CVE id, else GitHub’s, else the record’s own', () => {
-  for (const [id, aliases, expected] of [
-    ['CVE-2024-2', [], 'CVE-2024-2'],
-    ['GHSA-aaaa-bbbb-cccc', ['CVE-2024-0002', 'CVE-2024-0001'], 'CVE-2024-0001'],
-    ['GHSA-aaaa-bbbb-cccc', ['PYSEC-2024-1'], 'GHSA-aaaa-bbbb-cccc'],
-    ['PYSEC-2024-1', ['GHSA-AAAA-BBBB-CCCC'], 'GHSA-aaaa-bbbb-cccc'],
-    ['GHSA-aaaa-bbbb-cccd', ['GHSA-AAAA-BBBB-CCCC'], 'GHSA-aaaa-bbbb-cccc'],
-    ['PYSEC-2024-1', ['GO-2024-1', 'GHSA-1'], 'PYSEC-2024-1'],
-    ['DSA-1', ['cve-2024-0003'], 'CVE-2024-0003'],
-  ] as const)
+  for (const [id, aliases, expected] of casesOf<[string, string[], string][]>('advisories', 'ids'))
     assert.equal(advisoryIdOf({ id, aliases }), expected);
 });
 

@@ -12,12 +12,8 @@ import { holderOf, lockedDirectories, lockFile, networkFileSystemOf, waitForLock
 /** A path for a lock in a directory of its own. */
 async function temporaryLock() {
   const directory = await temporaryDirectory();
-  return {
-    ...directory,
-    directory: directory.path,
-    file: path.join(directory.path, 'lock'),
-    [Symbol.asyncDispose]: () => directory.remove(),
-  };
+  const owned = { file: path.join(directory.path, 'lock'), [Symbol.asyncDispose]: () => directory.remove() };
+  return { ...directory, directory: directory.path, ...owned };
 }
 
 const assertHeld = (lock: Disposable | undefined): Disposable => lock ?? assert.fail('it is held');
@@ -87,10 +83,8 @@ it('the lock of a file that root makes belongs to the owner of the directory', a
   mkdirSync(below);
   chownSync(below, 65_534, 65_534);
   using _lock = assertHeld(lockFile(path.join(below, 'lock')));
-  assert.deepEqual(
-    [statSync(path.join(below, 'lock')).uid, statSync(path.join(below, 'lock')).mode & 0o777],
-    [65_534, 0o600],
-  );
+  const { uid, mode } = statSync(path.join(below, 'lock'));
+  assert.deepEqual([uid, mode & 0o777], [65_534, 0o600]);
 });
 
 it('a file system is named where its locks may not hold between machines', () => {

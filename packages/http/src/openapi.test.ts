@@ -42,7 +42,7 @@ it('the OpenAPI document gives every operation the problems that it can answer w
   }
 });
 
-it('the OpenAPI document is valid OpenAPI 3.1', {
+it('the document is valid OpenAPI 3.1', {
   skip: parser ? false : 'the validator is not installed',
 }, async () => {
   assert.ok(parser);

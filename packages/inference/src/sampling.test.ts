@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
+import { casesOf } from '../../../tests/support/vectors.ts';
 import { endMarginOf, MAX_MARGIN_NATS, marginOf } from './margin.ts';
 import {
   type Candidate,
@@ -78,12 +79,8 @@ describe('the next token', () => {
   it('is that of the cut of all that the grammar allows, though few are checked', () => {
     const logit = fc.integer({ min: -60, max: 60 }).map((tenths) => tenths / 10);
     const share = fc.constantFrom(0, 0.05, 0.5, 0.9, 1);
-    const cuts = fc.record({
-      topK: fc.constantFrom(0, 0, 3),
-      topP: share,
-      minP: share,
-      temperature: fc.constantFrom(0.3, 1, 2),
-    });
+    const temperature = fc.constantFrom(0.3, 1, 2);
+    const cuts = fc.record({ topK: fc.constantFrom(0, 0, 3), topP: share, minP: share, temperature });
     holds(
       500,
       [fc.array(logit, { maxLength: 40 }), fc.nat(9), cuts, fc.nat(9)],
@@ -200,14 +197,10 @@ describe('the margin of a token', () => {
   it('includes the distance to the edge of a cut', () => {
     // At low temperature the draw itself chooses the most likely token, and the cut excludes the rest.
     const list = candidates(5, 4.99, 4.9, 2);
-    for (const [token, cut, expected] of [
-      [0, { topK: 1 }, 0],
-      [1, { topK: 1 }, 0.01],
-      [2, { topK: 1 }, 0.1],
-      [2, { minP: 1 }, 0.1],
-      [1, { topP: 0 }, 0.01],
-      [3, { topK: 1 }, 3],
-    ] as const) {
+    for (const [token, cut, expected] of casesOf<[number, Partial<Sampling>, number][]>(
+      'inference',
+      'margins at a cut',
+    )) {
       const sampling = { ...GREEDY, temperature: 1, seed: 3, ...cut };
       const found = marginOf(token, list, { sampling, step: start });
       assert.ok(expected === 0 ? found === 0 : Math.abs(found - expected) < 1e-9, `${found} is not ${expected}`);

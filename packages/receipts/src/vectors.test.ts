@@ -27,11 +27,8 @@ it('the receipt vectors verify beside their content, too', async () => {
 it('the receipt vectors have digests under a salt', () => {
   const { salt, request, answer, chain_head, ...digests } = vector('salted-digests');
   const key = parseSalt(String(salt)) ?? assert.fail();
-  const bytes = {
-    request: bytesOf(String(request)),
-    answer: bytesOf(String(answer)),
-    chain_head: decodeHex(String(chain_head)),
-  };
+  const [asked, answered] = [request, answer].map((each) => bytesOf(String(each)));
+  const bytes = { request: asked, answer: answered, chain_head: decodeHex(String(chain_head)) };
   for (const [of, text] of Object.entries(bytes))
     assert.equal(saltedDigest(key, text ?? assert.fail()), digests[`${of}_hmac_sha256`], of);
   for (const none of ['', 'ab', 'z'.repeat(64), `${salt}00`]) assert.equal(parseSalt(none), undefined);

@@ -1,4 +1,5 @@
 // The command itself: help, usage errors, failures at the start. process.full.test.ts runs it as a process.
+
 import assert from 'node:assert/strict';
 import { chownSync, linkSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -9,6 +10,7 @@ import { readGatewayConfig } from '@strata/gateway';
 import { readConfig, stackOpenApi } from '@strata/stack';
 import { fakeService } from '../../../tests/support/fake-service.ts';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
+import { casesOf } from '../../../tests/support/vectors.ts';
 import { withLinks } from './commands/stack/start.ts';
 import { assertEnds, OTHER_UID, runStrata, spawnStrata, succeed } from './test/run-strata.ts';
 
@@ -18,17 +20,7 @@ const quiet = {
 };
 
 describe('the strata command', () => {
-  const groups = {
-    '': 'start stack inference mcp config doctor',
-    stack: 'serve scan verify explain fingerprints migrate-store migrate-log backup restore',
-    'stack feeds': 'add list remove import export poll',
-    'stack keys': 'create list revoke rotate-signing',
-    'stack enrich': 'sync status',
-    inference: 'gateway worker chat models verify keys network',
-    'inference models': 'list pull inspect',
-    'inference keys': 'create list revoke rotate-signing usage',
-    config: 'check print',
-  };
+  const groups = casesOf<Record<string, string>>('cli', 'commands');
 
   it('has help for every command, each option with its meaning', async () => {
     const check = async (command: string) => {
@@ -132,10 +124,8 @@ describe('a command that root runs', { skip: isRoot ? false : 'only root writes 
   it('gives its files to the owner of the data directory, but not the target of a link', async () => {
     await using data = await temporaryDirectory();
     await using elsewhere = await temporaryDirectory();
-    const ownedByRoot = () =>
-      readdirSync(data.path, { recursive: true, encoding: 'utf8' }).filter(
-        (name) => statSync(path.join(data.path, name)).uid !== OTHER_UID,
-      );
+    const names = () => readdirSync(data.path, { recursive: true, encoding: 'utf8' });
+    const ownedByRoot = () => names().filter((name) => statSync(path.join(data.path, name)).uid !== OTHER_UID);
     chownSync(data.path, OTHER_UID, OTHER_UID);
     const strata = (args: string) => succeed(args, { env: { STRATA_DATA: data.path } });
     const backup = path.join(elsewhere.path, 'backup');

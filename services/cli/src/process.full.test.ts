@@ -192,9 +192,7 @@ describe('secrets', { timeout: 120_000 }, () => {
   it('of the stack service stay with it, whatever its publishers and callers do', async () => {
     await using directory = await temporaryDirectory();
     const data = path.join(directory.path, 'data');
-    await using publisher = await repeating(({ headers }, response) =>
-      response.writeHead(500).end(JSON.stringify(headers)),
-    );
+    await using publisher = await repeating(({ headers }, to) => to.writeHead(500).end(JSON.stringify(headers)));
     const outcome = await spawnStrata('stack serve', {
       env: {
         ...{ ...quiet, STRATA_DATA: data, STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_ADVISORIES: 'nvd' },

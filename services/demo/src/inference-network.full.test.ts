@@ -21,15 +21,8 @@ describe("the demo's network", { timeout: 120_000 }, () => {
     await rm(directory, { recursive: true, force: true });
   });
   const explorerUrl = 'http://127.0.0.1:1';
-  const options = (signal: AbortSignal) => ({
-    directory,
-    modelFile: tinyChatModel,
-    logLevel: 'silent',
-    port,
-    explorerUrl,
-    explorerKey: 'ssk_none',
-    signal,
-  });
+  const fixed = { modelFile: tinyChatModel, logLevel: 'silent', explorerUrl, explorerKey: 'ssk_none' };
+  const options = (signal: AbortSignal) => ({ ...fixed, directory, port, signal });
 
   it('offers free keys, restarts a killed worker, and ends all processes', async () => {
     const restarted = Promise.withResolvers<string>();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { SettingsError } from '@strata/http';
+import { casesOf } from '../../../tests/support/vectors.ts';
 import { readConfig } from './config.ts';
 
 function refusalOf(env: Record<string, string>): string {
@@ -50,16 +51,7 @@ it('the configuration reads networks of both families and refuses what is not on
 });
 
 it('the configuration refuses numbers that are out of range or not plain numbers, and URLs that are not URLs', () => {
-  for (const [name, value] of Object.entries({
-    ...{ STRATA_STACK_PORT: '-1', STRATA_METRICS_PORT: 'http', STRATA_SCAN: 'maybe', STRATA_SCAN_CONCURRENCY: '0' },
-    ...{ STRATA_ON_DEMAND_PER_HOUR: '1.5', STRATA_RESCAN_HOURS: 'Infinity', STRATA_LOG_LEVEL: 'loud' },
-    ...{ STRATA_DATABASE_URL: 'mysql://localhost/strata', STRATA_DATABASE_CONNECTIONS: '1' },
-    ...{ STRATA_CONTACT_URL: 'javascript:alert(1)', STRATA_OSV_URL: 'ftp://mirror.example/osv' },
-    ...{ STRATA_LEDGER_ORIGIN: 'two words', STRATA_WITNESSES_REQUIRED: '1', STRATA_DRAIN_SECONDS: '600.5' },
-    STRATA_WITNESSES: 'w.example+00000000+AAAA https://w.example',
-    ...{ STRATA_EVENT_DAYS: '0', STRATA_SCAN_DAYS: '35', STRATA_CHANGE_DAYS: '60', STRATA_ALERT_DAYS: '7' },
-    ...{ STRATA_ANOMALY_DAYS: '35', STRATA_ON_DEMAND_DAYS: '7', STRATA_FEED_DAYS: '63' },
-  }))
+  for (const [name, value] of Object.entries(casesOf<Record<string, string>>('stack', 'refused settings')))
     assert.ok(refusalOf({ [name]: value }).startsWith(`${name}: `), name);
   assert.equal(refusalOf({ STRATA_STACK_PORT: 'http' }), 'STRATA_STACK_PORT: must be a number');
 });

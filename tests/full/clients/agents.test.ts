@@ -15,14 +15,8 @@ for (const useResponses of [true, false])
     };
     const find = tool({ name: 'find', description: 'Finds a city.', parameters: outputType, execute });
     const modelSettings = { toolChoice: 'required', parallelToolCalls: false } as const;
-    const agent = new Agent({
-      name: 'finder',
-      instructions: 'Find it.',
-      model,
-      modelSettings,
-      tools: [find],
-      outputType,
-    });
+    const named = { name: 'finder', instructions: 'Find it.' };
+    const agent = new Agent({ ...named, model, modelSettings, tools: [find], outputType });
     const modelProvider = new OpenAIProvider({ ...options, useResponses });
     const runner = new Runner({ modelProvider, tracingDisabled: true });
     const run = await runner.run(agent, 'Where?', { stream: true, maxTurns: 40 });

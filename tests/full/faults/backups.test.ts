@@ -92,11 +92,8 @@ describe('a backup that is cut off', () => {
       const unfinished = path.join(backups, `.cut-${n}.unfinished`);
       const working = work(20);
       const afterMs = (CUT_AT[n % CUT_AT.length] ?? 0) * first.tookMs;
-      const ended = await cutOff(['backup', name, '--keys', `${name}.keys`], env, {
-        sign: unfinished,
-        signal,
-        afterMs,
-      });
+      const cut = { sign: unfinished, signal, afterMs };
+      const ended = await cutOff(['backup', name, '--keys', `${name}.keys`], env, cut);
       await working;
       const isThere = existsSync(name);
       const end = `${signal} ${isThere ? 'too late' : 'in time'}`;

@@ -100,10 +100,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
           assert.equal((await node.ask(`/ledger/receipts/${id}`)).status, 200, `${id} was given before the backup`);
       // The key that signed it was on a lost machine.
       await succeeds(['verify', answer, '--base', two.base], {});
-      for (const [from, at] of [
-        [one, two],
-        [two, one],
-      ] as const)
+      for (const [from, at] of [[one, two] as const, [two, one] as const])
         assert.equal((await at.ask(`/ledger/receipts/${receiptOf(await ask(from))}`)).status, 200);
       const { log } = one.running.app.ledger;
       const now = checkpointOf(log.checkpoint());
@@ -123,10 +120,8 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     const witness = path.join(temporary.path, 'witness');
     await cp(path.join(env.STRATA_DATA, 'ledger/checkpoint'), witness);
     assert.match(await fails(['restore', set, '--published', witness, '--unverified'], elsewhere), fork);
-    assert.match(
-      await fails(['restore', set, '--keep-ledger', '--unverified'], elsewhere, 2),
-      /for a ledger in a data directory/,
-    );
+    const found = await fails(['restore', set, '--keep-ledger', '--unverified'], elsewhere, 2);
+    assert.match(found, /for a ledger in a data directory/);
     // Nothing of it was kept: it goes into the same database under another name, and the keys of both nodes with it.
     const named = ['--published', witness, '--origin', 'example.test/two', '--unverified'];
     assert.match(await succeeds(['restore', set, ...named], elsewhere), /STRATA_LEDGER_ORIGIN=example\.test\/two/);
@@ -166,9 +161,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     const pool = openPool(url, { poolSize: 1 });
     const holder = await pool.connect();
     try {
-      await holder.query(
-        'set idle_in_transaction_session_timeout = 0; begin; lock table ledger_subtrees, ledger_leaves',
-      );
+      await holder.query('set idle_in_transaction_session_timeout = 0; begin; lock ledger_subtrees, ledger_leaves');
       const child = spawn(process.execPath, [MAIN, 'stack', 'restore', set, '--unverified'], {
         env: { ...process.env, ...env },
       });

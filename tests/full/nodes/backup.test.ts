@@ -192,10 +192,8 @@ describe('a backup', () => {
   it('is not made of a store and a ledger that are not of one service', async () => {
     await using to = await empty();
     const mixed = { ...to.env, STRATA_DATABASE_URL: `sqlite:${path.join(busy.harness.directory, 'strata.db')}` };
-    assert.match(
-      await fails(['backup', path.join(directory.path, 'mixed')], mixed),
-      /checkpoint covers \d+ leaves, there are 0: check that STRATA_DATA/,
-    );
+    const found = await fails(['backup', path.join(directory.path, 'mixed')], mixed);
+    assert.match(found, /checkpoint covers \d+ leaves, there are 0: check that STRATA_DATA/);
     assert.ok(!existsSync(path.join(directory.path, 'mixed')));
     assert.ok(!existsSync(path.join(to.data, 'keys')));
   });
@@ -207,10 +205,8 @@ describe('a backup', () => {
     await succeeds(['keys', 'create'], from.env);
     await succeeds(['backup', early, '--keys', `${early}.keys`], from.env);
     await succeeds(['restore', early, '--keys', `${early}.keys`], to.env);
-    const [made, restored] = [from, to].map(({ data }) =>
-      readFileSync(path.join(data, 'keys/ledger/signing-keys.json')),
-    );
-    assert.deepEqual(restored, made);
+    const keysIn = ({ data }: typeof from) => readFileSync(path.join(data, 'keys/ledger/signing-keys.json'));
+    assert.deepEqual(keysIn(to), keysIn(from));
   });
 
   it('is not put over anything that is not to be replaced, nor under a running service, nor into the other database', async () => {

@@ -58,10 +58,8 @@ describe('the database server', { skip: postgres.skip }, () => {
   it('is reported short of connections by the nearest limit, with pools and locks counted', async () => {
     const needs = (role: NodeRole) => needsOf({ databaseConnections: 10, dataDirectory: '/', role });
     const roles = ['all', 'api', 'scanner', 'scheduler'] as const;
-    assert.deepEqual(
-      roles.map((role) => needs(role).connections),
-      [14, 13, 10, 14],
-    );
+    const listed = roles.map((role) => needs(role).connections);
+    assert.deepEqual(listed, [14, 13, 10, 14]);
     await using server = await startPostgres({ max_connections: '60' });
     const url = await server.fresh();
     const assertFound = async (connections: number, status: string, text: RegExp, at = url) => {

@@ -106,10 +106,8 @@ describe('processes in roles on one PostgreSQL', { skip: postgres.skip }, () => 
     const alerts = await ask('/stack/v1/alerts');
     await textOf(two, '/stack/v1/alerts', key);
     const words = { subject: 's', domain: null, provider: null, title: 'A title', detail: 'd', ref: '/' };
-    await store.signals.addAlert(
-      { id: 'al_1', at: new Date(), kind: 'security', severity: 'low', ...words },
-      { quietMs: 1 },
-    );
+    const alert = { id: 'al_1', at: new Date(), kind: 'security', severity: 'low', ...words } as const;
+    await store.signals.addAlert(alert, { quietMs: 1 });
     await untilBothShow('an alert', '/stack/v1/alerts', (answer) => answer !== alerts);
     const rest = started.filter((node) => !isScanner(node));
     assert.deepEqual(await Promise.all(rest.map((node) => node.stop())), [0, 0, 0, 0]);

@@ -59,10 +59,7 @@ describe('a second gateway on PostgreSQL', { skip: postgres.skip }, () => {
     const session = await sessionOf(url);
     assert.ok(session);
     await exec(url, `select pg_terminate_backend(${session})`);
-    await until(async () => ((await sessionOf(url)) ?? session) !== session, {
-      what: 'it has the lock',
-      limitMs: 120_000,
-    });
+    await until(async () => ((await sessionOf(url)) ?? session) !== session, { what: 'it has the lock' });
     assert.equal(first.running.gateway.superseded.aborted, false);
     const { status, headers } = await ask(first);
     assert.equal(status, 200);

@@ -1,29 +1,20 @@
 // A page of another site in the operator's browser, against services of the operator's own machine: by DNS rebinding, and across origins.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startBothServices, useBothServices } from '../../support/both-services.ts';
 import { request, statuses } from '../../support/raw-http.ts';
+import { casesOf } from '../../support/vectors.ts';
 
 describe('services of one machine', () => {
   const services = useBothServices(() => ({ STRATA_INFERENCE_FREE_KEYS_PER_DAY: '3' }));
 
   /** Everything that needs no key, and one thing that does. */
-  const OPEN = {
-    stack: [
-      ...['GET /health', 'GET /', 'POST /keys', 'GET /suggest?q=a', 'GET /site.json', 'GET /openapi.json'],
-      ...['GET /ledger/checkpoint', 'GET /stack/v1/stats', 'GET /nowhere', 'OPTIONS /keys'],
-    ],
-    gateway: [
-      ...['GET /health', 'GET /', 'POST /keys', 'GET /site.json', 'GET /network', 'GET /openapi.json'],
-      ...['GET /v1/models', 'GET /nowhere', 'OPTIONS /v1/models'],
-    ],
-  } as const;
+  const OPEN = casesOf<Record<'stack' | 'gateway', string[]>>('security', 'open requests');
   const isKeyed = (line: string) => / \/(?:stack\/)?v1\//.test(line);
 
-  for (const [name, portOf] of [
-    ['stack', () => services().stackPort],
-    ['gateway', () => services().gatewayPort],
-  ] as const) {
+  for (const name of ['stack', 'gateway'] as const) {
+    const portOf = () => services()[`${name}Port`];
     const key = () =>
       name === 'stack' ? `x-stack-key: ${services().stackKey}` : `authorization: Bearer ${services().gatewayKey}`;
     const ask = (line: string, ...fields: string[]) => request(portOf(), line, [...fields, key(), 'content-length: 0']);

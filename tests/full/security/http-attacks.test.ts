@@ -105,11 +105,8 @@ describe('a client that attacks', () => {
           const body = `{"model":"model","messages":[{"role":"user","content":"x"}]${more}}`;
           return ask(asking, ['content-type: application/json', `content-length: ${body.length}`], body);
         };
-        for (const poison of [
-          '"__proto__":{"x":1}',
-          '"constructor":{"prototype":{"x":1}}',
-          '"\\u005f_proto__":{"x":1}',
-        ])
+        const own = '"__proto__":{"x":1}';
+        for (const poison of [own, own.replace('_', '\\u005f'), '"constructor":{"prototype":{"x":1}}'])
           for (const more of [`,${poison}`, `,"metadata":{${poison}}`, `,"metadata":[{"a":{${poison}}}]`])
             assert.match(await sent(more), /^HTTP\/1\.1 400 /, more);
         assert.doesNotMatch(await sent(',"metadata":{"a":"b"}'), /^HTTP\/1\.1 400 /, 'the same without it is read');

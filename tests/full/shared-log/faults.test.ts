@@ -264,10 +264,8 @@ describe('a log in a database', { skip: postgres.skip }, () => {
     const stale = (await table.head()) ?? assert.fail();
     await appendAll(log, [5, 6]);
     // A database that grants the turn to two at once.
-    const broken = withMethods(table, {
-      head: async () => stale,
-      withHead: (work) => table.withHead((_newest, grow) => work(stale, grow)),
-    });
+    const withHead: LedgerTable['withHead'] = (work) => table.withHead((_newest, grow) => work(stale, grow));
+    const broken = withMethods(table, { head: async () => stale, withHead });
     await using forking = await openLog({ origin: ORIGIN, keys: keysOf(2), table: broken });
     await assert.rejects(forking.append(leafOf(100)));
     // One without leaves, which no row stands against.

@@ -5,14 +5,7 @@ import { hash } from 'node:crypto';
 import { chmodSync, chownSync, cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import {
-  KEYRINGS,
-  KeyringError,
-  type LedgerTables,
-  openKeyring,
-  rotateSigningKeys,
-  type SignedLedger,
-} from '@strata/log';
+import * as log from '@strata/log';
 import { openNote, publishedLedger, vouchedKeys } from '@strata/receipts';
 import { leafOf, ORIGIN } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
@@ -20,7 +13,9 @@ import { exec, postgres, rows } from '../../../services/stack/src/store/test/bac
 import { openLedgerOf } from '../../support/shared-log/database.ts';
 import { assertBothHold, assertHolds, giveKeys, Nodes, reload } from '../../support/shared-log/key-folders.ts';
 
-const isSignedBy = async (ledger: SignedLedger, keys: SignedLedger): Promise<boolean> =>
+const { KEYRINGS, KeyringError, openKeyring, rotateSigningKeys } = log;
+
+const isSignedBy = async (ledger: log.SignedLedger, keys: log.SignedLedger): Promise<boolean> =>
   (await openNote(ledger.log.checkpoint(), publishedLedger(keys.keySet()).verifiers.slice(0, 1))).ok;
 
 describe('the keys of several nodes', { skip: postgres.skip }, () => {
@@ -223,7 +218,7 @@ describe('the keys of several nodes', { skip: postgres.skip }, () => {
 });
 
 /** A database that fails at the `at`th write, before the write or before its answer. */
-function breaking({ log, keys }: LedgerTables, at: number, isWritten: boolean): LedgerTables {
+function breaking({ log, keys }: log.LedgerTables, at: number, isWritten: boolean): log.LedgerTables {
   let texts = 0;
   const put = async (id: string, text: string) => {
     texts++;

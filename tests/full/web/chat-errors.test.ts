@@ -1,5 +1,7 @@
 // Failures of the chat: a hostile model, no key, no models, no connection, refusals, and interrupted answers.
+
 import assert from 'node:assert/strict';
+import { casesOf } from '../../support/vectors.ts';
 import { assertAccessible, hold } from '../../support/web/browser.ts';
 import { answered, ask, CHAT, describeChat, finished, questions, UNOPENED } from '../../support/web/chat-page.ts';
 
@@ -18,15 +20,7 @@ function streamOf(text: string, { isCut = false } = {}) {
 
 describeChat('failures of the chat', (inChat, { demo }) => {
   inChat('shows hostile Markdown as text: no script, no image, no link except to the web', {}, async (page) => {
-    const hostile = [
-      '<script>window.wasRun = 1</script>',
-      '<img src="x" onerror="window.wasRun = 2">',
-      '[script](javascript:window.wasRun=3) [data](data:text/html,hi) [file](/v1/models) [web](https://example.com/a)',
-      '![pixel](https://example.com/pixel.png)',
-      '- [ ] to be done',
-      '```js\nconst a = "<b>";\n```',
-      '| a | b |\n|:-:|--:|\n| 1 | 2 |',
-    ].join('\n\n');
+    const hostile = casesOf<string[]>('web', 'hostile Markdown').join('\n\n');
     await page.route(CHAT, (route) => route.fulfill(streamOf(hostile)));
     await answered(page, 'Be bad');
     await page.locator('.chat-text .hljs').waitFor();

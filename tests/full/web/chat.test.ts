@@ -6,17 +6,24 @@ import type { Page } from 'playwright-core';
 import { assertAccessible, assertReceiptHolds, picture, settled, visit } from '../../support/web/browser.ts';
 import { answered, ask, CHAT, describeChat, finished, questions, UNOPENED } from '../../support/web/chat-page.ts';
 
-/** The demo's model answers immediately: this delays each piece of text, as a large model would. */
-function slowAnswers(): void {
+/** The demo's model answers immediately: this holds what follows the first text until the answer is stopped, or `release`. */
+function heldAnswers(): void {
   const ask = window.fetch;
   window.fetch = async (input, init) => {
     const response = await ask(input, init);
     if (!String(input).endsWith('/chat/completions') || !response.body) return response;
+    let events = 0;
+    const released = new Promise((resolve) => {
+      for (const target of [window, init?.signal])
+        target?.addEventListener(target === window ? 'release' : 'abort', resolve);
+    });
     const lines = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(
       new TransformStream<string, string>({
         async transform(text, controller) {
           for (const event of text.split(/(?<=\n\n)/)) {
-            await new Promise((resolve) => setTimeout(resolve, 60));
+            events += 1;
+            // The first has the role, a few more have text.
+            if (events > 4) await released;
             controller.enqueue(event);
           }
         },
@@ -68,6 +75,13 @@ function slowed(workers: readonly number[]): Disposable {
   };
 }
 
+/** Waits until the element with this name has the focus, which moves after the next render. */
+const focusIs = (page: Page, name: string) =>
+  page.waitForFunction((wanted) => {
+    const { activeElement: element } = document;
+    return (element?.getAttribute('aria-label') ?? element?.textContent) === wanted;
+  }, name);
+
 const isWriting = async (page: Page): Promise<boolean> =>
   (await page.locator('[data-state=running] .chat-text').count()) === 1;
 
@@ -89,9 +103,11 @@ describeChat('the chat', (inChat, { browser, demo }) => {
   inChat('answers with speed, worker and receipt, and restores all after a reload', {}, async (page) => {
     await page.getByRole('button', { name: 'What is DMARC?' }).click();
     await finished(page);
+    await page.getByText(/by worker/).waitFor();
+    // Markdown is loaded and rendered after the text.
+    await settled(page);
     const text = await page.locator('.chat-text').innerText();
     assert.match(text, /DMARC/);
-    await page.getByText(/by worker/).waitFor();
     const meta = await page.locator('.chat-meta').innerText();
     assert.match(meta, /\d+ tokens · [\d,]+ tokens\/s · first token after .+ by worker …\w{6}/);
     await assertReceiptHolds(page, 'Receipt and workers');
@@ -100,6 +116,7 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     await picture(page, 'chat-conversation');
     await assertAccessible(page);
     await page.reload();
+    await settled(page);
     assert.equal(await page.locator('.chat-text').innerText(), text);
   });
   inChat('shows a receipt that was tampered with as invalid', {}, async (page) => {
@@ -116,36 +133,38 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     assert.ok(await page.locator('.steps .bad', { hasText: 'signature' }).count());
   });
   inChat('stops at Escape and keeps the received text, with correct focus and status', UNOPENED, async (page) => {
-    await page.addInitScript(slowAnswers);
+    await page.addInitScript(heldAnswers);
     await page.goto(demo().inference);
-    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
     const status = page.locator('main [role=status].hidden-text');
     await ask(page, 'What is DMARC?');
     await page.locator('.chat-text').waitFor();
-    assert.equal(await focused(), 'Your question');
+    await focusIs(page, 'Your question');
     assert.equal(await status.innerText(), 'The answer is being generated.');
     await page.keyboard.press('Escape');
     await finished(page, 1, 'stopped');
     assert.ok(await page.getByText('Answer stopped.').isVisible());
     assert.match(await status.innerText(), /^Stopped answer/);
+    await settled(page);
     const part = await page.locator('.chat-text').innerText();
     assert.ok(part.length > 0);
     await page.getByRole('button', { name: 'Retry' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Stop' }).waitFor();
-    assert.equal(await focused(), 'Your question');
+    await focusIs(page, 'Your question');
+    await page.evaluate(() => dispatchEvent(new Event('release')));
     await finished(page);
+    await settled(page);
     const complete = await page.locator('.chat-text').innerText();
     assert.equal((await status.innerText()).replace(/\s+/g, ' '), `Answer: ${complete}`.replace(/\s+/g, ' '));
     assert.notEqual(complete, part);
     // The stopped answer is kept as a version.
     await page.getByText('2 of 2').waitFor();
     await page.getByRole('button', { name: 'Earlier version of this answer' }).press('Enter');
+    await focusIs(page, 'Earlier version of this answer');
     assert.equal(await page.locator('.chat-text').innerText(), part);
-    assert.equal(await focused(), 'Earlier version of this answer');
     await ask(page, 'What is SPF?');
     await page.getByRole('button', { name: 'Stop' }).click();
-    assert.equal(await focused(), 'Your question');
+    await focusIs(page, 'Your question');
   });
   inChat('edits a question and switches back to the earlier version', {}, async (page) => {
     await answered(page, 'What is DMARC?');
@@ -171,30 +190,27 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     await list.getByRole('button', { name: 'Rename What is SPF?' }).click();
     await page.getByLabel('Conversation name').fill('Senders');
     await page.keyboard.press('Enter');
-    // The focus moves after the next render.
-    const focusIs = (name: string) =>
-      page.waitForFunction((wanted) => {
-        const { activeElement: element } = document;
-        return (element?.getAttribute('aria-label') ?? element?.textContent) === wanted;
-      }, name);
-    await focusIs('Rename Senders');
+    await focusIs(page, 'Rename Senders');
     await page.reload();
+    await list.getByRole('link', { name: 'Senders' }).waitFor();
     assert.deepEqual(await list.getByRole('link').allInnerTexts(), ['What is Strata?', 'Senders']);
     await list.getByRole('link', { name: 'Senders' }).click();
     await page.getByRole('heading', { level: 1, name: 'Senders' }).waitFor();
     await list.getByRole('button', { name: 'Delete Senders' }).click();
     await page.keyboard.press('Escape');
-    await focusIs('Delete Senders');
+    await focusIs(page, 'Delete Senders');
     // The focus is back before the dialog's close event, which takes it from the page.
     await page.locator('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter');
     // It was the displayed conversation.
-    await focusIs('Your question');
+    await focusIs(page, 'Your question');
     assert.deepEqual(await list.getByRole('link').allInnerTexts(), ['What is Strata?']);
     await list.getByRole('button', { name: 'Delete all' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.locator('dialog').waitFor({ state: 'detached' });
     await page.reload();
+    await list.getByRole('button', { name: 'New conversation' }).waitFor();
     assert.equal(await list.getByRole('link').count(), 0);
   });
   inChat('sends the parameters that were set, and reports invalid ones', {}, async (page) => {

@@ -114,6 +114,7 @@ describePages('the domain page', ({ answer, demo, inPage, named }) => {
     await tabTo(page, /^All/);
     await page.keyboard.press('ArrowDown');
     await page.waitForURL(/category=/);
+    await settled(page);
     await tabTo(page, /^API and receipt/);
     await page.keyboard.press('Enter');
     await tabTo(page, /^Verify$/);
@@ -143,13 +144,13 @@ describePages('the domain page', ({ answer, demo, inPage, named }) => {
     await page.keyboard.press('Enter');
     await page.getByRole('columnheader', { name: third }).getByRole('link', { name: third, exact: true }).waitFor();
     assert.equal(new URL(page.url()).searchParams.get('domains'), [first, second, third].join());
-    assert.ok((await page.getByText('≠ differs').count()) > 0);
+    await page.getByText('≠ differs').first().waitFor();
     await page.getByRole('link', { name: `Remove ${first}` }).click();
     await page.getByRole('columnheader', { name: first }).waitFor({ state: 'detached' });
     assert.equal(new URL(page.url()).searchParams.get('domains'), [second, third].join());
     await page.getByLabel('Show differences only').check();
     await page.waitForURL(/only=differences/);
-    assert.equal(await page.locator('.compare tbody tr:not(.differs)').count(), 0);
+    await page.locator('.compare tbody tr:not(.differs)').first().waitFor({ state: 'detached' });
   });
   inPage('compares providers', '/compare?providers=PROVIDERS', async (page) => {
     for (const name of [migration.from, migration.to])

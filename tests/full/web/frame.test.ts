@@ -1,5 +1,8 @@
 // The frame of the explorer: keyboard, print, lost connections, and stale or pending answers.
+
 import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { casesOf } from '../../support/vectors.ts';
 import { assertAccessible, assertReceiptHolds, hold, PHONE, picture, settled } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
 
@@ -15,14 +18,7 @@ describePages('the frame', ({ demo, inPage }) => {
     assert.equal(await page.getByRole('combobox', { name: 'Search domains and providers' }).inputValue(), 'clou');
   });
   inPage('marks at most one page as current', { path: '/', allowed: [404] }, async (page) => {
-    for (const [path, name] of [
-      ['/', 'Home'],
-      ['/start', 'Get started'],
-      ['/market?category=dns', 'Market'],
-      ['/feeds/example.com', 'Feeds'],
-      ['/search?state=active&offset=50', 'Search'],
-      ['/domain/example.com', undefined],
-    ] as const) {
+    for (const [path, name] of casesOf<[string, string?][]>('web', 'current pages')) {
       await page.goto(demo().stack + path);
       await settled(page);
       const marked = page.locator('.top [aria-current], .navigation [aria-current]');
@@ -48,6 +44,7 @@ describePages('the frame', ({ demo, inPage }) => {
     await page.getByRole('button', { name: 'Keyboard' }).click();
     await dialog.getByLabel('Enable shortcuts').check();
     await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'detached' });
     await page.keyboard.press('g');
     await page.keyboard.press('m');
     await page.waitForURL('**/market');
@@ -56,9 +53,9 @@ describePages('the frame', ({ demo, inPage }) => {
     const menu = page.getByRole('button', { name: 'Menu' });
     const market = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Market' });
     await menu.click();
-    assert.equal(await market.isVisible(), true);
+    await market.waitFor();
     await page.keyboard.press('Escape');
-    assert.equal(await market.isVisible(), false);
+    await market.waitFor({ state: 'hidden' });
     assert.equal(await menu.evaluate((element) => element === document.activeElement), true);
   });
   inPage('prints all rows of a long table, in dark ink', { path: '/status', colorScheme: 'dark' }, async (page) => {
@@ -134,6 +131,8 @@ describePages('without a connection a page', ({ inPage }) => {
   });
 });
 
+const from51 = (page: Page) => page.getByText(/^51 to/).first();
+
 describePages('answers', ({ demo, inPage }) => {
   inPage('to the previous request are stale until the next one arrives', '/search?state=active', async (page) => {
     const release = await hold(page, '**/stack/v1/search?*');
@@ -147,20 +146,14 @@ describePages('answers', ({ demo, inPage }) => {
     assert.equal(await called(), before);
     release();
     await card.locator('.answer:not(.stale)').waitFor();
-    await page
-      .getByText(/^51 to/)
-      .first()
-      .waitFor();
+    await from51(page).waitFor();
     assert.match(await called(), /offset=50/);
   });
   inPage('do not inherit the verification result of the previous answer', '/search?state=active', async (page) => {
     const card = page.getByRole('region', { name: 'Domains', exact: true });
     await assertReceiptHolds(card, 'API and receipt');
     await page.getByRole('link', { name: 'Next', exact: true }).click();
-    await page
-      .getByText(/^51 to/)
-      .first()
-      .waitFor();
+    await from51(page).waitFor();
     assert.equal(await card.getByText('The receipt is valid').count(), 0);
     // A verification that ends after its answer was replaced is not shown.
     const release = await hold(page, '**/.well-known/stack-keys.json');
@@ -170,7 +163,7 @@ describePages('answers', ({ demo, inPage }) => {
     const answered = page.waitForResponse('**/.well-known/stack-keys.json');
     release();
     await answered;
-    await page.waitForLoadState('networkidle');
+    await settled(page);
     assert.equal(await card.locator('.verdict').count(), 0);
   });
   inPage('of a pending first scan are retried once', { path: '/status', allowed: [404] }, async (page) => {

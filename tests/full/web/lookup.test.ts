@@ -6,15 +6,13 @@ import { describePages } from '../../support/web/demo.ts';
 
 describePages('a list of domains', ({ inPage }) => {
   inPage('comes back as a table and as files, also as a job', '/lookup', async (page) => {
+    const field = page.getByLabel('Drop a file here');
     const drop = (name: string, names: readonly string[]) =>
-      page
-        .getByLabel('Drop a file here')
-        .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(['rank,domain', ...names].join('\n')) });
+      field.setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(['rank,domain', ...names].join('\n')) });
     const saved = async (button: string) => {
-      const [file] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('button', { name: button }).click(),
-      ]);
+      const saving = page.waitForEvent('download');
+      await page.getByRole('button', { name: button }).click();
+      const file = await saving;
       return [file.suggestedFilename(), readFileSync(await file.path(), 'utf8')] as const;
     };
     await drop('mine.csv', ['1,never-scanned.com', '2,=bad']);
@@ -23,10 +21,8 @@ describePages('a list of domains', ({ inPage }) => {
     await table.waitFor();
     assert.deepEqual(await table.locator('tbody tr td:nth-child(2)').allInnerTexts(), ['unknown', 'invalid']);
     assert.match((await saved('Download Parquet'))[1], /^PAR1/);
-    await drop(
-      'large.csv',
-      Array.from({ length: 1_200 }, (_, i) => `${i},n-${i}.com`),
-    );
+    const large = Array.from({ length: 1_200 }, (_, i) => `${i},n-${i}.com`);
+    await drop('large.csv', large);
     const [name, text] = await saved('Download CSV');
     assert.deepEqual([name, text.split('\n').length], ['large-enriched.csv', 1_202]);
     await assertAccessible(page);

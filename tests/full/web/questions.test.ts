@@ -38,11 +38,9 @@ describePages('the questions of the README', ({ answer }) => {
       const [, last = ''] = /([\w-]+)(?:\?|$)/.exec(question) ?? [];
       const list = LISTS[last];
       // Feeds and advisories are read after the start.
-      await untilAnswer(
-        asked,
-        () => answer<Record<string, unknown[]>>(asked),
-        (body) => list === undefined || (body[list]?.length ?? 0) > 0,
-      );
+      type Answer = Record<string, unknown[]>;
+      const isSo = (body: Answer) => list === undefined || (body[list]?.length ?? 0) > 0;
+      await untilAnswer(asked, () => answer<Answer>(asked), isSo);
     });
 
   it('are asked of weeks in which something happened on many days, and of companies with sectors', async () => {

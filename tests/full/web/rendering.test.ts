@@ -80,13 +80,14 @@ describePages('the tests of pages', ({ browser, open }) => {
   });
   it('fail on a violation of the content security policy', async () => {
     const page = await open('/start');
+    const reported = page.waitForEvent('console', (message) => /violated: script-src/.test(message.text()));
     await page.evaluate(() => document.body.setAttribute('style', 'color: red'));
     await page.evaluate(() => {
       const script = document.createElement('script');
       script.textContent = 'window.wasRun = true';
       document.body.append(script);
     });
-    await page.waitForTimeout(100);
+    await reported;
     assert.equal(await page.evaluate(() => 'wasRun' in window), false);
     await assert.rejects(async () => await page[Symbol.asyncDispose](), /policy violated: script-src/);
   });

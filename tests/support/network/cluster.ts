@@ -1,5 +1,5 @@
 // Gateways and workers as processes of their own on loopback, to be killed, frozen and started again as a test wants.
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import type { SimulatedEngineOptions } from '@strata/testnet';
@@ -115,10 +115,8 @@ export class Cluster implements AsyncDisposable {
 async function start<Ready>(file: string, argument: object): Promise<ClusterProcess<Ready>> {
   // A test runner's own flags would make the process run this file as a test.
   const flags = process.execArgv.filter((flag) => !/^--(?:experimental-)?test/.test(flag));
-  const child = fork(new URL(file, import.meta.url), [JSON.stringify(argument)], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    execArgv: flags,
-  });
+  const options: ForkOptions = { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], execArgv: flags };
+  const child = fork(new URL(file, import.meta.url), [JSON.stringify(argument)], options);
   const signal = AbortSignal.timeout(READY_MS);
   const [ready] = (await Promise.race([
     once(child, 'message', { signal }),

@@ -13,11 +13,8 @@ const config = readGatewayConfig({
   ...settings,
 });
 const own = simulated && createSimulatedEngine(simulated);
-const running = await startGateway(
-  config,
-  createLogger({ level: config.logLevel }),
-  own ? { engines: { [own.info.name]: own } } : {},
-);
+const engines = own ? { engines: { [own.info.name]: own } } : {};
+const running = await startGateway(config, createLogger({ level: config.logLevel }), engines);
 const { network } = running.gateway;
 if (network === undefined) throw new Error('this gateway is not on the network');
 const { key } = await running.gateway.keys.create({ tier: 'unlimited', label: 'cluster' });

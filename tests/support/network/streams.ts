@@ -20,18 +20,13 @@ export function clientOf({ ready }: GatewayProcess): OpenAI {
   return new OpenAI({ baseURL: `${ready.base}/v1`, apiKey: ready.key, maxRetries: 0 });
 }
 
+const STREAMED = { stream: true, stream_options: { include_usage: true } } as const;
+
 /** Rejects as the client does when the stream ends with an error, or without its end. */
 export async function streamOf(client: OpenAI, ask: StreamAsk) {
   const startedAt = performance.now();
   const asked = client.completions.create(
-    {
-      model: ask.model ?? 'simulated',
-      prompt: [...ask.prompt],
-      seed: ask.seed,
-      max_tokens: ask.tokens,
-      stream: true,
-      stream_options: { include_usage: true },
-    },
+    { model: ask.model ?? 'simulated', prompt: [...ask.prompt], seed: ask.seed, max_tokens: ask.tokens, ...STREAMED },
     ask.signal === undefined ? {} : { signal: ask.signal },
   );
   const { data: stream, response } = await asked.withResponse();

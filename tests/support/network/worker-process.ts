@@ -31,30 +31,14 @@ function worldOf(options: SimulatedEngineOptions): WorkerWorld {
     },
   };
   const { tokensPerSecond = 10_000, prefillTokensPerSecond = 100_000 } = options;
-  return {
-    models: [
-      {
-        name: engine.info.name,
-        engine,
-        vocabulary: simulatedVocabulary(),
-        speed: { prefill: prefillTokensPerSecond, decode: tokensPerSecond },
-      },
-    ],
-  };
+  const speed = { prefill: prefillTokensPerSecond, decode: tokensPerSecond };
+  return { models: [{ name: engine.info.name, engine, vocabulary: simulatedVocabulary(), speed }] };
 }
 
-const config = readWorkerConfig({
-  STRATA_DATA: data,
-  STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0',
-  STRATA_MDNS: 'off',
-  STRATA_LOG_LEVEL: 'error',
-  ...settings,
-});
-const worker = await startWorker(
-  config,
-  { logger: createLogger({ level: config.logLevel }) },
-  simulated === undefined ? {} : worldOf(simulated),
-);
+const quiet = { STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', STRATA_LOG_LEVEL: 'error' };
+const config = readWorkerConfig({ STRATA_DATA: data, ...quiet, ...settings });
+const logger = createLogger({ level: config.logLevel });
+const worker = await startWorker(config, { logger }, simulated === undefined ? {} : worldOf(simulated));
 process.on('message', (message) => {
   // Answers being made, of simulated engines.
   if (message === 'busy') process.send?.({ running });

@@ -34,15 +34,8 @@ export const PHONE = { width: 390, height: 844 };
 
 /** The address bar of each window would run pages of its own, at half of the processor time of a test; and what Playwright disables. */
 const DISABLED_FEATURES = [
-  ...['WebUIOmniboxPopup', 'WebUIOmniboxFullPopup', 'WebUIOmniboxAimPopup', 'AimEnabled'],
-  ...[
-    'HttpsUpgrades',
-    'MediaRouter',
-    'OptimizationHints',
-    'PaintHolding',
-    'ThirdPartyStoragePartitioning',
-    'Translate',
-  ],
+  ...['WebUIOmniboxPopup', 'WebUIOmniboxFullPopup', 'WebUIOmniboxAimPopup', 'AimEnabled', 'HttpsUpgrades'],
+  ...['MediaRouter', 'OptimizationHints', 'PaintHolding', 'ThirdPartyStoragePartitioning', 'Translate'],
 ].join();
 
 export const openBrowser = (): Promise<Browser> =>

@@ -4,9 +4,11 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { before, describe, it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { endProcess } from '../end-process.ts';
 import { shared } from '../shared.ts';
+import { untilAnswer } from '../until.ts';
 import { settled, sharedBrowser, skip, type Visit, type VisitOptions, visit } from './browser.ts';
 
 /** The demo that the pages are served by. */
@@ -69,6 +71,12 @@ async function startDemo(): Promise<Demo & AsyncDisposable> {
 }
 
 const sharedDemo = shared(startDemo);
+
+/** Waits until the parameters in the address of the page are these: it changes after the action that changes it. */
+export async function parametersAre(page: Page, wanted: Readonly<Record<string, unknown>>): Promise<void> {
+  const parameters = () => Object.fromEntries(new URL(page.url()).searchParams);
+  await untilAnswer(JSON.stringify(wanted), parameters, (current) => isDeepStrictEqual(current, wanted));
+}
 
 /** Tests of pages; skipped with a reason where there is no browser. */
 export function describePages(name: string, tests: (pages: Pages) => void): void {

@@ -83,18 +83,15 @@ export async function* checkEvents(sql: Sql, { events }: Acknowledged): AsyncGen
   const inBoth = (id: number) => id >= first && id <= newest;
   yield* compared('events of changes', changes.filter(inBoth), ofEvents.filter(inBoth));
 
-  const stream = await sql('select seq, published_us, body from stream_events order by seq');
-  const isUnordered = (row: Row, i: number) => i > 0 && Number(row.published_us) <= Number(stream[i - 1]?.published_us);
+  const stream = await sql('select seq, expectedus, body from stream_events order by seq');
+  const isUnordered = (row: Row, i: number) => i > 0 && Number(row.expectedus) <= Number(stream[i - 1]?.expectedus);
   if (stream.some(isUnordered)) yield { kind: 'wrong', what: 'times of the stream do not grow' };
   const ids = stream.map(({ body }) => numberIn(JSON.parse(String(body)).id));
   const streamed = Math.max(ids[0] ?? 0, Number(confirmed[0]?.seq ?? 0));
   const seqs = confirmed.map(({ seq }) => Number(seq)).filter((seq) => seq >= streamed && seq <= published);
   const isChange = new Set(seqs);
-  yield* compared(
-    'events of the stream',
-    seqs,
-    ids.filter(min(streamed)).filter((id) => isChange.has(id)),
-  );
+  const expected = ids.filter(min(streamed)).filter((id) => isChange.has(id));
+  yield* compared('events of the stream', seqs, expected);
 
   const [from, to] = [events[0]?.seq ?? 0, events.at(-1)?.seq ?? -1];
   const textOf = (event: Row | StreamedEvent) => `${event.seq} ${event.body}`;
@@ -113,8 +110,7 @@ export async function* checkUsage(sql: Sql, receiptIds: ReadonlySet<string>): As
   const signed = [...Map.groupBy(receipts, ({ key_id }) => String(key_id))].map(([key_id, all]) => ({
     ...{ key_id, requests: all.length, tokens: all.reduce((sum, row) => sum + tokensOf(row), 0) },
   }));
-  const [used, given] = [counted, signed.sort((a, b) => (a.key_id < b.key_id ? -1 : 1))].map((each) =>
-    JSON.stringify(each),
-  );
+  signed.sort((a, b) => (a.key_id < b.key_id ? -1 : 1));
+  const [used, given] = [counted, signed].map((each) => JSON.stringify(each));
   if (used !== given) yield { kind: 'wrong', what: `usage: counted ${used}, receipts ${given}` };
 }

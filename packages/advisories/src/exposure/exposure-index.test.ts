@@ -36,10 +36,8 @@ function assessed(id: string, differs: Partial<Advisory> = {}, more: Partial<Ass
 const EXPLOITED = { cve: 'CVE-1', dateAdded: '2024-02-01', dueDate: null, isRansomware: false, requiredAction: '' };
 
 const version = fc.constantFrom('1.0', '1.5', '1.5.1', '2.0', '2.5', 'nonsense', '');
-const build: fc.Arbitrary<Build> = fc.record({
-  version: fc.option(version),
-  platform: fc.option(fc.constantFrom('ubuntu', 'win64', '')),
-});
+const platform = fc.constantFrom('ubuntu', 'win64', '');
+const build: fc.Arbitrary<Build> = fc.record({ version: fc.option(version), platform: fc.option(platform) });
 const claim = fc.tuple(fc.constantFrom(...KEYS), version).map(([key, below]) => claimOf(key, below));
 const anyAssessed: fc.Arbitrary<Assessed> = fc
   .record({

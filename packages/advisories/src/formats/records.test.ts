@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { readCveRecord } from './cve/cve-record.ts';
 import { readNvdHead, readNvdRecord } from './nvd.ts';
 import { recognise } from './recognise.ts';
@@ -83,13 +84,9 @@ it('NVD is bounded by the narrower of two bounds on one side', () => {
     const [child] = claim?.kind === 'configuration' ? claim.root.children : [];
     return child?.kind === 'cpe' ? child.range : undefined;
   };
-  for (const [versionEndIncluding, versionEndExcluding, version, isInclusive] of [
-    ['1.5', '1.2', '1.2', false],
-    ['1.2', '1.10', '1.2', true],
-    ['1.2', '1.2', '1.2', false],
-    [' ', '1.2', '1.2', false],
-    ['1.2', ' ', '1.2', true],
-  ] as const)
+  for (const [versionEndIncluding, versionEndExcluding, version, isInclusive] of casesOf<
+    [string, string, string, boolean][]
+  >('advisories', 'ends of ranges'))
     assert.deepEqual(rangeOf({ versionEndIncluding, versionEndExcluding })?.to, { version, isInclusive });
   const start = rangeOf({ versionStartIncluding: '1.5', versionStartExcluding: '1.2' });
   assert.deepEqual(start, { from: { version: '1.5', isInclusive: true } });

@@ -19,9 +19,7 @@ export const sends =
 /** `count` is 1 for the first request. */
 export async function startHttpServer(answering: Answering): Promise<HttpServer> {
   const requests: IncomingMessage[] = [];
-  const { base, ...server } = await fakeService((request, response) =>
-    answering(request, response, requests.push(request)),
-  );
+  const { base, ...server } = await fakeService((asked, response) => answering(asked, response, requests.push(asked)));
   return { ...server, baseUrl: base, requests };
 }
 

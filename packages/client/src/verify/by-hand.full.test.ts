@@ -1,4 +1,5 @@
 // docs/verify-by-hand.sh verifies the vectors, and fails for altered ones.
+
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { vector } from '../test/service.ts';
 
 const missing = ['bash', 'jq', 'openssl', 'base32', 'od'].filter((tool) => spawnSync(tool, ['--version']).error);
@@ -33,14 +35,9 @@ function passes(alter: { file?: string; from?: string; to?: string } = {}): bool
 describe('verifying by hand', { skip }, () => {
   it('succeeds for a good answer', () => assert.ok(passes()));
 
-  for (const [what, alter] of Object.entries({
-    'an altered answer': { file: 'answer.json', from: 'Cloudflare', to: 'cloudflare' },
-    'another leaf': { file: 'ledger.json', from: 'eyJjb250', to: 'eyJjb251' },
-    'an altered proof': { file: 'ledger.json', from: 'gxFf', to: 'gxGf' },
-    'another tree size': { file: 'ledger.json', from: '"tree_size": 7', to: '"tree_size": 6' },
-    'an altered checkpoint': { file: 'ledger.json', from: '/ledger\\n7\\n', to: '/ledger\\n8\\n' },
-    'another ledger': { file: 'keys.json', from: '"origin": "strata', to: '"origin": "strato' },
-  })) {
+  for (const [what, alter] of Object.entries(
+    casesOf<Record<string, { file: string; from: string; to: string }>>('client', 'altered by hand'),
+  )) {
     it(`fails for ${what}`, () => assert.ok(!passes(alter)));
   }
 });

@@ -72,11 +72,8 @@ it('a saved answer fails at the content for anything that is not an answer, with
 });
 
 it('a saved answer verifies detached bytes with their saved header', async () => {
-  const input = {
-    content: new TextEncoder().encode(detached.content),
-    contentType: detached.content_type,
-    provenance: JSON.stringify(detached.provenance),
-  };
+  const { content, content_type: contentType, provenance } = detached;
+  const input = { content: new TextEncoder().encode(content), contentType, provenance: JSON.stringify(provenance) };
   assert.ok((await verifyDetached(input, against)).ok);
   const retyped = { ...input, contentType: 'text/csv' };
   assert.equal((await verifyDetached(retyped, against)).failedStep, 'signature');

@@ -138,8 +138,6 @@ it('vectors of a model on demand can be aborted until it is loaded, and no longe
   loaded.resolve();
   assert.equal((await vector).length, 1);
   late.abort();
-  assert.deepEqual(
-    signals.map(({ aborted }) => aborted),
-    [false],
-  );
+  const areAborted = signals.map(({ aborted }) => aborted);
+  assert.deepEqual(areAborted, [false]);
 });

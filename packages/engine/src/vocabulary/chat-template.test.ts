@@ -101,10 +101,8 @@ describe('a chat template', () => {
   it('has the variables of the request, thinking off by two names, and lets a template strip past thoughts', () => {
     const variables = { reasoning_effort: 'none', more: '<|im_end|>' };
     const pieces = renderChat({ ...user('Hi'), variables }, options('{{ enable_thinking }} {{ thinking }} {{ more }}'));
-    assert.deepEqual(
-      pieces.map(({ text }) => text),
-      ['False False ', '<|im_end|>'],
-    );
+    const texts = pieces.map(({ text }) => text);
+    assert.deepEqual(texts, ['False False ', '<|im_end|>']);
     assert.equal(pieces[1]?.hasControl, false);
     const answer = { role: 'assistant', content: '<think>hm</think>4', reasoning: 'why' } as const;
     const source = "{{ messages[0].content.split('</think>')[-1] }} {{ messages[0].reasoning_content }}";

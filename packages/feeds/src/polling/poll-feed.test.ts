@@ -114,11 +114,9 @@ for (const status of [204, 206, 302, 400, 401, 403, 404, 429, 500, 503, 999])
     assert.deepEqual(state, { ...before, failures: 3, error, nextPollAt: NOW + 4 * HOUR });
   });
 
-for (const [status, value, hours] of [
-  [429, '7200', 2],
-  [503, 'Sat, 21 Nov 2026 15:00:00 GMT', 3],
-  [500, '7200', 1],
-] as const)
+const AT_THREE = 'Sat, 21 Nov 2026 15:00:00 GMT';
+const REFUSALS = [[429, '7200', 2] as const, [503, AT_THREE, 3] as const, [500, '7200', 1] as const];
+for (const [status, value, hours] of REFUSALS)
   test(`${status} with retry-after ${value} is asked again after ${hours} hours`, async () => {
     const { state } = await poll(FEED, answer({ status, headers: { 'retry-after': value } }));
     assert.equal(state.nextPollAt, NOW + hours * HOUR);

@@ -1,6 +1,8 @@
 // Which hosts and origins a service accepts, the addresses it has, and those that its limits count.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { DatabaseUrl } from '../environment.ts';
 import { countedAddress, countedNetworks } from '../limits/counted-address.ts';
 import { ERRORS } from '../problems/errors.ts';
@@ -164,17 +166,7 @@ it('the URL of a service is printed only where a reader can open it', () => {
 });
 
 it('the address of a database is accepted in each valid form', () => {
-  for (const url of [
-    'sqlite:/var/lib/strata/a#b/@.db',
-    'sqlite::memory:',
-    'postgres://strata:secret@db.example/strata',
-    'postgresql://strata:p%2Fa%23s%3Fs%40@db.example:5432/strata?sslmode=require',
-    'postgres://strata:p@ss:[w]^ord@db.example/strata',
-    'postgres://db.example/strata?user=strata@tenant',
-    'postgres:///strata?host=/run/postgresql&user=strata@tenant',
-    'postgres://strata@%2Frun%2Fpostgresql/strata',
-    'postgres://[2001:db8::1]:5432/strata',
-  ])
+  for (const url of casesOf<string[]>('http', 'addresses of databases'))
     assert.ok(DatabaseUrl.safeParse(url).success, url);
 });
 
@@ -195,19 +187,7 @@ it('the address of another kind of database is refused with the allowed beginnin
   assert.deepEqual(messages, ['must begin with sqlite: or postgres://']);
 });
 
-for (const [address, counted] of [
-  ['192.0.2.1', '192.0.2.1'],
-  ['::ffff:192.0.2.1', '192.0.2.1'],
-  ['::ffff:c000:201', '192.0.2.1'],
-  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-  ['2001:DB8:1:2::', '2001:db8:1:2::/64'],
-  ['2001:db8::1', '2001:db8:0:0::/64'],
-  ['::1', '0:0:0:0::/64'],
-  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ['unknown', 'unknown'],
-  ['192.0.2.1:4711', 'unknown'],
-  ['', 'unknown'],
-] as const)
+for (const [address, counted] of casesOf<[string, string][]>('http', 'counted addresses'))
   it(`the address '${address}' is ${counted}`, () => {
     assert.equal(countedAddress(address), counted);
     assert.equal(countedAddress(counted), counted);

@@ -27,10 +27,7 @@ describe('limits of IPv6 networks', () => {
     Array.from({ length: count }, (_, i) => open(`2001:db8:0:${subnet(i).toString(16)}::1`)).filter(Boolean).length;
 
   it('hold for connections of a /56 and of a /48, and leave a quarter of all for other networks', () => {
-    for (const [connectionsPerAddress, ofSubnet, ofNetwork] of [
-      [2, 8, 32],
-      [40, 96, 96],
-    ] as const) {
+    for (const [connectionsPerAddress, ofSubnet, ofNetwork] of [[2, 8, 32] as const, [40, 96, 96] as const]) {
       const server = new EventEmitter();
       const sockets: EventEmitter[] = [];
       new Connections(server as Server, { limits: { connections: 128, connectionsPerAddress } });

@@ -57,18 +57,11 @@ it('problems of a key are specific to its request; a key with a limit has as man
     assert.ok(request_id === undefined || request_id === headers['x-request-id']);
     return { isOwn: request_id !== undefined, receipt: provenance.receipt_id as string };
   };
-  for (const [key, own] of [
-    [LIMITED_KEY, 3],
-    [UNLIMITED_KEY, 20],
-  ] as const) {
+  for (const [key, own] of [[LIMITED_KEY, 3] as const, [UNLIMITED_KEY, 20] as const]) {
     const all = [];
     for (let i = 0; i < 20; i += 1) all.push(await refused(key, i % 2 === 0 ? '/things/a?limit=0' : `/nowhere-${i}`));
     assert.equal(all.filter(({ isOwn }) => isOwn).length, own, key);
     const kinds = key === LIMITED_KEY ? 2 : 0;
-    assert.equal(
-      new Set(all.map(({ receipt }) => receipt)).size,
-      own + kinds,
-      'and one for all further ones of a kind',
-    );
+    assert.equal(new Set(all.map(({ receipt }) => receipt)).size, own + kinds, 'and one for each further kind');
   }
 });

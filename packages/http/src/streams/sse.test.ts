@@ -6,16 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
-import {
-  type ConnectionLimits,
-  formatSse,
-  Metrics,
-  route,
-  type SignedServer,
-  type SseClient,
-  type SseOptions,
-} from '../index.ts';
+import * as http from '../index.ts';
 import { nothing, plain, rawClient, serverOf, until } from '../test/test-server.ts';
+
+const { formatSse, Metrics, route } = http;
 
 const events = [{ name: 'x', description: 'One.', schema: z.object({}) }];
 const output = { kind: 'events', description: 'Events.', events } as const;
@@ -26,10 +20,10 @@ const SLOW = 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n';
 type Sent = Partial<Record<'headers' | 'method' | 'before' | 'after', string>>;
 
 describe('an event stream', () => {
-  let server: SignedServer | undefined;
+  let server: http.SignedServer | undefined;
   let metrics = new Metrics();
   let port = 0;
-  let clients: SseClient[] = [];
+  let clients: http.SseClient[] = [];
   let openClients = 0;
   const sockets: Socket[] = [];
   afterEach(async () => {
@@ -38,13 +32,13 @@ describe('an event stream', () => {
   });
 
   async function serve(
-    subscribe: (client: SseClient) => void | Promise<void>,
-    sse: SseOptions = {},
-    limits: Partial<ConnectionLimits> = {},
+    subscribe: (client: http.SseClient) => void | Promise<void>,
+    sse: http.SseOptions = {},
+    limits: Partial<http.ConnectionLimits> = {},
   ): Promise<void> {
     clients = [];
     openClients = 0;
-    const subscribed = (client: SseClient) => {
+    const subscribed = (client: http.SseClient) => {
       clients.push(client);
       openClients += 1;
       client.onClose(() => void openClients--);
@@ -104,7 +98,7 @@ describe('an event stream', () => {
   it('waits for the client where the subscription asks for it', async () => {
     let written = 0;
     const chunk = formatSse({ data: 'y'.repeat(8_000) });
-    const subscribe = async (client: SseClient) => {
+    const subscribe = async (client: http.SseClient) => {
       for (; written < 500 && !client.isClosed; written += 1) if (!client.write(chunk)) await client.drained();
       client.close('the end');
     };
@@ -124,10 +118,7 @@ describe('an event stream', () => {
     await until(() => third.text().includes('quota_exceeded'), 'the third was refused');
     assert.match(third.text(), /^HTTP\/1.1 429 /);
     const counts = () => metrics.registry.metrics();
-    await until(
-      async () => /requests.*\/stream.*429.* 1$/m.test(await counts()),
-      'the refusal was counted under its status',
-    );
+    await until(async () => /requests.*\/stream.*429.* 1$/m.test(await counts()), 'the refusal was counted');
     assert.match(await counts(), /requests.*\/stream.*200.* 2$/m);
     first.socket.resetAndDestroy();
     await until(() => openClients === 1, 'the first was removed');

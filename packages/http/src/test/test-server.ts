@@ -7,15 +7,9 @@ import pino from 'pino';
 import { z } from 'zod';
 import { testKey } from '../../../../tests/support/ledger-service.ts';
 import { until as untilSo } from '../../../../tests/support/until.ts';
-import {
-  AnswerCache,
-  createSignedServer,
-  Metrics,
-  type Notary,
-  type Route,
-  route,
-  type SignedServerDeps,
-} from '../index.ts';
+import * as http from '../index.ts';
+
+const { AnswerCache, createSignedServer, Metrics, route } = http;
 
 export interface TestApp {
   calls: number;
@@ -30,12 +24,10 @@ const common = { tag: 'Things', summary: 'A thing' } as const;
 /** The fields of routes, and an output, that tests do not care about. */
 export const plain = { ...common, method: 'GET', errors: [], access: 'open' } as const;
 export const nothing = { kind: 'json', schema: z.object({}), description: 'Nothing.' } as const;
-export const plainBytes = {
-  ...plain,
-  output: { kind: 'bytes', contentType: 'text/plain', description: 'Bytes.' },
-} as const;
+const bytes = { kind: 'bytes', contentType: 'text/plain', description: 'Bytes.' } as const;
+export const plainBytes = { ...plain, output: bytes } as const;
 
-export const routes: readonly Route<TestApp>[] = [
+export const routes: readonly http.Route<TestApp>[] = [
   route(
     {
       ...{ ...common, method: 'GET', path: '/things/{id}', errors: ['unknown_domain'], access: 'key' },
@@ -84,7 +76,9 @@ function countUses() {
   return { take, used };
 }
 
-export function createTestServer(options: { readonly notary?: Notary; readonly log?: pino.DestinationStream } = {}) {
+export function createTestServer(
+  options: { readonly notary?: http.Notary; readonly log?: pino.DestinationStream } = {},
+) {
   const app: TestApp = { calls: 0, slow: new EventEmitter() };
   const { notary, keySet } = createNotary();
   const answers = new AnswerCache();
@@ -107,7 +101,7 @@ export function createTestServer(options: { readonly notary?: Notary; readonly l
 }
 
 /** A server without signatures and keys. */
-export const serverOf = (routes: readonly Route<object>[], options: Partial<SignedServerDeps<object>> = {}) =>
+export const serverOf = (routes: readonly http.Route<object>[], options: Partial<http.SignedServerDeps<object>> = {}) =>
   createSignedServer({
     ...{ app: {}, routes, answers: new AnswerCache(), logger: pino({ level: 'silent' }), metrics: new Metrics() },
     notary: { sign: async (body) => body, signOnce: async (body) => body, signBytes: async () => ({}) },
@@ -138,8 +132,8 @@ function createNotary() {
   const ledger = receipts.ledgerEntry(keys, { origin: 'ledger.test', url: '/ledger/' });
   const issuing = () => ({ signer, now: new Date(), random: randomBytes(16), publicKeyUrl: '/keys.json' });
   const once = new Map<string, object>();
-  const issue: Notary['sign'] = async (body) => receipts.issueReceipt(body, issuing()).body;
-  const notary: Notary = {
+  const issue: http.Notary['sign'] = async (body) => receipts.issueReceipt(body, issuing()).body;
+  const notary: http.Notary = {
     sign: issue,
     async signOnce(body) {
       const name = JSON.stringify(body);

@@ -61,11 +61,7 @@ describe('the grammar of an answer', () => {
         const { accepts, read, samples } = hold(template, asked, end);
         assert.ok(accepts(written('add', '{"a": 4}')));
         assert.deepEqual(read(written('add', '{"a": 4}')).calls, [{ name: 'add', given: '{"a": 4}' }]);
-        for (const [name, given] of [
-          ['add', '{"a": 9}'],
-          ['add', '{}'],
-          ['sub', '{}'],
-        ] as const)
+        for (const [name, given] of [['add', '{"a": 9}'] as const, ['add', '{}'] as const, ['sub', '{}'] as const])
           assert.ok(!accepts(written(name, given)), given);
         const all = samples().map(read);
         if (asked === required) assert.ok(all.every(isCalled) && all.every(({ calls }) => calls.length > 0));
@@ -107,12 +103,13 @@ describe('the grammar of an answer', () => {
   it('allows one call of a named tool, and a bounded number without a name', () => {
     const call = '<tool_call>{"name": "find", "arguments": {}}</tool_call>';
     const named: Asked = { ...auto, toolChoice: { mode: 'required', names: ['find'] } };
+    const oneCall = { ...required, allowsParallelCalls: false };
     for (const [asked, max] of [
-      [named, 1],
-      [{ ...required, allowsParallelCalls: false }, 1],
-      [required, 32],
-      [auto, 32],
-    ] as const) {
+      [named, 1] as const,
+      [oneCall, 1] as const,
+      [required, 32] as const,
+      [auto, 32] as const,
+    ]) {
       const { accepts } = hold('<tool_call></tool_call>', asked);
       assert.deepEqual([accepts(call.repeat(max)), accepts(call.repeat(max + 1))], [true, false]);
     }

@@ -18,7 +18,7 @@ const TOKEN =
   /"(?<text>(?:\\.|[^"\\])*)"|(?<set>\[(?:\\.|[^\]\\])*\])|(?<rule>[a-z][a-z0-9-]*)|\{(?<min>\d+)(?<open>,)?(?<max>\d*)\}|[()|?*+]/gu;
 /** The characters that a class is sampled from; from a class without any of these its first. */
 const CHARACTERS = [...String.fromCharCode(...Array(128).keys()), 'é', '\u2028', '▁', '｜', '😀'];
-const SIGNS: Readonly<Record<string, readonly [number, number]>> = {
+const SIGNS: Record<string, readonly [number, number]> = {
   '?': [0, 1],
   '*': [0, Infinity],
   '+': [1, Infinity],

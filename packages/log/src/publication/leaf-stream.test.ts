@@ -170,10 +170,8 @@ describe('the keyring', () => {
     const { keyId } = keyring.signer;
     assert.notEqual(keyId, before);
     const at = LATER.toISOString();
-    assert.partialDeepStrictEqual(keyring.keys, [
-      { kid: keyId, status: 'current', not_before: at },
-      { kid: before, status: 'retired', not_after: at },
-    ]);
+    const retired = { kid: before, status: 'retired', not_after: at };
+    assert.partialDeepStrictEqual(keyring.keys, [{ kid: keyId, status: 'current', not_before: at } as const, retired]);
     assert.equal(privateKeysIn(directory), 1);
     time = new Date('2026-03-01T00:00:00.000Z');
     await keyring.rotate();

@@ -92,12 +92,9 @@ export async function writeFolder(directory: string, log: logs.Log): Promise<voi
   mkdirSync(path.join(directory, 'journal'));
   const first = Math.max(0, Math.ceil(log.size / SEGMENT_LEAVES) - 1) * SEGMENT_LEAVES;
   const records: Buffer[] = [];
-  for (let from = first; from < log.size; from += 100)
-    records.push(
-      journalRecord(
-        from,
-        upTo(Math.min(100, log.size - from)).map((at) => leafOf(from + at)),
-      ),
-    );
+  for (let from = first; from < log.size; from += 100) {
+    const leaves = upTo(Math.min(100, log.size - from)).map((at) => leafOf(from + at));
+    records.push(journalRecord(from, leaves));
+  }
   writeFileSync(segmentIn(directory, first), Buffer.concat(records));
 }

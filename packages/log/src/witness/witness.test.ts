@@ -59,11 +59,8 @@ describe('a witness', () => {
     const root = Buffer.alloc(32, 1).toString('base64');
     const text = `${ORIGIN}\n6\n${root}\n${'x'.repeat(65_300)}\n`;
     await using other = await startWitnesses(1);
-    const long = formatAddCheckpoint({
-      oldSize: 0,
-      proof: [],
-      checkpoint: signNote(text, [noteSigner(ORIGIN, testSigner())]),
-    });
+    const checkpoint = signNote(text, [noteSigner(ORIGIN, testSigner())]);
+    const long = formatAddCheckpoint({ oldSize: 0, proof: [], checkpoint });
     assert.equal((await other.witnesses[0]?.addCheckpoint(long))?.status, 400);
     await witness[Symbol.asyncDispose]();
     await using _again = await witnesses.open(0);

@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Stream } from '@libp2p/interface';
 import type { Libp2p } from 'libp2p';
 import { until } from '../../../../tests/support/until.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { LOOPBACK, startForeignNode } from '../test/hosts.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { type Channel, openChannel } from './channel.ts';
@@ -85,16 +86,10 @@ describe('the memory that unread messages of peers take', () => {
   });
 });
 
-for (const [maxBytes, maxBytesPerPeer, what, steps] of [
-  [
-    100,
-    90,
-    'aborts the peer that uses the most, not the last one to arrive',
-    'x/big 60 -, x/small 20 -, y/a 15 -, y/a 30 big, y/a 70 big',
-  ],
-  [1_000, 50, 'aborts the largest channel of a peer above its own limit', 'x/a 20 -, x/b 30 -, x/c 10 b, x/c 60 b+c'],
-  [100, 100, 'no longer counts what was released', 'x/a 90 -, x/a 0 -, y/b 90 -'],
-] as const)
+for (const [maxBytes, maxBytesPerPeer, what, steps] of casesOf<[number, number, string, string][]>(
+  'p2p',
+  'byte budgets',
+))
   it(`a byte budget ${what}`, () => {
     const budget = new ByteBudget({ maxBytes, maxBytesPerPeer });
     const cut: string[] = [];

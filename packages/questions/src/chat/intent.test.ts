@@ -1,6 +1,8 @@
 // Sentences and what they ask about, as `topic; names; category`. `?`: only for a reader who asks the data.
+
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { intentOf, MAX_QUESTION } from './intent.ts';
 
 const briefly = (text: string, earlier?: string): string | undefined => {
@@ -10,25 +12,7 @@ const briefly = (text: string, earlier?: string): string | undefined => {
   return `${intent.topic}; ${names}; ${intent.category ?? ''}${intent.isComparison ? '; compare' : ''}${intent.isAboutData ? '' : ' ?'}`;
 };
 
-const CASES: readonly (readonly [string, string | undefined])[] = [
-  ['Which email provider does summityachts.com use?', 'overview; @summityachts.com; email'],
-  ['Who hosts Summit Yachts?', 'overview; Summit Yachts; hosting'],
-  ['DNS of https://www.münchen.de/some/path?', 'overview; @www.münchen.de; dns'],
-  ['Does example.com use Cloudflare?', 'overview; @example.com,Cloudflare; '],
-  ['What changed at example.com since March?', 'moves; @example.com; '],
-  ['How many domains use Google Cloud DNS?', 'count; Google Cloud DNS|Google Cloud; dns'],
-  ["How many sites use Let's Encrypt?", "count; Let's Encrypt; "],
-  ['Compare Cloudflare’s market share with Fastly’s', 'share; Cloudflare,Fastly; ; compare'],
-  ['Who moved away from GoDaddy last month?', 'lost; GoDaddy; '],
-  ['Who migrated to Google Workspace?', 'gained; Google Workspace; '],
-  ['How is the market of DNS providers divided?', 'share; ; dns'],
-  ['How concentrated is email security?', 'share; ; email_security'],
-  ['How many domains publish DMARC?', 'security; ; '],
-  ['Who migrated this month?', 'moves; ; '],
-  ['What is Strata?', 'overview; Strata;  ?'],
-  ['What is DMARC?', undefined],
-  ['', undefined],
-];
+const CASES: readonly (readonly [string, string | undefined])[] = casesOf('questions', 'intents');
 
 for (const [text, expected] of CASES)
   it(`the sentence “${text}” asks for ${expected ?? 'nothing'}`, () => assert.equal(briefly(text), expected));

@@ -1,8 +1,10 @@
 // The verdict on a domain's signatures, from honest upstreams, careless ones, and ones that say what is not so.
+
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { PolicyEvidence } from '@strata/detect';
 import dnsPacket from 'dns-packet';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { a, cname, type DnsQuestion, type DnsScript, ds, ns, reply, soa } from '../test/dns-server.ts';
 import { found, IMPATIENT, scriptedResolver, silent } from '../test/scripted-resolver.ts';
 import { askApex, validationOf } from './validation.ts';
@@ -29,18 +31,8 @@ function world(traits: readonly Trait[]): DnsScript {
   };
 }
 
-const cases: readonly [what: string, traits: Trait[], verdict: PolicyEvidence['validation'], questions: number][] = [
-  ['signed, and the upstream vouches for it', ['checks com', 'checks domain', 'DS'], 'secure', 2],
-  ['unsigned, and the upstream checks', ['checks com'], 'insecure', 3],
-  ['unsigned, and the upstream does not check', [], 'unknown', 3],
-  ['signed, without a validating resolver', ['DS'], 'unknown', 2],
-  ['vouched for without a DS record, which is a lie', ['checks com', 'checks domain'], 'unknown', 2],
-  ['vouched for, the DS record not to be had', ['checks com', 'checks domain', 'fails DS'], 'unknown', 2],
-  ['refused unless unchecked, and signed', ['checks com', 'DS', 'fails'], 'bogus', 4],
-  ['refused unless unchecked, and not signed', ['checks com', 'fails'], 'unknown', 3],
-  ['refused once by a server that stumbles', ['checks com', 'DS', 'fails once'], 'unknown', 4],
-  ['failing, checked or not', ['checks com', 'DS', 'fails unchecked'], 'unknown', 3],
-];
+const cases: readonly [what: string, traits: Trait[], verdict: PolicyEvidence['validation'], questions: number][] =
+  casesOf('scan', 'validation');
 for (const [what, traits, verdict, questions] of cases)
   it(`a domain that is ${what} is ${verdict}, for ${questions} questions`, async () => {
     await using scripted = await scriptedResolver([world(traits)]);
@@ -69,14 +61,7 @@ it('an answer or an absence is authentic when its upstream reports so, also from
     return [reply(q, { answers: [a(q.name, '192.0.2.1')], flags })];
   };
   await using scripted = await scriptedResolver([byName]);
-  for (const [name, status, expected] of [
-    ['found.test', 'found', true],
-    ['plain.found.test', 'found', false],
-    ['missing.test', 'nxdomain', true],
-    ['bad.test', 'servfail', false],
-    ['found.test', 'found', true],
-    ['plain.found.test', 'found', false],
-  ] as const) {
+  for (const [name, status, expected] of casesOf<[string, string, boolean][]>('scan', 'authentic answers')) {
     const { lookup, isAuthentic } = await scripted.resolver.ask(name, 'A');
     assert.deepEqual([lookup.status, isAuthentic], [status, expected], name);
   }

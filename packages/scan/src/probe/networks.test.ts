@@ -1,22 +1,14 @@
 // Vanity name servers: those whose names do not identify their operator.
+
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { txt, zone } from '../test/dns-server.ts';
 import { scriptedResolver } from '../test/scripted-resolver.ts';
 import { CYMRU, findNetwork } from './asn.ts';
 import { vanityServers } from './networks.ts';
 
-for (const [what, servers, expected] of [
-  ['a vendor’s', ['a.vendor.test', 'b.vendor.test'], []],
-  ['its own', ['ns1.example.com', 'ns2.example.com', 'ns3.example.com'], ['ns1.example.com', 'ns2.example.com']],
-  ['itself', ['example.com'], ['example.com']],
-  ['its own beside a vendor’s', ['a.vendor.test', 'ns1.example.com'], ['ns1.example.com']],
-  ['another owner’s beside a vendor’s', ['a.vendor.test', 'b.vendor.test', 'ns.other.test'], ['ns.other.test']],
-  ['two vendors’, equally', ['a.one.test', 'b.one.test', 'a.two.test', 'b.two.test'], []],
-  ['one vendor’s under four names', ['ns-1.dns-01.com', 'ns-2.dns-02.net', 'ns-3.dns-03.org', 'ns-4.dns-04.co.uk'], []],
-  ['a namesake’s', ['ns.notexample.com', 'ns2.notexample.com'], []],
-  ['no server', [], []],
-] as const)
+for (const [what, servers, expected] of casesOf<[string, string[], string[]][]>('scan', 'vanity servers'))
   it(`of name servers that are ${what}, ${expected.length} are asked for`, () =>
     assert.deepEqual(vanityServers('example.com', servers), expected));
 

@@ -88,13 +88,8 @@ interface ReplyParts extends Readonly<Partial<Record<'answers' | 'authorities' |
 export function reply({ id, name, type }: DnsQuestion, { rcode = 0, flags = 0, ...records }: ReplyParts = {}): Buffer {
   const isRecursive = dnsPacket.RECURSION_DESIRED | dnsPacket.RECURSION_AVAILABLE;
   const questions = [{ name, type: type as 'A' }];
-  return dnsPacket.encode({
-    type: 'response',
-    id,
-    flags: isRecursive | flags | rcode,
-    questions,
-    ...(records as Packet),
-  });
+  const all = isRecursive | flags | rcode;
+  return dnsPacket.encode({ type: 'response', id, flags: all, questions, ...(records as Packet) });
 }
 
 const record = (type: Answer['type'], name: string, data: unknown, ttl = 300) => ({ type, name, ttl, data }) as Answer;

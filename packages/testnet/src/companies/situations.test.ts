@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { createInternet } from '../internet.ts';
 import { dataOf, records, textsOf } from '../test/dig.ts';
 import { hasService, useInternet } from '../test/use.ts';
@@ -29,21 +30,7 @@ describe('the situations of companies', () => {
   const policies = async (domain: string) => (await texts(domain)).filter((text) => text.startsWith('v=spf1'));
   it('come at the rates that they have in the wild', () => {
     const share = (name: string) => withSituation(name).length / internet.domains().length;
-    for (const [name, min, max] of [
-      ['gateway', 0.08, 0.16],
-      ['policy nested', 0.015, 0.05],
-      ['policy hosted', 0.01, 0.03],
-      ['wildcard address', 0.015, 0.05],
-      ['name servers silent', 0.004, 0.02],
-      ['dangling www', 0.004, 0.02],
-      ['shared certificate', 0.02, 0.06],
-      ['IPv6 only', 0.001, 0.012],
-      ['huge TXT', 0.002, 0.01],
-      ['site holding', 0.005, 0.03],
-      ['DNSSEC broken', 0.001, 0.012],
-      ['parked by page', 0.004, 0.03],
-      ['parked by redirect', 0.002, 0.02],
-    ] as const)
+    for (const [name, min, max] of casesOf<[string, number, number][]>('testnet', 'rates of situations'))
       assert.ok(share(name) >= min && share(name) <= max, `${name}: ${(share(name) * 100).toFixed(2)} %`);
   });
   it('leave a company the same when there are more of them', async () => {

@@ -101,9 +101,7 @@ describe('strata mcp', () => {
     const held = await mcp.call('stack_verify', { receipt_id });
     assert.equal(held.body.answer.steps.length, 7);
     const text = await (await ask('/stack/v1/stats')).text();
-    const keySet = (await (await ask('/.well-known/stack-keys.json')).json()) as {
-      ledger: { verifier_keys: string[] };
-    };
+    const keySet = await (await ask('/.well-known/stack-keys.json')).json();
     const other = 'elsewhere/log+26cb96d9+AQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJ';
     await using pinned = await asking(service.base, service.key, '--ledger-key', keySet.ledger.verifier_keys[0] ?? '');
     await using misled = await asking(service.base, service.key, '--ledger-key', other);

@@ -10,10 +10,8 @@ Socket.prototype.connect = function (this: Socket, ...given: unknown[]): Socket 
   const isNear =
     host === undefined || host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
   if (isNear) return Reflect.apply(connect, this, given);
-  const refused = Object.assign(new Error(`connect ECONNREFUSED ${host}:${port}`), {
-    code: 'ECONNREFUSED',
-    syscall: 'connect',
-  });
+  const message = `connect ECONNREFUSED ${host}:${port}`;
+  const refused = Object.assign(new Error(message), { code: 'ECONNREFUSED', syscall: 'connect' });
   process.nextTick(() => this.destroy(refused));
   return this;
 };

@@ -52,10 +52,8 @@ describe('answers from the data', () => {
   it('name their model, have no tokens, and link page and receipt; streamed or not', async () => {
     const question = `Which DNS provider does ${profile.domain} use?`;
     const { body, headers } = await ask(question);
-    assert.deepEqual(
-      [body.model, body.system_fingerprint, body.usage.total_tokens],
-      ['strata-data', 'fp_unknown_strata-data', 0],
-    );
+    const expected = ['strata-data', 'fp_unknown_strata-data', 0];
+    assert.deepEqual([body.model, body.system_fingerprint, body.usage.total_tokens], expected);
     const text: string = body.choices[0].message.content;
     const { receipt_id, ledger_receipt_id } = profile.provenance;
     assert.match(
@@ -94,10 +92,7 @@ describe('answers from the data', () => {
       await textOf('Does aldersurgery.com use Nosuch?'),
       /\n\nNone of its 2 detected services is Nosuch, which is not a provider that I know\.\n\nThe scan could not see its origin\./,
     );
-    for (const [content, left] of [
-      [question, '18'],
-      ['How many domains publish DMARC?', '19'],
-    ]) {
+    for (const [content, left] of [[question, '18'] as const, ['How many domains publish DMARC?', '19'] as const]) {
       const { key } = await service.running.gateway.keys.create({ tier: 'free' });
       const by = { authorization: `Bearer ${key}` };
       const chat = { model: 'strata-data', messages: [{ role: 'user', content }] };

@@ -52,17 +52,11 @@ it('keeping advisories fresh continues with the remaining sources when one fails
   });
   await keepUntil(ground, [...broken, healthy], () => isRead);
   const { sources } = await enrichmentState({ store: ground.store, sourceNames: ['kev', 'epss', 'nvd', 'osv'] });
-  const states = sources.map(({ name, state, error }) => `${name} ${state} ${error}`).join();
-  assert.equal(
-    states,
-    'kev failed offline,epss failed internal error,nvd interrupted null,osv never null,cve off null',
-  );
+  const all = sources.map(({ name, state, error }) => `${name} ${state} ${error}`).join();
+  assert.equal(all, 'kev failed offline,epss failed internal error,nvd interrupted null,osv never null,cve off null');
 });
 
-for (const [when, isAtEnd] of [
-  ['in the middle', false],
-  ['at the very end', true],
-] as const)
+for (const [when, isAtEnd] of Object.entries({ 'in the middle': false, 'at the very end': true }))
   it(`a sync whose lease another process has taken ends as busy and writes no more of its position (${when})`, async () => {
     await using ground = await openAlone();
     const lease = { owner: 'other', until: new Date(Date.now() + 600_000) };

@@ -82,11 +82,7 @@ it('a sync does not count what the last complete sync read to one that failed at
 
 it('a sync waits as long as a publisher asks for', async () => {
   // Limited, and only for a valid time.
-  for (const [after, waitMs] of [
-    ['7200', 2 * HOUR],
-    ['999999999', 24 * HOUR],
-    ['soon', 300_000],
-  ] as const) {
+  for (const [after, waitMs] of Object.entries({ 7200: 2 * HOUR, 999999999: 24 * HOUR, soon: 300_000 })) {
     const busy: RequestListener = (_, response) => void response.writeHead(429, { 'retry-after': after }).end();
     assert.equal((await endWith(busy)).waitMs, waitMs);
   }

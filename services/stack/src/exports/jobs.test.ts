@@ -32,13 +32,7 @@ it('charges rows once, also when the first of several payments fails', async () 
   const { signal } = stopping;
   const running = jobs.run(signal);
   const order = {
-    key_id: 'a',
-    table: 't',
-    format: 'csv',
-    fields: null,
-    filter: {},
-    upload: null,
-    max_rows: null,
+    ...{ key_id: 'a', table: 't', format: 'csv' as const, fields: null, filter: {}, upload: null, max_rows: null },
   } as const;
   const ended = await jobs.ended(await jobs.start(order), { waitMs: 10_000, signal });
   const charged: number[] = [];

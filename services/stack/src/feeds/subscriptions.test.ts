@@ -1,4 +1,5 @@
 // Lists of feeds as people and programs write them, what no address is, and pages that are given in place of a feed.
+
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,6 +8,7 @@ import { newFeed } from '@strata/feeds';
 import { createLogger } from '@strata/http';
 import type { Fetched } from '@strata/scan';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { openStore } from '../store/index.ts';
 import { feedAddress, feedsOfPage, importSubscriptions, readSubscriptions } from './subscriptions.ts';
 
@@ -17,14 +19,7 @@ describe('the address of a feed', () => {
   };
 
   it('is kept in one form', () => {
-    for (const [given, kept] of [
-      [' HTTPS://Example.COM/Feed.xml#top ', 'https://example.com/Feed.xml'],
-      ['feed://example.com/rss', 'https://example.com/rss'],
-      ['feed:https://example.com/rss', 'https://example.com/rss'],
-      ['feed:http://example.com/rss', 'http://example.com/rss'],
-      ['https://müller.example/', 'https://xn--mller-kva.example/'],
-      ['http://x.example:443/', 'http://x.example:443/'],
-    ] as const)
+    for (const [given, kept] of casesOf<[string, string][]>('stack', 'addresses of feeds'))
       assert.equal(url(given), kept);
   });
 

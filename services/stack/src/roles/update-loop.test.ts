@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createLogger, FailureLog, followKeys, Metrics } from '@strata/http';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { EventBus } from '../events.ts';
 import { addLedgerRefusal } from './stack-metrics.ts';
 import { UpdateLoop } from './update-loop.ts';
@@ -60,13 +61,7 @@ it('a repeated failure is logged in full at first, then once a minute, and when 
   const logged = lines.map(({ level, msg, failures, seconds, reason, err }) =>
     [level, msg, failures, seconds ?? reason, err ? 'with its error' : ''].join('|'),
   );
-  assert.deepEqual(logged, [
-    '50|reading failed: will retry|||with its error',
-    '50|reading still fails|61|the database is unreachable|',
-    '50|reading still fails|121|the database is unreachable|',
-    '30|reading recovered|131|131|',
-    '50|reading failed: will retry|||with its error',
-  ]);
+  assert.deepEqual(logged, casesOf<string[]>('stack', 'log of repeated failures'));
 });
 
 it('the log of repeated failures has two lines for the poll of the store, regardless of the number of retries', async () => {

@@ -1,6 +1,8 @@
 // Every parameter of every route with values that it cannot use: a refusal that names it, or the right answer; never a 500.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { company } from '../test/harness.ts';
 import { sharedService } from '../test/shared.ts';
 
@@ -53,19 +55,7 @@ for (const [name, min, max, routes] of [
       await assertRefused(`${route}?${name}=5&${name}=6`, name);
     });
 
-for (const [route, words] of [
-  ['search', 'category=dns confidence=high min_confidence=medium sector=unknown state=active state=live'],
-  ['search', 'flag=dmarc_reject flag=spf_valid,dmarc_valid without=dnssec grade=b'],
-  ['providers/cloudflare/customers', 'direction=in'],
-  ['stats/migrations', 'direction=out category=email'],
-  ['intelligence/market-share', 'category=cdn include_parked=true'],
-  ['security/export.csv', 'sector=media'],
-  ['migrations/export.csv', 'direction=in'],
-  ['stream/json', 'category=dns types=migration'],
-  ['enrichment/advisories', 'severity=low'],
-  ['enrichment/affected', 'severity=high match=version'],
-  ['feeds/leaderboard', 'window=7d'],
-] as const)
+for (const [route, words] of casesOf<[string, string][]>('stack', 'values of parameters'))
   for (const given of words.split(' '))
     it(`a word in a query is one of its words, whatever the case, or refused: ${route}: ${given}`, async () => {
       const [name = '', word = ''] = given.split('=');
@@ -197,10 +187,8 @@ it('a URL with an unknown parameter is refused with its name and the nearest kno
     assert.equal((await service.ask(`${path}?tld=com`)).status, 400, path);
   const messageOf = async (path: string) => (await ask(path)).body.errors?.[0]?.message;
   assert.equal(await messageOf('search?lmit=5'), 'unknown parameter; did you mean limit?');
-  assert.equal(
-    await messageOf('alerts?from=x'),
-    'unknown parameter; known are days, hours, since, until, limit, cursor',
-  );
+  const known = 'unknown parameter; known are days, hours, since, until, limit, cursor';
+  assert.equal(await messageOf('alerts?from=x'), known);
   assert.equal(await messageOf('feeds/stats?from=x'), 'unknown parameter; there are no known names here');
   assert.match((await messageOf('search?sector=goverment')) ?? '', /^did you mean government\? It must be one of/);
   const { body } = await ask(`stats?constructor=2&__proto__=3&a%00=1&${LONG}=1&a=1&a=2`);

@@ -182,19 +182,14 @@ describe('what changes of advisories', () => {
     const up = await position();
     assert.ok(up >= 0 && up < before, `${before} to ${up}`);
     const all = await affected();
-    for (const [asked, isExploited] of [
-      ['true', true],
-      ['FALSE', false],
-    ] as const) {
+    for (const [asked, isExploited] of Object.entries({ true: true, FALSE: false })) {
       const meant = all.filter((row) => row.known_exploited === isExploited);
       assert.deepEqual(await affected(`&known_exploited=${asked}`), meant);
       assert.deepEqual(idsOf(await advisories(`&known_exploited=${asked}`)), [...new Set(idsOf(meant))]);
     }
     assert.deepEqual(idsOf(await advisories('&advisory=cve-2026-80001')), ['CVE-2026-80001']);
-    for (const [query, advisory, domain] of [
-      ['', null, null],
-      ['&advisory=CVE-1999-0001&domain=never-scanned.com', false, false],
-    ] as const) {
+    const unknown = '&advisory=CVE-1999-0001&domain=never-scanned.com';
+    for (const [query, advisory, domain] of [['', null, null] as const, [unknown, false, false] as const]) {
       const { known } = await get(`enrichment/affected?limit=1${query}`);
       assert.deepEqual(known, { advisories: true, advisory, domain });
     }

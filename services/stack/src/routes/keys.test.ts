@@ -38,9 +38,8 @@ it('a free key is good for 50 requests a day, counted across a restart of the se
   for (let used = 1; used <= 50; used += 1) {
     assert.deepEqual(await ask(), [200, undefined, String(50 - used), '50']);
     if (used === 24) {
-      const { body } = await service.get('/stack/v1/usage', {
-        headers: { ...headers, 'sec-fetch-site': 'same-origin' },
-      });
+      const fromPage = { headers: { ...headers, 'sec-fetch-site': 'same-origin' } };
+      const { body } = await service.get('/stack/v1/usage', fromPage);
       const paths = [{ path: '/stack/v1/domains/{domain}', source: 'api', requests: 24, counted: 24 }];
       paths.push({ path: '/stack/v1/usage', source: 'page', requests: 1, counted: 1 });
       const day = { requests: 25, counted: 25, paths };

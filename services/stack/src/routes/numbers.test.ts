@@ -1,9 +1,11 @@
 // Numbers about all domains, exports cell by cell, and searches that find exactly as many as an answer counts. Each
 // field, filter and cell is compared with what packages/analytics computes, where that is proved, or with profiles.
+
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import * as analytics from '@strata/analytics';
 import { CATEGORIES, ROLE_FACTS, type Role } from '@strata/detect';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { dependenceLevel } from '../reports/dependence-level.ts';
 import type { StoredProfile } from '../store/index.ts';
 import { DAY_MS, dateOf, type Row, sharedTimeline } from '../test/timeline.ts';
@@ -237,10 +239,7 @@ it('search finds a name, the exact one first, in pages, and a provider by id, na
 });
 
 it('search has the list behind each number: a provider in a market, by state', async () => {
-  for (const [state, isParkedIn] of [
-    ['active', 'false'],
-    ['live', 'true'],
-  ] as const) {
+  for (const [state, isParkedIn] of Object.entries({ active: 'false', live: 'true' })) {
     const { categories } = await timeline.get(`intelligence/market-share?include_parked=${isParkedIn}`);
     for (const { category, providers } of categories)
       for (const { provider_id: provider, domains } of providers.slice(0, 2))
@@ -258,13 +257,7 @@ it('search has the list behind each number: standards, what they were measured i
   const ofSector = card.by_sector.find((row: Row) => row.sector === sector);
   for (const [of, more] of [[card, {}] as const, [ofSector, { sector }] as const]) {
     assert.equal(await found({ state: 'live', ...more }), of.domains);
-    for (const [standard, flag, measured] of [
-      ['spf', 'spf_valid', 'spf_measured'],
-      ['dmarc', 'dmarc_valid', 'dmarc_measured'],
-      ['dmarc_reject', 'dmarc_reject', 'dmarc_measured'],
-      ['dnssec', 'dnssec', 'dnssec_measured'],
-      ['tls_trusted', 'tls_trusted', 'tls_measured'],
-    ] as const) {
+    for (const [standard, flag, measured] of casesOf<[string, string, string][]>('stack', 'flags of standards')) {
       const adoption = of.adoption[standard];
       assert.equal(await found({ state: 'live', flag, ...more }), adoption.domains, standard);
       assert.equal(await found({ state: 'live', flag: measured, ...more }), adoption.measured, measured);

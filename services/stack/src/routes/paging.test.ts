@@ -53,10 +53,7 @@ describe('a list is paged to its end', () => {
         if (cursor !== null) cursors.set(path, cursor);
       }
       assert.deepEqual(rows, complete.rows);
-      assert.ok(
-        rows.length > 1 || /affected|advisories|alerts|anomalies|leaderboard|stream/.test(path),
-        'there are pages',
-      );
+      assert.ok(rows.length > 1 || /affected|advisories|alerts|anomalies|leaderboard|stream/.test(path), 'pages');
     });
 
   it('by its own cursors only: those of another list, and damaged ones, are refused', async () => {

@@ -6,19 +6,10 @@ import { checkStore, inspectStore } from '@strata/db';
 import { startTransactionPooler } from '../../../../tests/support/database/transaction-pooler.ts';
 import { freePort } from '../../../../tests/support/free-port.ts';
 import { openStore, stackSchema } from './index.ts';
-import {
-  damage,
-  exec,
-  failsWith,
-  file,
-  freshPath,
-  kept,
-  onEach,
-  postgres,
-  postgresServer,
-  rows,
-} from './test/backends.ts';
+import * as backends from './test/backends.ts';
 import { confirm, day, GOOGLE, MICROSOFT, recordScan, scanOf } from './test/scans.ts';
+
+const { damage, exec, failsWith, file, freshPath, kept, onEach, postgres, postgresServer, rows } = backends;
 
 async function addDomains(url: string, count: number): Promise<void> {
   await using store = await openStore(url);
@@ -32,11 +23,8 @@ it('an inspected SQLite file is reported as empty, current, older, newer, damage
   assert.equal((await inspectStore(stackSchema, url)).schema, 'empty');
   assert.ok(!existsSync(file), 'an inspection makes no file');
   await addDomains(url, 500);
-  assert.partialDeepStrictEqual(await inspectStore(stackSchema, url), {
-    kind: 'sqlite',
-    schema: 'current',
-    counted: 500,
-  });
+  const inspection = await inspectStore(stackSchema, url);
+  assert.partialDeepStrictEqual(inspection, { kind: 'sqlite', schema: 'current', counted: 500 });
   await exec(url, "insert into kysely_migration (name, timestamp) values ('999-later', '')");
   assert.equal((await inspectStore(stackSchema, url)).schema, 'newer');
   await exec(url, "update kysely_migration set name = '019-another', timestamp = '2030-01-01' where name > '999'");
@@ -76,9 +64,8 @@ onEach([postgres], 'an inspected server', (_backend, _test, _onFresh, onEmpty) =
     const { connections: own } = await inspectStore(stackSchema, url.replace('strata@', `${few}@`));
     assert.deepEqual(own, { used: 0, max: 5, limitOf: 'user' });
     await exec(url, `alter database ${name} connection limit 3`);
-    assert.partialDeepStrictEqual(await inspectStore(stackSchema, url), {
-      connections: { max: 3, limitOf: 'database' },
-    });
+    const { connections } = await inspectStore(stackSchema, url);
+    assert.partialDeepStrictEqual(connections, { max: 3, limitOf: 'database' });
     await exec(url, `alter database ${name} connection limit -1`);
     await exec(url, `alter database ${name} set default_transaction_read_only = on`);
     assert.equal((await inspectStore(stackSchema, url)).isWritable, false);

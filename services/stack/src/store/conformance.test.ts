@@ -198,13 +198,9 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
   onFresh('issues a limited number of free keys a day to an address, each network and all clients', async (url) => {
     let now = Date.parse('2026-05-01T23:59:59Z');
     await using store = await openStore(url, { now: () => new Date(now) });
-    const issue = async (...[address = '', ...wider]: string[]) => {
-      const networks = [
-        { name: address, times: 1 },
-        ...wider.map((name) => ({ name, times: 2 })),
-        { name: '*', times: 4 },
-      ];
-      return (await store.keys.issue(networks, { perDay: 2 }))?.stored;
+    const issue = async (...[first = '', ...wider]: string[]) => {
+      const limits = [{ name: first, times: 1 }, ...wider.map((name) => ({ name, times: 2 })), { name: '*', times: 4 }];
+      return (await store.keys.issue(limits, { perDay: 2 }))?.stored;
     };
     const issued = async (times: number, ...networks: string[]) => {
       const stored = [];

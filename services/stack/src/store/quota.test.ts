@@ -36,10 +36,7 @@ onEach(kept, 'requests that are counted together', (_backend, test) => {
   test('are counted several at once, all or none, in two processes and for every size of quota', async (one, url) => {
     await using other = await openStore(url);
     const [small = '', large = ''] = await createKeys(one, 2);
-    for (const [id, limit, size] of [
-      [small, 50, 15],
-      [large, LIMIT, 3_000],
-    ] as const) {
+    for (const [id, limit, size] of [[small, 50, 15] as const, [large, LIMIT, 3_000] as const]) {
       const take = (store: Store, requests: number) => store.quota.take(id, DAY, limit, requests);
       assert.deepEqual(await take(one, limit + 1), { isAllowed: false, used: 0 });
       const taken = await Promise.all([one, other, one, other, one].map((store) => take(store, size)));

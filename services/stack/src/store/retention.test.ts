@@ -91,11 +91,7 @@ it('old history stays while the clock is days ahead, after a scan and a restart 
   }
   let steadyMs = 0;
   const plausible = new PlausibleClock(store.retention, () => steadyMs);
-  for (const [days, isRefused] of [
-    [0, true],
-    [0.9, true],
-    [1, false],
-  ] as const) {
+  for (const [days, isRefused] of [[0, true] as const, [0.9, true] as const, [1, false] as const]) {
     steadyMs = days * DAY_MS;
     assert.equal((await plausible.refusedBy(new Date(NOW + 120 * DAY_MS + steadyMs))) !== undefined, isRefused);
   }

@@ -135,10 +135,8 @@ onEach(kept, 'numbers', (_backend, test) => {
       await store.feeds.record(1, poll('https://f0.example/', items), { at: later(n), keepFrom });
     }
     await store.feeds.add([{ url: 'https://new.example/' }], T0);
-    await store.feeds.record(1, poll('https://f0.example/', [{ key: 'x', domains: ['new.com'] }]), {
-      at: later(9),
-      keepFrom,
-    });
+    const news = poll('https://f0.example/', [{ key: 'x', domains: ['new.com'] }]);
+    await store.feeds.record(1, news, { at: later(9), keepFrom });
     const last = 'select (select max(id) from feeds) as feeds, (select max(id) from named_domains) as named';
     assert.deepEqual(await rows(url, last), [{ feeds: 51, named: 21 }]);
   });

@@ -3,15 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, copyFileSync, existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
-import {
-  backupSqlite,
-  checkSqliteCopy,
-  copyToPostgres,
-  digestOfRows,
-  dumpPostgres,
-  prepareRestoredSqlite,
-  type StoreCopy,
-} from '@strata/db';
+import * as db from '@strata/db';
 import { repeatDuring } from '../../../../tests/support/until.ts';
 import { openStore, receiptsInRows, receiptsInSqliteCopy, restorePostgres, type Store, stackSchema } from './index.ts';
 import { damage, exec, failsWith, file, freshPath, onEach, pathOf, postgres, rows } from './test/backends.ts';
@@ -19,6 +11,8 @@ import { A, recordPoll, subscribed } from './test/feed-store.ts';
 import { poll, streamEvent } from './test/records.ts';
 import { confirm, day, GOOGLE, recordScan, scanOf } from './test/scans.ts';
 import { makeOld } from './test/upgrade.ts';
+
+const { backupSqlite, checkSqliteCopy, copyToPostgres, digestOfRows, dumpPostgres, prepareRestoredSqlite } = db;
 
 const HOSTILE = 'a\tb\nc\r\\d\\N "e" \u{1f600} é\u0301 \\x00';
 const RECEIPT = `cr_${'a'.repeat(32)}`;
@@ -54,7 +48,7 @@ const contentsOf = async (store: Store) => ({
   scans: (await store.feed.scansSince(0, 5_000)).map((scan) => ({ ...scan })),
 });
 
-const rowsOf = (copy: StoreCopy, name: string) => copy.tables.find(({ table }) => table === name)?.rows ?? 0;
+const rowsOf = (copy: db.StoreCopy, name: string) => copy.tables.find(({ table }) => table === name)?.rows ?? 0;
 
 /** The restored store answers as the original did, is another store, and continues after every number that was given. */
 async function assertRestored(now: Store, before: Store): Promise<void> {
@@ -67,7 +61,7 @@ async function assertRestored(now: Store, before: Store): Promise<void> {
 }
 
 /** Copies again and again while a store is written to: fails unless each copy is of one moment. */
-async function copyWhileWriting(store: Store, rounds: number, copy: () => Promise<StoreCopy>) {
+async function copyWhileWriting(store: Store, rounds: number, copy: () => Promise<db.StoreCopy>) {
   const copying = async () => {
     for (let round = 0; round < rounds; round += 1) {
       const acknowledged = (await store.inspection.counts()).scans;
@@ -173,7 +167,7 @@ onEach([postgres], 'a backup of a store', ({ fresh, empty }) => {
     await restorePostgres(url, copied, outOf);
     await using restored = await openStore(url);
     await assertRestored(restored, store);
-    const items = (copy: StoreCopy) => copy.tables.find(({ table }) => table === 'feed_items')?.sha256;
+    const items = (copy: db.StoreCopy) => copy.tables.find(({ table }) => table === 'feed_items')?.sha256;
     assert.equal(items(await dumpPostgres(stackSchema, url, nowhere)), items(copied));
   });
 

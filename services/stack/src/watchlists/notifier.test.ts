@@ -19,9 +19,7 @@ onEach([memory], 'the notifier', (_backend, test) => {
     lists.push(await create(['d1.com', 'd3.com'], 'dns:ns1'), await create(['x.com'], 'dns:none'));
     const ns1 = ['d4.com', 'd3.com'];
     const namesMatching: NotifierDeps['namesMatching'] = (query, max, among) =>
-      query === 'dns:ns1' && max === (among?.length ?? 10_000)
-        ? ns1.filter((name) => among?.includes(name) ?? true)
-        : [];
+      query === 'dns:ns1' && max === (among?.length ?? 10_000) ? ns1.filter((n) => among?.includes(n) ?? true) : [];
     const entry = { number: 1, products: ['p'], advisory: { id: 'CVE-1', title: null } };
     const advisories = { find: () => entry, verdictsOf: () => ({ find: () => 0 }) };
     const usesOf = () => [{ build: {}, domains: DomainSet.ofSorted(Uint32Array.of(1, 2)) }];
@@ -33,15 +31,8 @@ onEach([memory], 'the notifier', (_backend, test) => {
     const find = (name: string) => ({ 'd1.com': 1, 'd2.com': 2, 'd3.com': 3 })[name];
     const index = { names: { sorted: { find } }, position: { seq: 1 } } as unknown as NotifierDeps['index'];
     const [now, own] = [() => new Date(), { ...store, events } as unknown as NotifierDeps['store']];
-    const notifier = await Notifier.open({
-      store: own,
-      names: { nameOf: String },
-      exposures,
-      index,
-      namesMatching,
-      now,
-      clock: now,
-    });
+    const deps = { names: { nameOf: String }, exposures, index, namesMatching, now, clock: now };
+    const notifier = await Notifier.open({ ...deps, store: own });
     for (let times = 0; times < 3; times += 1) await notifier.match();
     const reported = async (id: string) => (await store.notifications.list(id, 9)).map(({ domains }) => domains);
     assert.deepEqual(await Promise.all(lists.map(reported)), [[['d1.com', 'd2.com']], [], [undefined], []]);
@@ -51,12 +42,9 @@ onEach([memory], 'the notifier', (_backend, test) => {
     // Within the same hour: a changed domain is on the list for its event, whether it begins or ceases to match.
     const changed = (seq: number, domain: string) =>
       ({ seq, kind: 'domain-changed', at: new Date(), domain, payload: {} }) as StoredEvent;
+    const exposure = { kind: 'domain-exposed', payload: { advisoryIds: ['CVE-1'] } };
     const exposed = (seq: number, domain: string) =>
-      ({
-        ...changed(seq, domain),
-        kind: 'domain-exposed',
-        payload: { advisoryIds: ['CVE-1'] },
-      }) as unknown as StoredEvent;
+      ({ ...changed(seq, domain), ...exposure }) as unknown as StoredEvent;
     log.push(changed(2, 'd3.com'), exposed(3, 'd3.com'), exposed(4, 'd5.com'), changed(5, 'd5.com'));
     ns1.splice(0, 2, 'd4.com', 'd5.com');
     await notifier.match();

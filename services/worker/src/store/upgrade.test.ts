@@ -17,11 +17,7 @@ it('keeps the receipts of a file of version 018, without the empty tables; a new
   await exec(`sqlite:${older}`, SEGMENT);
   const read = () => rows(`sqlite:${older}`, 'select * from segments');
   const before = await read();
-  for (const [file, count] of [
-    [older, 1],
-    [older, 1],
-    [newer, 0],
-  ] as const) {
+  for (const [file, count] of [[older, 1] as const, [older, 1] as const, [newer, 0] as const]) {
     await using store = await openStore(file);
     assert.equal((await store.segments.list({ limit: 5 })).length, count);
   }

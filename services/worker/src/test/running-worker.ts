@@ -50,9 +50,8 @@ export async function startTestWorker({ join = [], queue = 16, metrics, ...optio
   const news: WorkerEvent[] = [];
   const model = options.model ?? simulatedModel(options);
   const logger = pino({ level: process.env.TEST_LOG ?? 'silent' });
-  const worker = stack.use(
-    await startWorker(config, { logger, onEvent: (each) => news.push(each) }, { models: [model] }),
-  );
+  const deps = { logger, onEvent: (event: WorkerEvent) => news.push(event) };
+  const worker = stack.use(await startWorker(config, deps, { models: [model] }));
   const owned = stack.move();
   return { worker, directory, news, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
@@ -68,8 +67,16 @@ export function requestOf(id: number, change: Partial<FrameOf<'request'>> = {}):
     ...{ kind: 'request', id, nonce: randomBytes(16), modelSha256: '1'.padStart(64, '0'), prompt: PROMPT, given: [] },
     ...{ replay: 'exact', maxTokens: 40, credit: 100_000 },
     sampling: {
-      ...{ temperature: 1, topP: 1, topK: 0, minP: 0, presencePenalty: 0, frequencyPenalty: 0, logitBias: [] },
-      seed: SEED,
+      ...{
+        temperature: 1,
+        topP: 1,
+        topK: 0,
+        minP: 0,
+        presencePenalty: 0,
+        frequencyPenalty: 0,
+        logitBias: [],
+        seed: SEED,
+      },
     },
     ...change,
   };

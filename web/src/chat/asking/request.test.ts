@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { newConversation, withTurn } from '../conversation/conversation.ts';
 import { answer, question } from '../conversation/test/conversations.ts';
 import { NUMBER_PARAMETERS, parseParameter } from './parameters.ts';
@@ -51,17 +52,7 @@ for (const [name, outcomes] of [
 
 const ready: SendConditions = { text: 'Hi', isOnline: true, hasKey: true, models: 'known', isAnswering: false };
 
-for (const [what, state, outcome] of [
-  ['sends when everything is ready', {}, 'send'],
-  ['does nothing without text', { text: ' \n' }, 'nothing'],
-  ['waits for the models', { models: 'loading' }, 'models'],
-  ['waits for a model to become available', { models: 'none' }, 'service'],
-  ['waits for the service to recover', { models: 'failed' }, 'service'],
-  ['waits for a key', { hasKey: false, models: 'loading' }, 'key'],
-  ['waits for another key', { models: 'refused' }, 'key'],
-  ['waits for a connection', { isOnline: false, isAnswering: true }, 'offline'],
-  ['waits for the answer to end', { isAnswering: true }, 'answer'],
-] as const)
+for (const [what, state, outcome] of casesOf<[string, Partial<SendConditions>, string][]>('web', 'send actions'))
   it(`Enter ${what}`, () => {
     const action = sendActionOf({ ...ready, ...state });
     assert.equal(action, outcome);

@@ -65,10 +65,8 @@ const here = ask(tree, 'q3', 20);
 const there = { ...ask(tree, 'q4', 21), title: 'Renamed', setAt: 22 };
 
 it('two tabs with one conversation lose no turn, and merging is commutative and idempotent', () => {
-  const sorted = (one: conversation.Conversation) => ({
-    ...one,
-    turns: one.turns.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-  });
+  type Tree = conversation.Conversation;
+  const sorted = (one: Tree) => ({ ...one, turns: one.turns.toSorted((a, b) => (a.id < b.id ? -1 : 1)) });
   const both = sorted(merged(here, there));
   assert.deepEqual(sorted(merged(there, here)), both);
   assert.deepEqual(sorted(merged(merged(here, there), here)), both);

@@ -12,11 +12,8 @@ const received = (...numbers: number[]): Action => ({
   kind: 'received',
   entries: numbers.map((n): Entry => ({ kind: 'event', id: `ev_${n}`, event: event(n), isNew: true })),
 });
-const past = (numbers: readonly number[], isNew = false): Action => ({
-  kind: 'past',
-  isNew,
-  past: { body: { events: numbers.map(event) } } as unknown as Past,
-});
+const answerOf = (numbers: readonly number[]) => ({ body: { events: numbers.map(event) } }) as unknown as Past;
+const past = (numbers: readonly number[], isNew = false): Action => ({ kind: 'past', isNew, past: answerOf(numbers) });
 const after = (...actions: readonly Action[]): Live => actions.reduce(reduce, START);
 const shown = ({ entries }: Live) => entries.map(({ id }) => id.replace('ev_', ''));
 

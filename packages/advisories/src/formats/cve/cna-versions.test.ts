@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../../tests/support/property.ts';
-import { vectorsIn } from '../../../../../tests/support/vectors.ts';
+import { casesOf, vectorsIn } from '../../../../../tests/support/vectors.ts';
 import type { VersionRange } from '../../advisory.ts';
 import { written } from '../../test/written.ts';
 import { plainVersion, readVersionText, seriesOf } from '../version-text.ts';
@@ -76,14 +76,10 @@ it('versions of a CVE record: a range that no version is in, and text that canno
 });
 it('versions of a CVE record: an order is believed where all name it and their versions have its form', () => {
   const scheme = (...entries: Entry[]) => read(entries).scheme;
-  for (const [version, versionType, expected] of [
-    ['1.0', 'python', 'python'],
-    ['1:1.0-1', 'dpkg', 'deb'],
-    ['1.2.3', 'semver', 'semver'],
-    ['1.2.3.4', 'semver', 'dotted'],
-    ['1.0', 'maven', 'dotted'],
-    ['1.0', '__proto__', 'dotted'],
-  ] as const)
+  for (const [version, versionType, expected] of casesOf<[string, string, string][]>(
+    'advisories',
+    'orders of versions',
+  ))
     assert.equal(scheme(affected(version, { versionType })), expected, versionType);
   assert.equal(scheme(affected('1.0', { lessThanOrEqual: '1.5', versionType })), versionType);
   assert.equal(scheme(affected('1.0', { versionType: 'rpm' }), affected('1.1', { versionType: 'semver' })), 'dotted');

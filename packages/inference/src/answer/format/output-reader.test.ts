@@ -109,9 +109,7 @@ describe('tool calls', () => {
   });
   it('and reasoning are only opened by the end of a prompt', () => {
     const prompts = ['what does <think> do?<|im_end|>\n<|im_start|>assistant\n', 'assistant\n<think>\n'];
-    assert.deepEqual(
-      prompts.map((prompt) => openedBy(prompt, UNKNOWN)),
-      ['', '<think>'],
-    );
+    const listed = prompts.map((prompt) => openedBy(prompt, UNKNOWN));
+    assert.deepEqual(listed, ['', '<think>']);
   });
 });

@@ -1,7 +1,9 @@
 // The sequential test against seeded simulated workers: which answers are audited, who is caught, and how soon.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { randomFrom } from '../../../../../tests/support/random.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { audited, type LifeOptions } from '../test/audited-life.ts';
 import { type MarginOptions, marginsOf } from '../test/margins.ts';
 import { AuditRun } from './audit-run.ts';
@@ -148,14 +150,7 @@ it('an honest worker is convicted in less than 0.1 % of runs of 10,000 audits, b
 });
 
 describe('a worker that cheats after it has become trusted', () => {
-  const cheats: [string, MarginOptions][] = [
-    ['another model', { error: 3, tokens: 64 }],
-    ['the same in four bits', { error: 0.25, tokens: 64 }],
-    ['the likeliest token instead of a draw', { error: 0.02, tokens: 64, drawnAt: { temperature: 0 } }],
-    ['another temperature', { error: 0.02, tokens: 64, drawnAt: { temperature: 0.7 } }],
-    ['a seed of its own', { error: 0.02, tokens: 64, drawnAt: { seed: 99 } }],
-    ['answers of a few tokens by another model', { error: 3, tokens: 4 }],
-  ];
+  const cheats: [string, MarginOptions][] = casesOf('inference', 'cheats');
   for (const [what, options] of cheats)
     it(`is caught within 500 requests at 2 %: ${what}`, () => {
       const lives = caught(500, (random) => deviations(options, random), { from: GOOD });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import type { Offer, OfferedModel } from '../protocol/offer.ts';
 import { Directory } from './directory.ts';
 import { modelGroups } from './model-groups.ts';
@@ -46,14 +47,7 @@ describe('directory', () => {
     assert.equal(directory.worker('w')?.isConnected, true);
   });
   it('uses its own clock and tolerates clock skew', () => {
-    for (const [issued, expires, outcome] of [
-      [119, 240, 'taken'],
-      [121, 240, 'from-the-future'],
-      [-200, -119, 'taken'],
-      [-200, -121, 'expired'],
-      [0, 0, 'expired'],
-      [0, -5, 'expired'],
-    ] as const) {
+    for (const [issued, expires, outcome] of casesOf<[number, number, string][]>('inference', 'clocks of offers')) {
       const offer = offerOf('w', { issuedAtMs: NOW + issued * 1_000, expiresAtMs: NOW + expires * 1_000 }, NOW);
       assert.equal(new Directory().take(offer, disconnected), outcome);
     }
@@ -254,11 +248,7 @@ describe('names of models', () => {
     const liar = { ...group('1', 'chat', 1), vocabularySha256: digest('f') };
     const [two, few] = [group('1', 'chat', 2), group('1', 'chat', 0.8)];
     const { bound } = bind([few]);
-    for (const groups of [
-      [liar, two],
-      [two, liar],
-      [liar, few],
-    ]) {
+    for (const groups of [[liar, two] as const, [two, liar] as const, [liar, few] as const]) {
       const { models } = bind(groups, { bound });
       assert.deepEqual([...models.keys()], ['chat']);
       assert.equal(models.get('chat')?.vocabularySha256, digest('b'));

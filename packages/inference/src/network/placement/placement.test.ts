@@ -7,15 +7,8 @@ import { PrefixMap } from './prefix-map.ts';
 import { replayOf } from './replay.ts';
 
 const idle: Candidate = {
-  ...{
-    peer: 'idle',
-    slots: 4,
-    jobs: 0,
-    prefillTokensPerSecond: 1_000,
-    decodeTokensPerSecond: 50,
-    rttMs: 10,
-    loadMs: 0,
-  },
+  ...{ peer: 'idle', slots: 4, jobs: 0, rttMs: 10, loadMs: 0 },
+  ...{ prefillTokensPerSecond: 1_000, decodeTokensPerSecond: 50 },
   ...{ cachedTokens: 0, reputation: 1, isOpen: false },
 };
 const request = { promptTokens: 1_000, replayTokens: 0 };

@@ -92,11 +92,12 @@ describe('docs/network-protocol.md', () => {
     const proto = readFileSync(new URL('../../../../../docs/network-protocol.proto', import.meta.url), 'utf8');
     const { root } = protobuf.parse(proto);
     root.resolveAll();
-    for (const [name, type] of Object.entries({
+    const types = {
       Frame: wireTypeOfKinds(Frame.options),
       Offer: wireType(Offer),
       SegmentReceipt: wireType(SegmentReceipt),
-    }))
+    };
+    for (const [name, type] of Object.entries(types))
       assert.deepEqual(declared(type), documented(root.lookupType(name)), name);
   });
   it('documents every frame kind and every failure code', () => {
@@ -136,12 +137,8 @@ describe('the digests of a segment', () => {
     assert.equal(tokensSha256([]), bytesSha256(new Uint8Array()));
   });
   it('differ for another nonce, model, prompt, position, token or order', () => {
-    const start = {
-      nonce: observed.nonce,
-      modelSha256: observed.modelSha256,
-      promptSha256: observed.promptSha256,
-      from: 0,
-    };
+    const { nonce, modelSha256, promptSha256 } = observed;
+    const start = { nonce, modelSha256, promptSha256, from: 0 };
     const headOf = (change: Partial<typeof start>, tokens: readonly number[]) => {
       const chain = new TokenChain({ ...start, ...change });
       for (const token of tokens) chain.push(token);

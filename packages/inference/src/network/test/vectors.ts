@@ -30,12 +30,8 @@ const PEER_ID = '002408011220';
 function testKey(byte: number) {
   const key = ed25519Key(byte);
   const publicKey = bytesToHex(key.publicKey);
-  return {
-    seed: bytesToHex(new Uint8Array(32).fill(byte)),
-    publicKey,
-    peer: base58(PEER_ID + publicKey),
-    sign: key.sign,
-  };
+  const seed = bytesToHex(new Uint8Array(32).fill(byte));
+  return { seed, publicKey, peer: base58(PEER_ID + publicKey), sign: key.sign };
 }
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
@@ -53,9 +49,7 @@ const dataOf = ({ sign: _, ...rest }: typeof WORKER) => rest;
 
 /** Two frames of every kind, and every failure code. */
 function frames() {
-  const drawn = Frame.options.flatMap(({ shape }) =>
-    [3, 4].map((seed) => randomFrame(drawFrom(seed), shape.kind.value)),
-  );
+  const drawn = Frame.options.flatMap(({ shape: { kind } }) => [3, 4].map((n) => randomFrame(drawFrom(n), kind.value)));
   const failures = FAILURE_CODES.map((code) => ({ kind: 'failed', id: 7, code, message: 'words' }) as const);
   return [...drawn, ...failures].map((frame) => ({ frame: plain(frame), hex: bytesToHex(encodeFrame(frame)) }));
 }
@@ -172,14 +166,8 @@ function offer() {
 
 /** Noise, and tokens sampled with it. */
 function draws() {
-  const keys = [
-    [0, 0, 0],
-    [1, 0, 0],
-    [0, 1, 0],
-    [0, 0, 1],
-    [2 ** 32 - 1, 999_999, 2 ** 21 - 1],
-    [42, 17, 128_255],
-  ] as const;
+  const units = [[0, 0, 0] as const, [1, 0, 0] as const, [0, 1, 0] as const, [0, 0, 1] as const];
+  const keys = [...units, [2 ** 32 - 1, 999_999, 2 ** 21 - 1] as const, [42, 17, 128_255] as const];
   const noise = keys.map(([seed, position, token]) => {
     const share = uniform(seed, position, token);
     return { seed, position, token, uniform: share, gumbel: gumbel(seed, position, token) };

@@ -68,11 +68,7 @@ it('redirects that loop or never end are a failure', async () => {
     const location = request.url?.startsWith('/l') ? '/l' : `/n${step + 1}`;
     response.writeHead(301, { location }).end();
   });
-  for (const [path, maxRedirects, hops] of [
-    ['/l', 3, 1],
-    ['/n0', 3, 4],
-    ['/n0', 0, 1],
-  ] as const) {
+  for (const [path, maxRedirects, hops] of [['/l', 3, 1] as const, ['/n0', 3, 4] as const, ['/n0', 0, 1] as const]) {
     const fetched = await internet.fetch(`http://example.com${path}`, { maxRedirects });
     assert.deepEqual([failureOf(fetched), fetched.redirects.length], ['redirects', hops]);
   }

@@ -7,10 +7,8 @@ import { redirectTo, respond, type WebScript, withoutRobots } from '../../test/w
 import { faviconHash, fetchFavicon, murmur3 } from './favicon.ts';
 import { visitHomePage } from './home-page.ts';
 
-const PNG = Buffer.concat([
-  Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-  Buffer.from(Uint8Array.from({ length: 256 }).map((_, i) => i)),
-]);
+const BYTES = Uint8Array.from({ length: 256 }, (_, i) => i);
+const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), BYTES]);
 /** Of `mmh3.hash(base64.encodebytes(…))` in Python. */
 const HASH = -245013428;
 

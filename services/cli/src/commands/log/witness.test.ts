@@ -8,14 +8,7 @@ import { it } from 'node:test';
 import { StackClient } from '@strata/client';
 import { createLogger } from '@strata/http';
 import { Witness } from '@strata/log';
-import {
-  formatAddCheckpoint,
-  formatCheckpoint,
-  formatVerifierKey,
-  noteVerifier,
-  parseVerifierKey,
-  signNote,
-} from '@strata/receipts';
+import * as receipts from '@strata/receipts';
 import { readConfig, startStack } from '@strata/stack';
 import { ed25519Key } from '../../../../../tests/support/ed25519.ts';
 import { readStaticLog, serveFolder } from '../../../../../tests/support/static-log.ts';
@@ -24,6 +17,8 @@ import { until } from '../../../../../tests/support/until.ts';
 import { assertEnds, jsonOf, runStrata, succeed } from '../../test/run-strata.ts';
 import { readWitnessConfig } from './witness-config.ts';
 import { serveWitness } from './witness-server.ts';
+
+const { formatAddCheckpoint, formatCheckpoint, formatVerifierKey, noteVerifier, parseVerifierKey, signNote } = receipts;
 
 const logger = createLogger({ level: 'silent' });
 const textOf = async (url: string, init?: RequestInit) => (await fetch(url, init)).text();

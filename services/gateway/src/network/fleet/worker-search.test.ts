@@ -49,10 +49,7 @@ describe('a search for a worker', () => {
   it('gives up after 32 consecutive failures', async () => {
     assert.deepEqual(await exhausted(searchAmong(40), 'engine-failed'), { asked: 32, code: 'crashed' });
   });
-  for (const [workers, asked] of [
-    [40, 5],
-    [3, 3],
-  ] as const)
+  for (const [workers, asked] of [[40, 5] as const, [3, 3] as const])
     it(`accepts that a grammar is unusable after ${asked} reports of ${workers} workers`, async () => {
       const scene = searchAmong(workers);
       assert.deepEqual(await exhausted(scene, 'grammar-unusable'), { asked, code: 'grammar-unusable' });

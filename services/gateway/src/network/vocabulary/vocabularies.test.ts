@@ -46,10 +46,7 @@ describe('vocabularies', () => {
     assert.deepEqual(events, []);
     const asked = { messages: [], tools: [] };
     await Promise.all([one.tokenize(''), one.render(asked), one.facts(), of('a').detokenize([])]);
-    for (const tokens of [
-      [3, 1, 3],
-      [1, 2],
-    ])
+    for (const tokens of [[3, 1, 3] as const, [1, 2] as const])
       assert.deepEqual(
         (await one.bytes(tokens)).map(([n]) => n),
         tokens,

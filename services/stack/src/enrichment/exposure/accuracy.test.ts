@@ -1,27 +1,16 @@
 // Every simulated company against every published fact: which matches there must be is worked out here from the facts alone.
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type AdvisorySources, createInternet, type Internet, type VulnerabilityFacts } from '@strata/testnet';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { type Affected, advisorySettings, phpHole, questionsTo, sync } from '../../test/advisories.ts';
 import { type Harness, startHarness } from '../../test/harness.ts';
 
 type Shown = Readonly<Record<'version' | 'platform', string | null>>;
 
 /** What the NVD calls the software that companies show; what is not here is a service, or has no published vulnerabilities. */
-const CPE: Readonly<Record<string, string>> = {
-  nginx: 'f5:nginx',
-  apache: 'apache:http_server',
-  php: 'php:php',
-  openssl: 'openssl:openssl',
-  wordpress: 'wordpress:wordpress',
-  joomla: 'joomla:joomla\\!',
-  drupal: 'drupal:drupal',
-  ghost: 'ghost:ghost',
-  nextjs: 'vercel:next.js',
-  'microsoft-iis': 'microsoft:internet_information_services',
-  'asp-net': 'microsoft:.net_framework',
-  litespeed: 'litespeedtech:litespeed_web_server',
-};
+const CPE: Readonly<Record<string, string>> = casesOf('stack', 'names of the NVD');
 /** What these show is a branch: which of its versions runs is not known. */
 const BRANCH_ONLY = new Set(['ghost']);
 /** Distributions that the simulated servers name. */

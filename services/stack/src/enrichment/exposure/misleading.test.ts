@@ -60,10 +60,8 @@ it('OSV is followed past a date that lies ahead, and in what is listed late', as
   answers[LIST] = `${iso(START + 400 * DAY)},GHSA-aaaa-aaaa-aaaa`;
   assert.equal(await sync(), 'complete');
   clock.at += DAY;
-  for (const [id, at] of [
-    ['GHSA-bbbb-bbbb-bbbb', clock.at - HOUR],
-    ['GHSA-cccc-cccc-cccc', clock.at - 2 * HOUR],
-  ] as const) {
+  const [first, second] = [clock.at - HOUR, clock.at - 2 * HOUR];
+  for (const [id, at] of Object.entries({ 'GHSA-bbbb-bbbb-bbbb': first, 'GHSA-cccc-cccc-cccc': second })) {
     answers[`/npm/${id}.json`] = { id, modified: iso(at), published: iso(at), affected: [] };
     answers[LIST] = `${answers[LIST]}\n${iso(at)},${id}`;
     assert.equal(await sync(), 'complete');
@@ -97,10 +95,7 @@ it('CISA takes back what it no longer lists, and not what we cannot read any mor
 
 it('FIRST is not believed when its scores are of a day to come, or its file is one endless line', async () => {
   await using publisher = await openAnswers((origin) => epssSource({ url: `${origin}/epss.csv.gz`, everyMs: HOUR }));
-  for (const [at, end] of [
-    [START + 90 * DAY, 'failed'],
-    [START, 'complete'],
-  ] as const) {
+  for (const [at, end] of [[START + 90 * DAY, 'failed'] as const, [START, 'complete'] as const]) {
     const head = `#model_version:v2026.01.01,score_date:${iso(at).slice(0, 19)}+0000`;
     publisher.answers['/epss.csv.gz'] = gzipSync(`${head}\ncve,epss,percentile\nCVE-2026-0001,0.5,0.9\n`);
     assert.equal(await publisher.sync(), end);

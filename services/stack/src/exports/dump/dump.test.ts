@@ -1,4 +1,5 @@
 // Dumps into a folder and into a bucket of a server that verifies signatures; interrupted ones.
+
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -9,6 +10,7 @@ import { it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { parquetReadObjects } from 'hyparquet';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { completeTables } from '../../routes/exports/tables.ts';
 import { sharedService } from '../../test/shared.ts';
 import { type DumpTable, dump, type Manifest } from './dump.ts';
@@ -31,8 +33,7 @@ function isSigned(method: string, url: URL, headers: Record<string, string>): bo
   );
   if (!auth) return false;
   const [, date = '', region = '', signed = '', signature] = auth;
-  const query = [...url.searchParams]
-    .map((pair) => pair.map(encodeURIComponent).join('='))
+  const query = Array.from(url.searchParams, (pair) => pair.map(encodeURIComponent).join('='))
     .sort()
     .join('&');
   const lines = signed.split(';').map((name) => `${name}:${headers[name]}\n`);
@@ -61,9 +62,8 @@ async function startBucket() {
     if (!isSigned(method, url, given) || !isIntact || Buffer.from(checksum, 'base64').toString('hex') !== sha256(body))
       return response.writeHead(403).end('<Error><Code>SignatureDoesNotMatch</Code></Error>');
     if (url.searchParams.get('list-type') === '2') {
-      const names = [...objects.keys()]
-        .filter((key) => key.startsWith(url.searchParams.get('prefix') ?? '-'))
-        .slice(0, 2);
+      const prefix = url.searchParams.get('prefix') ?? '-';
+      const names = [...objects.keys()].filter((key) => key.startsWith(prefix)).slice(0, 2);
       const isMore = names.length === 2;
       const keys = names.map((key) => `<Contents><Key>${key}</Key></Contents>`).join('');
       return response.end(`<ListBucketResult><IsTruncated>${isMore}</IsTruncated>${keys}</ListBucketResult>`);
@@ -76,19 +76,14 @@ async function startBucket() {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    objects,
-    endpoint,
-    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
-  };
+  const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
+  return { objects, endpoint, [Symbol.asyncDispose]: close };
 }
 
 const addressOf = (url: string) => DumpUrl.parse(url);
 const rows = (count: number) => Array.from({ length: count }, (_, i) => [`d${i}.com`, i]);
-const columns = [
-  { name: 'domain', description: '' },
-  { name: 'n', description: '', type: 'integer' },
-] as const;
+const named = (name: string) => ({ name, description: '' });
+const columns = [named('domain'), { ...named('n'), type: 'integer' } as const];
 const table = (name: string, ...batches: number[]): DumpTable => ({ name, columns, rows: () => batches.map(rows) });
 const tables = [table('empty'), table('large', 20, 6, 7)];
 
@@ -159,17 +154,7 @@ it('accepts addresses of folders and buckets only, and no credentials', () => {
     [kind, rest],
     ['bucket', { bucket: 'b-1', prefix: 'x/y/', endpoint: 'https://s3.example', region: 'eu' }],
   );
-  for (const bad of [
-    '/a',
-    'file://host/a',
-    'file:///',
-    's3://',
-    's3://B',
-    's3://b?enpoint=http://a',
-    's3://b?endpoint=ftp://a',
-    's3://id:key@b',
-    's3://b:1',
-  ])
+  for (const bad of casesOf<string[]>('stack', 'bad addresses of dumps'))
     assert.equal(DumpUrl.safeParse(bad).success, false, bad);
 });
 

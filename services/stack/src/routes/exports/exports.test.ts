@@ -1,8 +1,10 @@
 // Exports and jobs: complete tables in every format, ranges, prices, who sees a job, uploads and refusals.
+
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { parquetReadObjects } from 'hyparquet';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { assertDescribed } from '../../test/described.ts';
 import { sharedService } from '../../test/shared.ts';
 
@@ -29,14 +31,7 @@ const linesOf = (bytes: Buffer) => bytes.toString().split(/\r?\n/).slice(0, -1);
 const CSV = { 'content-type': 'text/csv' };
 
 describe('an export', () => {
-  for (const [table, first, filter] of [
-    ['domains', 'domain,state,sector,score,grade,scanned_at,dns,', ''],
-    ['domains', 'domain,state,sector,score,grade,scanned_at,dns,', '&state=active'],
-    ['scorecard', 'domain,state,sector,score,grade,spf,', ''],
-    ['services', 'domain,category,role,provider_id,provider,confidence,first_seen,last_seen', ''],
-    ['records', 'domain,kind,value,first_seen,last_seen,ended_at', ''],
-    ['history', 'id,at,confirmed_at,domain,type,category,role,', ''],
-  ] as const)
+  for (const [table, first, filter] of casesOf<[string, string, string][]>('stack', 'columns of exports'))
     it(`of ${table} has all rows in each format${filter}`, async () => {
       const [csv, lines, parquet] = await Promise.all(
         ['csv', 'ndjson', 'parquet'].map((format) => ask(`/exports/${table}?format=${format}${filter}`)),

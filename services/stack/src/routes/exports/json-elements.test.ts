@@ -16,9 +16,8 @@ for (const [text, expected] of [
   it(`reads ${text.slice(0, 40)}`, async () => {
     for (const size of [1, 7, 10_000]) {
       const bytes = Buffer.from(text);
-      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
-        bytes.subarray(i * size, (i + 1) * size),
-      );
+      const length = Math.ceil(bytes.length / size);
+      const chunks = Array.from({ length }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
       const read = Array.fromAsync(elementsOf(Readable.from(chunks), 40));
       if (expected)
         assert.deepEqual(

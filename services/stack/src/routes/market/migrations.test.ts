@@ -58,10 +58,9 @@ it('migrations without a window: the list of any age by when they were observed,
 
 it('migrations of the domains of a query: in the list to its end, in totals, flows and CSV', async () => {
   const all = (await get('stats/migrations?limit=1000&days=30')).migrations as Row[];
-  const [first] = all;
-  const tld = String(first?.domain).replace(/.*\./, '');
-  const own = all.filter(({ domain }) => String(domain).endsWith(`.${tld}`));
-  assert.ok(own.length > 1 && own.length < all.length);
+  const byTld = Map.groupBy(all, ({ domain }) => String(domain).replace(/.*\./, ''));
+  const isSome = (rows: readonly Row[]) => rows.length > 1 && rows.length < all.length;
+  const [tld, own] = [...byTld].find(([, rows]) => isSome(rows)) ?? assert.fail();
   const of = `days=30&query=tld:${tld}`;
   const paged: Row[] = [];
   for (let cursor = ''; ; ) {
@@ -148,10 +147,7 @@ it('gains and losses of a provider are listed, each domain once with where it we
     const { gained, lost } = index.history.movement({ provider: id }, today - 29, today);
     const page = await get(`providers/${id}`);
     assert.deepEqual([page.gained_30d, page.lost_30d, page.market.change_30d], [gained, lost, gained - lost]);
-    for (const [direction, count, end] of [
-      ['in', gained, 'from_id'],
-      ['out', lost, 'to_id'],
-    ] as const) {
+    for (const [direction, count, end] of [['in', gained, 'from_id'] as const, ['out', lost, 'to_id'] as const]) {
       const path = `providers/${id}/customers?direction=${direction}`;
       const { total, customers, since } = await get(`${path}&limit=1000`);
       assert.deepEqual([total, customers.length, since], [count, count, dateOf(firstDay(30))], path);

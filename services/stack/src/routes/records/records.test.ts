@@ -34,10 +34,8 @@ it('records are those of now, or of a date, with their times and the domains tha
   const times = { first_seen: day(2), last_seen: day(2), ended_at: null };
   assert.partialDeepStrictEqual(mx(now), { value: MICROSOFT, ...times, other_domains: 0 });
   assert.deepEqual([now.at, now.observed_since, now.total], [null, day(0), now.records.length]);
-  assert.partialDeepStrictEqual(mx(await ask(`domains/${a}/records?at=2026-01-02`)), {
-    value: GOOGLE,
-    ended_at: day(2),
-  });
+  const then = mx(await ask(`domains/${a}/records?at=2026-01-02`));
+  assert.partialDeepStrictEqual(then, { value: GOOGLE, ended_at: day(2) });
   assert.equal((await ask(`domains/${a}/records?at=2025-12-31`)).total, 0);
   const domains = now.related.slice(0, 2).map(({ domain }: { domain: string }) => domain);
   assert.deepEqual(domains, [b, c]);
@@ -87,10 +85,7 @@ it('a pivot counts first, and lists domains with the value now or in the past', 
 });
 
 it('the names in a certificate of many domains are shared ones, and show no relation', async () => {
-  for (const [size, isShared] of [
-    [10, false],
-    [11, true],
-  ] as const) {
+  for (const [size, isShared] of [[10, false] as const, [11, true] as const]) {
     const [own = '', other = '', ...rest] = Array.from({ length: size }, (_, i) => `certificate-${size}-${i}.com`);
     for (const domain of [own, other]) {
       const { evidence, ...scan } = scanOf(domain, day(0), null);

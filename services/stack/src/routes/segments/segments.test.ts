@@ -23,10 +23,8 @@ const totalOf = async (query: string) => (await ask(`search?limit=1&query=${enco
 
 it('a segment has its conditions in every query of its key, and of no other', async () => {
   assert.equal((await put('valid', 'spf:valid OR state:parked')).body.segment.query, 'spf:valid OR state:parked');
-  assert.equal(
-    (await put('nested', 'state:live Segment:VALID')).body.segment.query,
-    'state:live (spf:valid OR state:parked)',
-  );
+  const { segment: nested } = (await put('nested', 'state:live Segment:VALID')).body;
+  assert.equal(nested.query, 'state:live (spf:valid OR state:parked)');
   const expected = await totalOf('state:active spf:valid');
   assert.ok(expected > 0);
   assert.equal(await totalOf('state:active segment:valid'), expected);
@@ -51,10 +49,8 @@ it('two segments are compared by the shares of providers and by scores', async (
   const at = (of: readonly string[]) => `a=${encodeURIComponent(of[0] ?? '')}&b=${encodeURIComponent(of[1] ?? '')}`;
   const { body } = await ask(`intelligence/comparison?${at(sides)}`);
   assertDescribed('/stack/v1/intelligence/comparison', body);
-  assert.deepEqual(
-    [body.a.domains, body.b.domains, body.common],
-    [await totalOf('state:active'), body.common, body.b.domains],
-  );
+  assert.equal(body.a.domains, await totalOf('state:active'));
+  assert.equal(body.b.domains, body.common);
   const email = encodeURIComponent(sides[1] ?? '');
   const market = (await ask(`intelligence/market-share?category=email&query=${email}`)).body.categories[0];
   const { providers } = body.categories.find(({ category }: Any) => category === 'email');

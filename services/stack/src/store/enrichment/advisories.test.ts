@@ -105,13 +105,10 @@ onEach(kept, 'stored advisories', (backend, test) => {
 
   it('are followed by their changes to the same that reading all gives', async () => {
     const cve = fc.integer({ min: 1, max: 6 }).map((n) => `CVE-2024-000${n}`);
+    const ghsa = fc.constantFrom('GHSA-a', 'GHSA-b');
     const operation = fc.oneof(
       fc.record({ id: cve, summary: fc.constantFrom('a', 'b') }),
-      fc.record({
-        id: fc.constantFrom('GHSA-a', 'GHSA-b'),
-        source: fc.constant('ghsa' as const),
-        aliases: fc.tuple(cve),
-      }),
+      fc.record({ id: ghsa, source: fc.constant('ghsa' as const), aliases: fc.tuple(cve) }),
       fc.record({ cves: fc.uniqueArray(cve) }),
       fc.record({ cve, epss: fc.constantFrom(0.1, 0.2), percentile: fc.constant(0) }),
       fc.record({ limit: fc.integer({ min: 1, max: 3 }) }),

@@ -164,10 +164,8 @@ onEach(kept, 'subscriptions', (_backend, test) => {
     assert.deepEqual(found, ids);
     const [a = 0] = ids;
     const claim = { now: T0, until: later(1) };
-    assert.deepEqual(
-      [(await feeds.schedule.claim(a, claim))?.state.url, await feeds.schedule.claim(a, claim)],
-      [urls[0], undefined],
-    );
+    const actual = [(await feeds.schedule.claim(a, claim))?.state.url, await feeds.schedule.claim(a, claim)];
+    assert.deepEqual(actual, [urls[0], undefined]);
     assert.equal(await feeds.schedule.countDue(T0), 24);
     await feeds.schedule.release(a, claim);
     assert.equal(await feeds.schedule.countDue(T0), 25);

@@ -200,11 +200,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
     const totals = async () => [(await signals.alerts(1)).total, (await signals.anomalies({}, 1)).total];
     assert.deepEqual(await totals(), [9, 9]);
     const batch = { before: new Date(5), limit: 3 };
-    for (const [left, isMore] of [
-      [6, true],
-      [4, true],
-      [4, false],
-    ] as const) {
+    for (const [left, isMore] of [[6, true] as const, [4, true] as const, [4, false] as const]) {
       for (const table of ['alerts', 'anomalies'] as const) assert.equal(await retention.prune(table, batch), isMore);
       assert.deepEqual(await totals(), [left, left]);
     }

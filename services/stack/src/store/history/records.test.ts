@@ -16,11 +16,7 @@ onEach(kept, 'records', (_backend, test) => {
     const first = await written();
     await scan(1, GOOGLE);
     assert.deepEqual(await written(), first);
-    for (const [n, exchange] of [
-      [2, null],
-      [3, MICROSOFT],
-      [4, GOOGLE],
-    ] as const)
+    for (const [n, exchange] of [[2, null] as const, [3, MICROSOFT] as const, [4, GOOGLE] as const])
       await scan(n, exchange);
     // Older than the last one: changes nothing.
     await scan(1, 'old.example');
@@ -29,11 +25,8 @@ onEach(kept, 'records', (_backend, test) => {
       value,
       ...[firstSeen, lastSeen, endedAt].map((time) => time?.toISOString() ?? null),
     ]);
-    assert.deepEqual(seen, [
-      [GOOGLE, day(0), day(1), day(3)],
-      [GOOGLE, day(4), day(4), null],
-      [MICROSOFT, day(3), day(3), day(4)],
-    ]);
+    const moved = [MICROSOFT, day(3), day(3), day(4)] as const;
+    assert.deepEqual(seen, [[GOOGLE, day(0), day(1), day(3)] as const, [GOOGLE, day(4), day(4), null] as const, moved]);
     await recordScan(store, scanOf('b.com', day(0), MICROSOFT), confirm);
     const old = { before: new Date(day(100)), limit: 10, now: new Date(day(100)) };
     assert.equal(await store.retention.forgetDomains(old), true);

@@ -40,18 +40,12 @@ onEach([memory, postgres], 'watchlists', (_backend, test) => {
       });
     const { notifications, deliveries } = store;
     await notifications.record(matches(0, 3), { to: { seq: 3, mention: 0 }, now });
-    await notifications.record([...matches(2, 103), ...matches(0, 9, 'wl_deleted')], {
-      to: { seq: 103, mention: 0 },
-      now: later,
-    });
+    const position = { to: { seq: 103, mention: 0 }, now: later };
+    await notifications.record([...matches(2, 103), ...matches(0, 9, 'wl_deleted')], position);
     assert.deepEqual(await notifications.matchedTo(), { seq: 103, mention: 0 });
     assert.equal((await notifications.list(list.id, 1_000)).length, 103);
     const messages = (await deliveries.list(list.id, { limit: 100 })).toReversed();
-    const contents = messages.map(({ channel, notifications, dueAt }) => [
-      channel,
-      notifications,
-      dueAt.getUTCMinutes(),
-    ]);
+    const contents = messages.map((each) => [each.channel, each.notifications, each.dueAt.getUTCMinutes()]);
     // The digest grows to the size of a message; then another one begins.
     assert.deepEqual(contents.toSorted(), [
       ['hour', 100, 0],
@@ -70,9 +64,8 @@ onEach([memory, postgres], 'watchlists', (_backend, test) => {
     const [due] = await dueExcept([], ['hour.example']);
     assert.ok(due);
     await deliveries.record(due.id, { state: 'dead', attempts: 10, at: later, status: 500, error: 'answered 500' });
-    assert.partialDeepStrictEqual(await deliveries.list(list.id, { state: 'dead', limit: 9 }), [
-      { id: due.id, attempts: 10 },
-    ]);
+    const dead = await deliveries.list(list.id, { state: 'dead', limit: 9 });
+    assert.partialDeepStrictEqual(dead, [{ id: due.id, attempts: 10 }]);
     assert.equal((await deliveries.replay(list.id, due.messageId, later))?.state, 'pending');
     assert.equal(await deliveries.replay('wl_other', due.messageId, later), undefined);
 
@@ -81,15 +74,13 @@ onEach([memory, postgres], 'watchlists', (_backend, test) => {
     const page = () => store.watched.withQuery({ after: '', limit: 1, domains: ['b.com', 'c.com'] });
     assert.deepEqual(await page(), [{ id: list.id, query, tier: 'standard', among: ['b.com'] }]);
     await store.watched.follow({ list: { id: list.id, query: 'other', tier: '' }, domains: ['z.com'] }, 9);
-    for (const [domains, max] of [
-      [['b.com', 'c.com'], 9],
-      [['d.com'], 3],
-    ] as const)
+    for (const [domains, max] of [[['b.com', 'c.com'], 9] as const, [['d.com'], 3] as const])
       await store.watched.follow({ list: { id: list.id, query, tier: '' }, domains }, max);
     await store.watched.unfollow({ list: { id: list.id, query, tier: '' }, domains: ['a.com', 'd.com'] });
     assert.deepEqual(await store.watchlists.domainsOf(list.id), ['b.com', 'c.com']);
+    const both = [followed, await store.watchlists.find(list.id)];
     assert.deepEqual(
-      [followed, await store.watchlists.find(list.id)].map((each) => typeof each === 'object' && each.domainCount),
+      both.map((each) => typeof each === 'object' && each.domainCount),
       [2, 2],
     );
     await store.watchlists.replace({ id: list.id, keyId: key.id }, content, now);
