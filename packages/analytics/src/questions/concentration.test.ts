@@ -64,10 +64,7 @@ it('a market is counted as a walk over all domains counts it', () =>
     const all = markets(indexOf(domains), { includeParked, ownerOf });
     const byRole = roleMarkets(indexOf(domains), { includeParked, ownerOf });
     for (const found of [...all, ...byRole]) expectMarket(found, domains, includeParked);
-    assert.deepEqual(
-      Array.from(byRole, ({ role }) => role),
-      [...ROLE_LIST],
-    );
+    assert.equal(new Set(byRole.map(({ role }) => role)).size, ROLE_LIST.length);
     const categories = Array.from(all, ({ category }) => category);
     assert.deepEqual(categories, [...CATEGORIES]);
   }));

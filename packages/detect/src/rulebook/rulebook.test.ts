@@ -192,7 +192,6 @@ describe('HostTrie', () => {
     assert.equal(trieOf(repeated('a*', 20), repeated('*a', 20)).find(repeated('a', 127)).length, 1);
   });
 });
-
 it('TextTrie finds at any position what a loop over all patterns finds, in any order of insertion', () => {
   const pattern = fc.stringMatching(/^[abé]{0,5}$/);
   const text = fc.stringMatching(/^[abé]{0,10}$/);

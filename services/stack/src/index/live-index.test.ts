@@ -153,7 +153,6 @@ it('the live index starts from its snapshot, and is rebuilt if that is truncated
   await using foreign = await openStore(`sqlite:${directory.path}/other.db`);
   assert.partialDeepStrictEqual(await start(foreign), { from: 'store', domains: 0 });
 });
-
 it('the live index is rebuilt if unread events or scans were deleted, at run time and at a start', async () => {
   await using directory = await temporaryDirectory();
   await using store = await openStore(`sqlite:${directory.path}/strata.db`);
@@ -186,7 +185,6 @@ it('the live index is rebuilt if unread events or scans were deleted, at run tim
   await using later = await openIndex(store, file);
   assert.deepEqual([later.index.size, later.index.history.scans.total], [4, 11]);
 });
-
 it('the live index names what an event touches', async () => {
   await using directory = await temporaryDirectory();
   await using store = await openStore(`sqlite:${directory.path}/strata.db`);

@@ -34,7 +34,6 @@ for (const [share, band, counts, level, reasons] of [
 it('the level of dependence on a provider is low where there are no domains', () =>
   assert.equal(levelOf([], [0, 0])(0).risk_level, 'low'));
 it('the level of dependence on a provider is at most medium by a role that nothing needs', () => {
-  const found = levelOf([{ share: 0.9, market: { band: 'high', role: 'status_page', hhi: 8_100 } }], [9, 0])(1_000);
-  const reasons = ['X holds 90.0 % of Status page (HHI 8100, high).'];
-  assert.deepEqual(found, { risk_level: 'medium', reasons });
+  const market = { band: 'high', role: 'status_page', hhi: 8_100 };
+  assert.equal(levelOf([{ share: 0.9, market }], [9, 0])(1_000).risk_level, 'medium');
 });

@@ -60,7 +60,6 @@ it('market-share: every market with and without parked names, 25 providers each,
   const { categories } = await timeline.get('intelligence/market-share');
   assert.deepEqual(categories, (await timeline.get('intelligence/market-share?include_parked=false')).categories);
 });
-
 it('supply-chain and adoption of a provider', async () => {
   const [firstDay, today] = [timeline.begin, timeline.end].map(analytics.dayOf) as [number, number];
   const scanned = new Set(app.index.history.scans.days().map(({ day }) => day));
@@ -69,20 +68,19 @@ it('supply-chain and adoption of a provider', async () => {
     const chain = analytics.supplyChain(app.index, id, { ownerOf, limit: 20 });
     const path = `intelligence/supply-chain/${id}`;
     const { provenance: _, _alpha, _notice, definition, ...answer } = await timeline.get(path);
-    const byCategory = (of: (each: (typeof chain.markets)[number]) => number | null) =>
-      Object.fromEntries(chain.markets.map((each) => [each.market.category, of(each)]));
-    const byRole = (of: (each: (typeof chain.roleMarkets)[number]) => number | null) =>
-      Object.fromEntries(chain.roleMarkets.map((each) => [each.market.role, of(each)]));
+    type Held = analytics.SupplyChain['markets'];
+    const by = (held: Held, of: (each: Held[number]) => number | null) =>
+      Object.fromEntries(held.map((each) => [each.market.role ?? each.market.category, of(each)]));
     const name = app.names.nameOf(id);
     assert.deepEqual(answer, {
       provider: name,
       provider_id: id,
       owner: ownerOf(id),
       dependent_domains: timeline.users(id).length,
-      share_by_category: byCategory(({ share }) => share),
-      hhi_by_category: byCategory((each) => each.market.hhi),
-      share_by_role: byRole(({ share }) => share),
-      hhi_by_role: byRole((each) => each.market.hhi),
+      share_by_category: by(chain.markets, ({ share }) => share),
+      hhi_by_category: by(chain.markets, (each) => each.market.hhi),
+      share_by_role: by(chain.roleMarkets, ({ share }) => share),
+      hhi_by_role: by(chain.roleMarkets, (each) => each.market.hhi),
       sole_source_domains: chain.soleSourceDomains,
       upstream: named(chain.upstream),
       downstream: named(chain.downstream),
@@ -101,7 +99,6 @@ it('supply-chain and adoption of a provider', async () => {
   }
   assert.ok(neighbours > 0 && scanned.size > 2 && scanned.size < today - firstDay);
 });
-
 it('security-scorecard: every standard, over all domains that exist and by sector', async () => {
   const answer = await timeline.get('intelligence/security-scorecard');
   const card = analytics.scorecard(app.index);
@@ -112,7 +109,6 @@ it('security-scorecard: every standard, over all domains that exist and by secto
   const bySector = card.bySector.map(({ meanScore, ...each }) => ({ ...each, mean_score: meanScore }));
   assert.deepEqual(answer.by_sector, bySector);
 });
-
 it('risk: of firm services, the posture and the markets that have a band', async () => {
   const hhiOf = (role: Role) => {
     const { hhi, band } = analytics.roleMarket(app.index, role, { ownerOf });
@@ -132,7 +128,6 @@ it('risk: of firm services, the posture and the markets that have a band', async
   }
   assert.equal(concentrations.size, 2);
 });
-
 it('the page of a provider, and the leaders rank it among all and in each of its markets', async () => {
   const everyMarket = analytics.markets(app.index, { ownerOf });
   const everyRole = analytics.roleMarkets(app.index, { ownerOf });
@@ -195,7 +190,6 @@ it('the export of security: worst first, every cell, for every sector and at the
       assert.deepEqual(rows, expected.map(cellsOf), `${sector} up to ${max}`);
     }
 });
-
 it('the export of domains of a provider: its categories, the best confidence, state, sector, score and time', async () => {
   const order = ['high', 'medium', 'low'];
   for (const id of timeline.inUse.filter((_, i) => i < 5 || i % 9 === 0)) {
@@ -237,7 +231,6 @@ it('search finds a name, the exact one first, in pages, and a provider by id, na
       assert.deepEqual((await search({ provider: form })).results, known.results, form);
   }
 });
-
 it('search has the list behind each number: a provider in a market, by state', async () => {
   for (const [state, isParkedIn] of Object.entries({ active: 'false', live: 'true' })) {
     const { categories } = await timeline.get(`intelligence/market-share?include_parked=${isParkedIn}`);
@@ -250,7 +243,6 @@ it('search has the list behind each number: a provider in a market, by state', a
   for (const { provider_id, domains } of upstream.slice(0, 5))
     assert.equal(await found({ provider: 'cloudflare', with: provider_id }), domains, provider_id);
 });
-
 it('search has the list behind each number: standards, what they were measured in, sectors and grades', async () => {
   const card = await timeline.get('intelligence/security-scorecard');
   const { sector } = card.by_sector.toSorted((a: Row, b: Row) => Number(b.domains) - Number(a.domains))[0];

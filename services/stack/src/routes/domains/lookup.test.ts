@@ -38,7 +38,6 @@ it('a look-up answers each name once, in the order given: known, unknown, invali
   const found = rows.map(({ domain }: Row) => domain);
   assert.deepEqual(found, given);
 });
-
 it('a look-up has the values of the profile, without services of low confidence', async () => {
   const found = (await service.get('/stack/v1/search?confidence=low&limit=1')).body.results as { domain: string }[];
   const domain = found[0]?.domain ?? assert.fail();
@@ -92,7 +91,6 @@ it('a look-up is JSON, CSV, NDJSON or Parquet, with the chosen columns in their 
     assert.equal(headers.has('stack-provenance'), !text.startsWith('{"_'));
   }
 });
-
 it('a look-up returns the other columns of CSV, under names of their own', async () => {
   const asked = { type: CSV, query: '?fields=score,domain&format=csv' };
   const named = await ask('domain, Score ,,note,note\nnever.com,high,x,"=1,2",n,more\nb.c', asked);
