@@ -84,7 +84,6 @@ it('a market has no band below 200 domains, nor with less than half attributed',
   const few = 'insufficient_data';
   assert.deepEqual([band(199, 0), band(200, 0), band(100, 100), band(100, 101)], [few, 'high', 'high', few]);
 });
-
 it('the index of concentration worked out by hand', () => {
   const hhi = (weights: number[], selfHosted = 0) =>
     herfindahl(weights, { denominator: weights.reduce((sum, weight) => sum + weight, selfHosted), selfHosted });

@@ -175,7 +175,6 @@ it('a name that does not exist has no holder in any role, and unmeasured ones if
   const { dns, mailbox, origin } = holdersOf(everyRecord('timeout'));
   assert.deepEqual(new Set([dns, mailbox, origin]), new Set(['unmeasured']));
 });
-
 it('holders as one integer return each holder at its index', () => {
   const each = fc.record(Object.fromEntries(roles.map((role) => [role, fc.constantFrom(...HOLDERS)])));
   holds(100, [each as fc.Arbitrary<Record<MainRole, Holder>>], (given) => {

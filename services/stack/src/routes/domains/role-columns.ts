@@ -1,6 +1,7 @@
 // The columns of a table of domains that show the providers by role.
+import type { DomainIndex } from '@strata/analytics';
 import { MAIN_ROLES, ROLE_LIST, type Role } from '@strata/detect';
-import type { StackApp } from '../../context.ts';
+import type { KnownNames } from '../../index/known-names.ts';
 
 /** The main role of each category, which tables had first; later roles are the last columns. */
 export const FIRST_ROLES: readonly Role[] = MAIN_ROLES;
@@ -14,7 +15,7 @@ export const roleColumns = (roles: readonly Role[]) =>
 
 /** Cells in the order of the roles. */
 export function roleCells(
-  { index, names }: Pick<StackApp, 'index' | 'names'>,
+  { index, names }: { readonly index: DomainIndex; readonly names: Pick<KnownNames, 'roleOf'> },
   domain: number,
   roles: readonly Role[],
 ): string[] {
