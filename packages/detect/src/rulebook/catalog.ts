@@ -1,7 +1,7 @@
 // The schema of the catalog. catalog/ has one entry for each provider.
 import { z } from 'zod';
 import { DomainRecord } from '../explain-record.ts';
-import { CATEGORIES } from '../profile.ts';
+import { CATEGORIES, ROLE_FACTS, ROLE_LIST } from '../profile.ts';
 import { addressText, parseAddress } from '../ranges/ip-address.ts';
 import { KINDS } from './kinds.ts';
 
@@ -33,34 +33,40 @@ export type Example = z.infer<typeof Example>;
 export const RuleGroup = z
   .strictObject({
     category: z.enum(CATEGORIES),
+    role: z.enum(ROLE_LIST).optional().describe('The role in the category, if the provider’s kinds do not name it.'),
     ns: Hosts.optional(),
-    /** SOA MNAME or RNAME. */
-    soa: Hosts.optional(),
+    soa: Hosts.optional().describe('SOA MNAME or RNAME.'),
     mx: Hosts.optional(),
-    /** `include:` and `redirect=` targets of the apex SPF record. */
-    spf: Hosts.optional(),
-    /** Start of an apex TXT record, case-insensitive: `google-site-verification=`. */
-    txt: Texts.optional(),
-    /** Host part of a DMARC `rua`/`ruf` address. */
-    dmarc: Hosts.optional(),
-    /** CAA issue/issuewild value. */
-    caa: Hosts.optional(),
-    /** CNAME targets of `www` and the apex. */
-    cname: Hosts.optional(),
-    /** CNAME targets of another label, `selector1._domainkey` or `autodiscover`: the probe queries every such label. */
-    named: z.array(z.strictObject({ label: Label, target: HostPattern })).optional(),
-    /** DKIM selectors that are the provider's by convention: a key is published there, without a CNAME. */
-    dkim: z.array(Label.endsWith('._domainkey')).optional(),
-    /** Web addresses that are the provider's in any network, such as those of a platform on another owner's edge. */
-    address: z.array(z.string().refine(isCanonicalAddress, 'an address as in RFC 5952')).min(1).optional(),
-    /**
-     * Numbers of autonomous systems that announce the web address; `mailAsn` the most preferred MX's; `nsAsn` the name
-     * servers', only networks that carry nothing but the provider's own services.
-     */
-    asn: z.array(z.int().positive()).optional(),
+    spf: Hosts.optional().describe('`include:` and `redirect=` targets of the apex SPF record.'),
+    txt: Texts.optional().describe('Start of an apex TXT record, case-insensitive: `google-site-verification=`.'),
+    dmarc: Hosts.optional().describe('Host part of a DMARC `rua`/`ruf` address.'),
+    caa: Hosts.optional().describe('CAA issue/issuewild value.'),
+    cname: Hosts.optional().describe('CNAME targets of `www` and the apex.'),
+    named: z
+      .array(z.strictObject({ label: Label, target: HostPattern }))
+      .optional()
+      .describe(
+        'CNAME targets of another label, `selector1._domainkey` or `autodiscover`: the probe queries every such label.',
+      ),
+    dkim: z
+      .array(Label.endsWith('._domainkey'))
+      .optional()
+      .describe('DKIM selectors that are the provider’s by convention: a key is published there, without a CNAME.'),
+    address: z
+      .array(z.string().refine(isCanonicalAddress, 'an address as in RFC 5952'))
+      .min(1)
+      .optional()
+      .describe(
+        'Web addresses that are the provider’s in any network, such as those of a platform on another owner’s edge.',
+      ),
+    asn: z
+      .array(z.int().positive())
+      .optional()
+      .describe(
+        'Numbers of autonomous systems that announce the web address; `mailAsn` the most preferred MX’s; `nsAsn` the name servers’, only networks that carry nothing but the provider’s own services.',
+      ),
     mailAsn: z.array(z.int().positive()).optional(),
     nsAsn: z.array(z.int().positive()).optional(),
-    /** Response header: present, or its value contains `value` as complete words, in any case. */
     header: z
       .array(
         z.strictObject({
@@ -69,13 +75,12 @@ export const RuleGroup = z
           version: VersionPrefix.optional(),
         }),
       )
-      .optional(),
-    /** Cookie names; a trailing `*` is a prefix. */
-    cookie: z.array(z.string().regex(/^[A-Za-z0-9_.~-]+\*?$/)).optional(),
-    /**
-     * `generator`: the words that begin the meta generator, optionally with the text before a version; `asset`: host suffix,
-     * host/path prefix or `/path/` fragment of an asset; `marker`: an id or data attribute.
-     */
+      .optional()
+      .describe('Response header: present, or its value contains `value` as complete words, in any case.'),
+    cookie: z
+      .array(z.string().regex(/^[A-Za-z0-9_.~-]+\*?$/))
+      .optional()
+      .describe('Cookie names; a trailing `*` is a prefix.'),
     html: z
       .strictObject({
         generator: z
@@ -85,21 +90,33 @@ export const RuleGroup = z
         asset: Texts.optional(),
         marker: Texts.optional(),
       })
-      .optional(),
-    /** The words that begin the certificate issuer's organisation, in any case. */
-    tls: Texts.optional(),
-    /** This rule group marks a domain as parked (for sale, a registrar's placeholder). */
-    parking: z.literal(true).optional(),
-    /** Other products of the owner have the same aliases and addresses: they name the host only if nothing else does. */
-    shared: z.literal(true).optional(),
-    /** The vendor's document that tells customers to publish this; groups of one category may have different ones. */
-    source: z.url({ protocol: /^https$/ }).optional(),
-    /** The day on which somebody last compared the patterns with the source. */
-    verified_at: z.iso.date().optional(),
-    /** Records that show the provider in this category. */
-    examples: z.array(Example).min(1).optional(),
-    /** Similar records that do not. */
-    counterexamples: z.array(Example).min(1).optional(),
+      .optional()
+      .describe(
+        '`generator`: the words that begin the meta generator, optionally with the text before a version; `asset`: host suffix, host/path prefix or `/path/` fragment of an asset; `marker`: an id or data attribute.',
+      ),
+    tls: Texts.optional().describe('The words that begin the certificate issuer’s organisation, in any case.'),
+    parking: z
+      .literal(true)
+      .optional()
+      .describe('This rule group marks a domain as parked (for sale, a registrar’s placeholder).'),
+    shared: z
+      .literal(true)
+      .optional()
+      .describe(
+        'Other products of the owner have the same aliases and addresses: they name the host only if nothing else does.',
+      ),
+    source: z
+      .url({ protocol: /^https$/ })
+      .optional()
+      .describe(
+        'The vendor’s document that tells customers to publish this; groups of one category may have different ones.',
+      ),
+    verified_at: z.iso
+      .date()
+      .optional()
+      .describe('The day on which somebody last compared the patterns with the source.'),
+    examples: z.array(Example).min(1).optional().describe('Records that show the provider in this category.'),
+    counterexamples: z.array(Example).min(1).optional().describe('Similar records that do not.'),
   })
   .refine(({ source, verified_at }) => (source === undefined) === (verified_at === undefined), {
     error: 'source and verified_at belong together',
@@ -109,26 +126,34 @@ export const RuleGroup = z
     error: 'an address needs the document in which the provider gives it to its customers',
     path: ['source'],
   })
+  .refine(
+    ({ category, role }) => role === undefined || ROLE_FACTS[role].category === category,
+    'a role of the category',
+  )
   .readonly();
 
 export const Provider = z
   .strictObject({
     id: Id,
-    /** The owner's spelling. */
-    name: z.string().min(1).max(64),
+    name: z.string().min(1).max(64).describe('The owner’s spelling.'),
     aliases: z.array(z.string().min(1).max(64)).default([]),
-    /** The company behind the brand, if it differs from the name. */
-    owner: z.string().min(1).max(64).optional(),
+    owner: z.string().min(1).max(64).optional().describe('The company behind the brand, if it differs from the name.'),
     website: z.url({ protocol: /^https$/ }),
-    /** The most characteristic first; finer than a rule's category. */
-    kinds: z.array(z.enum(KINDS)).max(4).default([]),
-    /** CPE 2.3 vendor and product, unescaped, all pairs ever used: `f5:nginx`. A service has no product names. */
-    cpe: z.array(z.string().regex(/^[a-z0-9_.!+~-]+:[a-z0-9_.!+~-]+$/, 'vendor:product, unescaped')).default([]),
-    /** Package URLs without version: `pkg:npm/next`. */
+    kinds: z
+      .array(z.enum(KINDS))
+      .max(4)
+      .default([])
+      .describe('The most characteristic first; finer than a rule’s category.'),
+    cpe: z
+      .array(z.string().regex(/^[a-z0-9_.!+~-]+:[a-z0-9_.!+~-]+$/, 'vendor:product, unescaped'))
+      .default([])
+      .describe(
+        'CPE 2.3 vendor and product, unescaped, all pairs ever used: `f5:nginx`. A service has no product names.',
+      ),
     packages: z
       .array(z.string().regex(/^pkg:[a-z]+(?:\/[a-z0-9%._-]+)+$/, 'a package URL without version'))
-      .default([]),
-    /** Vendor and product as in a CVE record, lower case: `f5/nginx open source`. */
+      .default([])
+      .describe('Package URLs without version: `pkg:npm/next`.'),
     cna: z
       .array(
         z
@@ -137,9 +162,16 @@ export const Provider = z
           .regex(/^[^/]+\/.+$/, 'vendor/product')
           .refine((words) => words === words.toLowerCase(), 'is not in lower case'),
       )
-      .default([]),
-    /** The number of components of a release; a version with fewer is truncated. Left out if releases differ. */
-    releaseParts: z.int().min(2).max(4).optional(),
+      .default([])
+      .describe('Vendor and product as in a CVE record, lower case: `f5/nginx open source`.'),
+    releaseParts: z
+      .int()
+      .min(2)
+      .max(4)
+      .optional()
+      .describe(
+        'The number of components of a release; a version with fewer is truncated. Left out if releases differ.',
+      ),
     rules: z.array(RuleGroup).min(1),
   })
   .readonly();

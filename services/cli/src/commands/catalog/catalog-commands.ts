@@ -44,6 +44,7 @@ export function addCatalogCommands(strata: Command, context: CommandContext): vo
     .argument('<name>', "the owner's spelling")
     .requiredOption('--website <url>', 'home page of the product')
     .requiredOption('--category <category>', 'category of the patterns')
+    .option('--role <role>', 'role in the category, if the kinds do not name it')
     .option('--kind <kind>', 'kind of product; may be repeated, the most characteristic first', collect, [])
     .option('--pattern <field=value>', 'a pattern; may be repeated', collect, [])
     .requiredOption('--source <url>', 'document of the vendor that has the patterns')

@@ -9,6 +9,7 @@ import { usageError } from '../../errors.ts';
 export interface NewOptions {
   readonly website: string;
   readonly category: string;
+  readonly role?: string;
   readonly kind: readonly string[];
   readonly pattern: readonly string[];
   readonly source: string;
@@ -18,11 +19,17 @@ export interface NewOptions {
 export function newProvider(
   { stdout }: Pick<CommandContext, 'stdout'>,
   name: string,
-  { website, category, kind, pattern, source }: NewOptions,
+  { website, category, role, kind, pattern, source }: NewOptions,
 ): void {
   if (pattern.length === 0) throw usageError('--pattern is missing: what does a customer publish?');
   const id = slugOf(name);
-  const group = { category, ...groupOf(pattern), source, verified_at: new Date().toISOString().slice(0, 10) };
+  const group = {
+    category,
+    ...(role && { role }),
+    ...groupOf(pattern),
+    source,
+    verified_at: new Date().toISOString().slice(0, 10),
+  };
   const entry = (more: object) => ({ id, name, website, kinds: kind, rules: [{ ...group, ...more }] });
   const added = checked(entry({})).at(-1);
   const examples = added?.rules.flatMap((rule) => patternsOf(rule).map(recordOf));
