@@ -10,12 +10,12 @@ Writes an entry with one group of patterns, and a record for each pattern as its
     --pattern mx=messagingengine.com --pattern spf=spf.messagingengine.com \\
     --source https://www.fastmail.help/hc/en-us/articles/360060591153
 Patterns: ns, soa, mx, spf, dmarc, caa, cname=HOST, txt, tls, generator, asset, marker=TEXT, cookie=NAME, asn=NUMBER,
-named=LABEL=HOST, header=NAME or header="NAME: VALUE". docs/catalog.md describes each.`;
+named=LABEL=HOST, header=NAME or header="NAME: VALUE". catalog/provider.schema.json describes each.`;
 
 const importHelp = `
 A fact is a line such as
   {"provider": "Fastmail", "field": "mx", "value": "messagingengine.com", "source": "https://www.fastmail.help/..."}
-Fields are those of docs/catalog.md, html.asset and so on for pages. Each pattern is detected on its own:
+Fields are those of a rule group, html.asset and so on for pages. Each pattern is detected on its own:
   +  nothing is detected: a suggestion
   !  another provider is detected, or the pattern is invalid`;
 
