@@ -4,6 +4,7 @@ import type { Figure } from './measure.ts';
 
 const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   detection: async () => (await import('./detection/detection.ts')).benchDetection(),
+  'detection-second-world': async () => (await import('./detection/detection-second-world.ts')).benchSecondWorld(),
   dns: async () => (await import('./dns/dns.ts')).benchDns(),
   feeds: async () => (await import('./feeds/feeds.ts')).benchFeeds(),
   ledger: async () => (await import('./store/ledger.ts')).benchLedger(),

@@ -9,6 +9,8 @@ export {
 } from './advisories/sources.ts';
 export { listedSectorOf } from './companies/names.ts';
 export type { Truth } from './companies/truth.ts';
+export { type Question, type Reply, startDnsServer } from './dns/dns-server.ts';
+export type { DnsRecord } from './dns/published-records.ts';
 export { type ModelFamily, type RandomModelOptions, randomModel } from './engines/gguf.ts';
 export { tinyChatModel } from './engines/models.ts';
 export {
@@ -26,3 +28,5 @@ export {
   type LoadedWorld,
   loadedWorld,
 } from './loader/loader.ts';
+export { type Mint, mintFor, type Random, randomFor } from './random.ts';
+export { Certificates } from './web/certificates.ts';

@@ -144,7 +144,7 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
       faultOf: (domain, type) => faults.get(domain)?.get(type) ?? faults.get(domain)?.get('*'),
     }),
   );
-  const certificates = await Certificates.create(world.templates);
+  const certificates = await Certificates.create(world.templates.authority);
   const web = stack.use(
     await startWebServers({
       world,

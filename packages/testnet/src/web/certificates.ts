@@ -4,7 +4,6 @@ import { KeyObject, webcrypto } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import * as x509 from '@peculiar/x509';
 import type { CertificateKind } from '../companies/plan-type.ts';
-import type { Templates } from '../providers/index.ts';
 
 /** Passed explicitly: the library's default is global to the process, and libp2p sets another one. */
 const crypto = webcrypto as unknown as Crypto;
@@ -17,6 +16,11 @@ const MAX_CONTEXTS = 500;
 interface Authority {
   readonly certificate: x509.X509Certificate;
   readonly keys: CryptoKeyPair;
+}
+
+/** How certificates name an authority. */
+interface Authorities {
+  of(id: string): { readonly organisation: string; readonly commonName: string; readonly country: string };
 }
 
 interface CertificateOptions {
@@ -34,17 +38,17 @@ export class Certificates {
   readonly #contexts = new Map<string, Promise<SecureContext>>();
   #serial = 1;
 
-  readonly #templates: Templates;
+  readonly #authorities: Authorities;
 
-  private constructor(root: Authority, leafKeys: CryptoKeyPair, templates: Templates) {
+  private constructor(root: Authority, leafKeys: CryptoKeyPair, authorities: Authorities) {
     this.#root = root;
     this.#leafKeys = leafKeys;
     const key = KeyObject.from(leafKeys.privateKey as webcrypto.CryptoKey);
     this.#leafPem = String(key.export({ type: 'pkcs8', format: 'pem' }));
-    this.#templates = templates;
+    this.#authorities = authorities;
   }
 
-  static async create(templates: Templates): Promise<Certificates> {
+  static async create(authorities: Authorities): Promise<Certificates> {
     const keys = await generate();
     const certificate = await x509.X509CertificateGenerator.createSelfSigned(
       {
@@ -59,7 +63,7 @@ export class Certificates {
       crypto,
     );
     const leafKeys = await generate();
-    return new Certificates({ certificate, keys }, leafKeys, templates);
+    return new Certificates({ certificate, keys }, leafKeys, authorities);
   }
 
   get rootPem(): string {
@@ -131,7 +135,7 @@ export class Certificates {
   }
 
   async #makeIssuer(id: string): Promise<Authority> {
-    const { organisation, commonName, country } = this.#templates.authority.of(id);
+    const { organisation, commonName, country } = this.#authorities.of(id);
     const keys = await generate();
     const certificate = await x509.X509CertificateGenerator.create(
       {

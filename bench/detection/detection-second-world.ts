@@ -1,0 +1,109 @@
+// Detection on the second world, which was described by public documents alone: precision and recall by role, and calibration.
+import { entries } from '@strata/catalog';
+import { compileRulebook, detect, loadCatalog, type Rulebook } from '@strata/detect';
+import { createProber } from '@strata/scan';
+import { type Figure, setting, thousands, timed } from '../measure.ts';
+import { calibrationError, type Outcome, reliability } from './second-world/calibration.ts';
+import { type Judged, type Mistake, type RoleScore, Score } from './second-world/score.ts';
+import { serveWorld } from './second-world/servers.ts';
+import { loadServices, WORLD_ROLES } from './second-world/service.ts';
+import { mapVendors } from './second-world/vendors.ts';
+import { createSecondWorld } from './second-world/world.ts';
+
+const DOMAINS = setting('DOMAINS', 2_000);
+const SEED = 'second world';
+const CONCURRENCY = 24;
+const SHOWN_MISTAKES = setting('MISTAKES', 12);
+
+export async function benchSecondWorld(): Promise<Figure[]> {
+  const rulebook = compileRulebook(loadCatalog(entries));
+  const services = loadServices();
+  const vendors = mapVendors(rulebook, services);
+  const score = new Score(vendors);
+  const { seconds } = await timed(() => probeAll(rulebook, score));
+  const unknown = services.filter(({ vendor }) => vendors.idsOf(vendor).size === 0);
+  const all = [...score.byRole.values()].reduce(sum);
+  return [
+    [`${thousands(DOMAINS)} companies, ${services.length} services`, `${seconds.toFixed(0)} s`, `seed \`${SEED}\``],
+    ['services whose vendor the catalog does not know', `${unknown.length}`, ''],
+    ['**all roles**', ...scoreCells(all)],
+    ['precision with claims of left services as wrong', percent(all.right, all.right + all.wrong + all.stale), ''],
+    ...WORLD_ROLES.flatMap((role): Figure[] => {
+      const each = score.byRole.get(role);
+      return each ? [[`\`${role}\``, ...scoreCells(each)]] : [];
+    }),
+    ['states read as another', `${score.states.length}`, commonest(score.states, 3)],
+    ...calibrationFigures(score.judged),
+    ...mistakeFigures('wrong', score.wrong),
+    ...mistakeFigures('missed', score.missed),
+  ];
+}
+
+async function probeAll(rulebook: Rulebook, score: Score): Promise<void> {
+  const world = createSecondWorld({ seed: SEED, companies: DOMAINS });
+  await using servers = await serveWorld(world);
+  await using prober = createProber({
+    probeLabels: rulebook.probeLabels,
+    resolver: { upstreams: [servers.resolver], tryTimeoutMs: 5_000 },
+    // Patient enough for a busy machine: what is measured is detection.
+    requestTimeoutMs: 20_000,
+    visitTimeoutMs: 30_000,
+    perAddress: CONCURRENCY,
+    userAgent: 'StrataBot/bench',
+    dial: servers.dial,
+    trustedCa: [servers.caPem],
+  });
+  const queue = [...world.companies];
+  const worker = async () => {
+    for (let company = queue.pop(); company; company = queue.pop())
+      score.add(company, detect(await prober.probe(company.domain), rulebook));
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+}
+
+function sum(a: RoleScore, b: RoleScore): RoleScore {
+  const keys = Object.keys(a) as (keyof RoleScore)[];
+  // Both have the same keys.
+  return Object.fromEntries(keys.map((key) => [key, a[key] + b[key]])) as unknown as RoleScore;
+}
+
+function scoreCells({ right, wrong, stale, visible, found, invisible, guessed, left }: RoleScore): [string, string] {
+  const precision = `precision ${percent(right, right + wrong)} of ${thousands(right + wrong)}`;
+  const recall = `recall ${percent(found, visible)} of ${thousands(visible)}`;
+  return [`${precision}, ${recall}`, `invisible: ${guessed} of ${invisible} named; left: ${stale} claims of ${left}`];
+}
+
+const percent = (part: number, all: number) => (all === 0 ? '–' : `${((part / all) * 100).toFixed(1)} %`);
+
+/** By the source of the first evidence, then over all claims with its bins. */
+function calibrationFigures(judged: readonly Judged[]): Figure[] {
+  const outcome = ({ claim, verdict }: Judged): Outcome => ({
+    score: claim.score,
+    // That an account was verified at some time is all that such a claim says.
+    isTrue: verdict === 'right' || (verdict === 'stale' && claim.category === 'verified_service'),
+  });
+  const bySource = Map.groupBy(judged, ({ claim }) => claim.evidence[0]?.source ?? 'none');
+  const figure = (what: string, claims: readonly Judged[]): Figure => {
+    const bins = reliability(claims.map(outcome));
+    const text = bins.map(({ score, share, claims: n }) => `${score.toFixed(2)} → ${share.toFixed(2)} (${n})`);
+    return [what, `ECE ${calibrationError(bins).toFixed(3)} of ${thousands(claims.length)} claims`, text.join('; ')];
+  };
+  return [
+    figure('**calibration**, all evidence', judged),
+    ...[...bySource].map(([source, claims]) => figure(`calibration, first evidence \`${source}\``, claims)),
+  ];
+}
+
+function mistakeFigures(kind: string, mistakes: readonly Mistake[]): Figure[] {
+  const byWhat = [...Map.groupBy(mistakes, ({ what }) => what)].sort(([, a], [, b]) => b.length - a.length);
+  return byWhat
+    .slice(0, SHOWN_MISTAKES)
+    .map(([what, each]): Figure => [`${kind}: ${what}`, `${each.length}`, each[0]?.domain ?? '']);
+}
+
+function commonest(mistakes: readonly Mistake[], count: number): string {
+  return mistakes
+    .slice(0, count)
+    .map(({ what, domain }) => `${domain}: ${what}`)
+    .join('; ');
+}
