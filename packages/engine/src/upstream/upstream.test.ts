@@ -1,7 +1,9 @@
 // Against scripted servers on loopback: answers, and the queue for them.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { freePort } from '../../../../tests/support/free-port.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { begin, events, HELLO, MODEL, refuses, says, streams } from '../test/scripted.ts';
 import { asking, chat, failedAs, reading, textOf, useUpstream } from '../test/upstream-harness.ts';
 import { EventReader, type StreamEvent } from './response.ts';
@@ -213,14 +215,7 @@ describe('events', () => {
       'data: {"a":"é€😀"}\r\n\r\n: ping\n\ndata:zwei\rdata: drei\r\revent: error\ndata: vier\n\ndata: 5\r\ndata: 6\r\n\r\nerror: 7\n\ndata: [DONE]\n\n';
     const bytes = bytesOf(text);
     const all = read(bytes);
-    assert.deepEqual(all, [
-      { type: '', data: '{"a":"é€😀"}' },
-      { type: '', data: 'zwei\ndrei' },
-      { type: 'error', data: 'vier' },
-      { type: '', data: '5\n6' },
-      { type: 'error', data: '7' },
-      { type: '', data: '[DONE]' },
-    ]);
+    assert.deepEqual(all, casesOf<object[]>('engine', 'events'));
     for (let at = 0; at <= bytes.length; at += 1)
       assert.deepEqual(read(bytes.subarray(0, at), bytes.subarray(at)), all, `cut at ${at}`);
     assert.deepEqual(read(...Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))), all);

@@ -1,6 +1,8 @@
 // The vectors of vectors/network for other implementations: generated here, written by write-vectors.ts, checked by segment.test.ts.
+
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { ed25519Key } from '../../../../../tests/support/ed25519.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { chooseToken, GREEDY, gumbel, uniform } from '../../sampling.ts';
 import { FAILURE_CODES, Frame, type SegmentReceipt } from '../protocol/frame.ts';
 import { decodeFrame, encodeFrame, encodeOffer, encodeSegmentReceipt, FrameError } from '../protocol/frame-codec.ts';
@@ -59,16 +61,7 @@ const unspaced = (cases: Cases) => cases.map(([name, hex]) => [name, hex.replace
 
 /** Encodings that differ from ours but have the same meaning. */
 function readAlike() {
-  const cases: Cases = [
-    ['unknown fields of every wire type', '1a 1a 0807 a00605 a1060101010101010101 a206020909 a50601020304'],
-    ['an unknown field beside the kind', 'a00605 1a 02 0807'],
-    ['a zero that could be left out', '2a 04 0807 1000'],
-    ['fields in another order', '22 04 1005 0807'],
-    ['a number in more bytes than it needs', '1a 03 088700'],
-    ['numbers packed', '6a 0c 0807 1208 0000803f 00000040'],
-    ['numbers one by one', '6a 0c 0807 150000803f 1500000040'],
-    ['numbers partly packed', '6a 0d 0807 1204 0000803f 1500000040'],
-  ];
+  const cases: Cases = casesOf('inference', 'frames read alike');
   return unspaced(cases).map(([name, hex]) => ({ name, hex, frame: plain(decodeFrame(hexToBytes(hex))) }));
 }
 

@@ -67,14 +67,7 @@ it('strata stack explain has help with an example that works and a record with e
   for (const nothing of ['', '\n  \n']) assert.deepEqual(await explain(nothing), []);
 });
 
-const set = {
-  Acme: {
-    ...{ cats: [10], website: 'https://acme.example', headers: { 'x-acme': '([\\d.]+)\\;version:\\1' } },
-    ...{ js: { acme: '' }, dns: { '\u001b]0;x\u0007': 'x' } },
-  },
-  WordPress: { cats: [1], website: 'https://wordpress.org', scriptSrc: ['/wp-acme/', '\u001b31m(?=red)'] },
-  Hidden: { cats: [1], website: 'https://hidden.example', js: { hidden: '' } },
-};
+const set = casesOf<object>('cli', 'technologies');
 
 it('strata stack fingerprints reports the contents and rejected patterns of a set, without control characters; explain uses it', async () => {
   await using folder = await temporaryDirectory();
