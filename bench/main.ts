@@ -17,6 +17,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   stream: async () => (await import('./stream/stream.ts')).benchStream(),
   fingerprints: async () => (await import('./detection/fingerprints.ts')).benchFingerprints(),
   gateway: async () => (await import('./gateway/gateway.ts')).benchGateway(),
+  gpu: async () => (await import('./gpu/gpu.ts')).benchGpu(),
   advisories: async () => (await import('./advisories/advisories.ts')).benchAdvisories(),
   'false-alarms': async () => (await import('./false-alarms.ts')).benchFalseAlarms(),
   network: async () => (await import('./network/network.ts')).benchNetwork(),
@@ -32,7 +33,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
 const groups: Readonly<Record<string, readonly string[]>> = {
   load: ['load-nodes', 'load-keys', 'load-stream', 'load-soak'],
 };
-const long: readonly string[] = ['load-soak'];
+const long: readonly string[] = ['load-soak', 'gpu'];
 
 const asked = process.argv.slice(2).flatMap((name) => groups[name] ?? [name]);
 const unknown = asked.filter((name) => !Object.hasOwn(suites, name));

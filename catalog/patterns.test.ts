@@ -30,6 +30,7 @@ function recordsOf({ html = {}, ...group }: Rules): Readonly<Record<string, read
     tls: tls.map((organisation) => ({ tls_issuer: `${organisation} Ltd.` })),
     cname: (group.cname ?? []).map((host) => alias('www', `x.${hostOf(host)}`)),
     named: named.map(({ label, target }) => alias(label, `x.${hostOf(target)}`)),
+    dkim: (group.dkim ?? []).map((label) => ({ dkim: { [label.replace('._domainkey', '')]: 'v=DKIM1; p=AAAA' } })),
     address: (group.address ?? []).flatMap(({ at }) => at.map((address) => ({ a: [{ address, asn: 64496 }] }))),
     asn: asn.map((number) => ({ a: [{ address: '192.0.2.1', asn: number }] })),
     header: header.map(({ name, value = 'x' }) => ({ headers: { [name]: value } })),
@@ -83,7 +84,7 @@ it('every pattern of the catalog shows its provider in its category, or that the
     }
   }
   assert.deepEqual(hidden, []);
-  assert.equal(Object.keys(count).length, 19, 'a kind has no pattern');
+  assert.equal(Object.keys(count).length, 20, 'a kind has no pattern');
 });
 it('every pattern of the catalog with a version prefix shows the version after it', () => {
   const unread: string[] = [];

@@ -11,6 +11,8 @@ export interface GatewayOptions {
   readonly model?: string;
   /** Origin of an upstream server with the model `instant`. */
   readonly upstream?: string;
+  /** Further settings, by variable; a model among them replaces the instant engine. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 export interface ReadyGateway {
@@ -20,7 +22,7 @@ export interface ReadyGateway {
   readonly processes: number;
 }
 
-const { slots, model: file, upstream } = childArgument<GatewayOptions>();
+const { slots, model: file, upstream, settings } = childArgument<GatewayOptions>();
 const processes = Math.min(slots, 2);
 const stack = new AsyncDisposableStack();
 const directory = stack.use(await temporaryDirectory());
@@ -33,8 +35,9 @@ const config = readGatewayConfig({
     ? { STRATA_UPSTREAM: `${upstream}/v1`, STRATA_UPSTREAM_MODELS: 'instant', STRATA_UPSTREAM_PLACES: String(slots) }
     : {}),
   ...(file ? { STRATA_MODEL: file, STRATA_MODEL_PROCESSES: String(processes), STRATA_MODEL_THREADS: '1' } : {}),
+  ...settings,
 });
-const engines = file || upstream ? {} : { engines: { instant: instant() } };
+const engines = file || upstream || settings ? {} : { engines: { instant: instant() } };
 const running = stack.use(await startGateway(config, createLogger({ level: 'error' }), engines));
 const { key } = await running.gateway.keys.create({ tier: 'unlimited' });
 reportUse();

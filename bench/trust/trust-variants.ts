@@ -150,7 +150,7 @@ function round(block: Float16Array, bits: number): void {
     block[i] = Math.min(-lowest - 1, Math.max(lowest, Math.round(value / scale))) * scale;
 }
 
-interface Variant {
+export interface Variant {
   readonly worker: Engine;
   readonly verifier: Engine;
   readonly answers: number;
@@ -179,7 +179,7 @@ const MAX_TOKENS = 64;
 const never = new AbortController().signal;
 
 /** Deviations of a variant's answers, of those that have any tokens. */
-async function deviationsOf(variant: Variant): Promise<readonly number[]> {
+export async function deviationsOf(variant: Variant): Promise<readonly number[]> {
   const { answers, together = 1 } = variant;
   const found: number[] = [];
   for (let from = 0; from < answers; from += together) {

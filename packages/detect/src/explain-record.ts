@@ -40,6 +40,7 @@ export const DomainRecord = z.object({
     .optional(),
   txt: Texts.optional(),
   dmarc: Text.optional(),
+  dkim: mapOf(Text).optional(),
   caa: z.array(Text.transform(toCaa)).max(64).optional(),
   ds: z.array(line(toDs, 'key-tag algorithm digest-type digest')).max(64).optional(),
   cname: mapOf(Host).optional(),

@@ -116,7 +116,10 @@ function dnsPart(domain: string, record: DomainRecord): DnsEvidence {
     mtaSts: lookup(undefined),
     tlsRpt: lookup(undefined),
     bimi: lookup(undefined),
-    named: Object.fromEntries(labels.map((host) => [host.slice(0, -domain.length - 1), aliased(host)])),
+    named: Object.fromEntries([
+      ...labels.map((host) => [host.slice(0, -domain.length - 1), aliased(host)] as const),
+      ...Object.entries(record.dkim ?? {}).map(([selector, key]) => [`${selector}._domainkey`, lookup([key])] as const),
+    ]),
     wildcardTxt: lookup(undefined),
     wildcardA: lookup(undefined),
   };

@@ -22,6 +22,8 @@ export interface ModelInfo {
   readonly hasChatTemplate: boolean;
   /** Engine and version, for `system_fingerprint`. */
   readonly engine: string;
+  /** Where a GPU has layers of it: their number, and the device. */
+  readonly gpu?: { readonly device: string; readonly layers: number };
 }
 
 /** A conversation to be rendered with the model's chat template. */
@@ -134,6 +136,8 @@ export interface Engine extends Vocabulary, AsyncDisposable {
   readonly isReady: boolean;
   /** False: the next job loads the model first. Absent: it is always loaded. */
   readonly isLoaded?: boolean;
+  /** Why it accepts no jobs, where that is known: a public text. */
+  readonly unavailable?: string | undefined;
   generate(job: Job, signal: AbortSignal, context?: JobContext): AsyncIterable<JobEvent>;
   /**
    * For each token of the answer (and its end, where `hasEnd`): by how much another token exceeded it in the draw, in

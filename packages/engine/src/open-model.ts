@@ -37,7 +37,7 @@ const PROGRESS_LOG_MS = 10_000;
 /** Rejects with EngineError or ModelStoreError, or with the signal's reason. */
 export async function openModel(options: OpenModelOptions, log: ModelLog): Promise<OpenedModel> {
   const file = await fileOf(options, log);
-  const engine = await loadEngine(await engineOptions(file, options), log, options.signal);
+  const engine = await loadEngine(await engineOptions(file, options), log, { signal: options.signal });
   return { id: idOf(file), file, engine };
 }
 
@@ -52,20 +52,33 @@ export async function engineOptions(file: string, options: OpenModelOptions): Pr
   return { file, slots, gpu, attention, ...arrangement, ...(contextLength === undefined ? {} : { contextLength }) };
 }
 
+export interface LoadOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called when a process of the loaded model has crashed, but not by the grammar of an answer. */
+  readonly onDied?: (detail: string) => void;
+}
+
 /** Rejects with EngineError, or with the signal's reason. */
-export async function loadEngine(options: ArrangedOptions, log: ModelLog, signal?: AbortSignal): Promise<Engine> {
+export async function loadEngine(
+  options: ArrangedOptions,
+  log: ModelLog,
+  { signal, onDied }: LoadOptions,
+): Promise<Engine> {
   const startedAt = performance.now();
   const engine = await startLlamaEngine(options, {
     signal,
-    onRestart: ({ kind, detail }) => {
-      if (kind === 'died') log.error({ detail }, 'the engine process died and is being restarted');
-      else log.info({ detail }, 'the engine is available again');
+    onRestart: ({ kind, detail, isByGrammar = false }) => {
+      if (kind === 'ready') return log.info({ detail }, 'the engine is available again');
+      log.error({ detail }, 'the engine process died and is being restarted');
+      if (!isByGrammar) onDied?.(detail);
     },
   });
-  const { sha256, contextLength, slots, engine: build } = engine.info;
+  const { sha256, contextLength, slots, engine: build, gpu } = engine.info;
   const { file, processes, threads } = options;
   const ms = Math.round(performance.now() - startedAt);
-  log.info({ model: idOf(file), sha256, contextLength, slots, processes, threads, build, ms }, 'model loaded');
+  log.info({ model: idOf(file), sha256, contextLength, slots, processes, threads, build, gpu, ms }, 'model loaded');
+  if (options.gpu !== false && !gpu)
+    log.warn({ model: idOf(file) }, 'no GPU is usable: the model runs on the processor');
   return engine;
 }
 

@@ -116,6 +116,10 @@ export class MeasuredEngine implements Engine {
     return this.#engine.isLoaded ?? true;
   }
 
+  get unavailable(): string | undefined {
+    return this.#engine.unavailable;
+  }
+
   tokenize(text: string, options?: { readonly hasControl?: boolean }): Promise<readonly number[]> {
     return this.#engine.tokenize(text, options);
   }

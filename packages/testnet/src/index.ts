@@ -11,7 +11,7 @@ export { listedSectorOf } from './companies/names.ts';
 export type { Truth } from './companies/truth.ts';
 export { type Question, type Reply, startDnsServer } from './dns/dns-server.ts';
 export type { DnsRecord } from './dns/published-records.ts';
-export { type ModelFamily, type RandomModelOptions, randomModel } from './engines/gguf.ts';
+export { type ModelFamily, type RandomModelOptions, randomModel, randomModelParts } from './engines/gguf.ts';
 export { tinyChatModel } from './engines/models.ts';
 export {
   createSimulatedEngine,

@@ -542,6 +542,10 @@ export interface Model {
    */
   loaded: boolean | null;
   /**
+   * Why it answers no requests at present; null: it does.
+   */
+  unavailable: string | null;
+  /**
    * How far it is proved which model answers: the weakest of all that may answer.
    */
   verified: {

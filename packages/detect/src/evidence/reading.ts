@@ -19,7 +19,7 @@ interface MailExchange {
  */
 export type WebAnswer = 'own' | 'redirect' | 'wall' | 'elsewhere' | 'none';
 
-interface NamedAnswer {
+export interface NamedAnswer {
   /** Relative to the domain: `selector1._domainkey`. */
   readonly label: string;
   readonly lookup: Lookup<string>;

@@ -1,9 +1,10 @@
 // How well each source and role was measured. Only `absent` can end a provider, so every doubt is `unmeasured`.
 import { type Evidence, isFailed, isMeasured, type LookupStatus } from '../evidence/evidence.ts';
-import type { Reading } from '../evidence/reading.ts';
+import type { NamedAnswer, Reading } from '../evidence/reading.ts';
 import type { Finding } from '../match/finding.ts';
 import type { Measurement } from '../posture/posture-type.ts';
 import { byRole, type Role, type Service, SOURCES, type Source } from '../profile.ts';
+import { isDkimLabel } from '../rulebook/patterns.ts';
 import type { Rulebook } from '../rulebook/rulebook.ts';
 import { spfNamesToQuery } from '../spf/reach.ts';
 import { isFronted } from './judge-web.ts';
@@ -100,7 +101,9 @@ function measureAliases({ evidence, named }: Reading, { probeLabels }: Rulebook)
   const isComplete = ofRulebook.every(({ lookup }) => isMeasured(lookup.status)) && hasEvery(asked, probeLabels);
   if (!isComplete) return 'unmeasured';
   const hasAlias = a.aliases.length > 0 || aaaa.aliases.length > 0 || www.aliases.length > 0;
-  return hasAlias || ofRulebook.some(({ lookup }) => lookup.aliases.length > 0) ? 'observed' : 'absent';
+  const isShown = ({ label, lookup }: NamedAnswer) =>
+    lookup.aliases.length > 0 || (isDkimLabel(label) && lookup.records.length > 0);
+  return hasAlias || ofRulebook.some(isShown) ? 'observed' : 'absent';
 }
 
 /** Probes query in the rulebook's order, so that one pass over both lists nearly always decides. */

@@ -2,8 +2,9 @@
 
 import type { Reading } from '../evidence/reading.ts';
 import { isMachineName } from '../names/machine-name.ts';
+import { readDkimKey } from '../posture/mail/dkim.ts';
 import type { HostTrie } from '../rulebook/host-trie.ts';
-import type { Rule } from '../rulebook/matchers.ts';
+import type { Matchers, Rule } from '../rulebook/matchers.ts';
 import type { Rulebook } from '../rulebook/rulebook.ts';
 import { spfTargets } from '../spf/senders.ts';
 import { type Finding, findingOf } from './finding.ts';
@@ -39,7 +40,7 @@ export function matchDns(findings: Finding[], reading: Reading, rulebook: Rulebo
     if (CAA_ISSUE.test(tag)) addHost(findings, hosts.caa, caaIssuer(value));
   }
   for (const alias of webAliases(reading)) addHost(findings, hosts.cname, alias);
-  matchNamed(findings, reading, matchers.named);
+  matchNamed(findings, reading, matchers);
   for (const { use, asn, asName, address } of reading.evidence.addresses) {
     // A registrar's forwarder answers at the apex: the site is at the redirect's target.
     if (use === 'web' && reading.leadsToWww) continue;
@@ -98,10 +99,15 @@ export function webAliases({ evidence }: Reading): readonly string[] {
   return [...live];
 }
 
-function matchNamed(findings: Finding[], reading: Reading, byLabel: ReadonlyMap<string, HostTrie<Rule>>): void {
+function matchNamed(findings: Finding[], reading: Reading, { named, keys }: Matchers): void {
   for (const { label, lookup } of reading.named) {
-    if (lookup.aliases.length === 0) continue;
-    const trie = byLabel.get(label);
+    if (lookup.aliases.length === 0) {
+      const rules = lookup.records.length === 0 ? undefined : keys.get(label);
+      const key = rules && lookup.records.find((record) => isUsableKey(label, record));
+      if (rules && key !== undefined) add(findings, rules, key);
+      continue;
+    }
+    const trie = named.get(label);
     if (!trie) continue;
     // DKIM selectors are often published before the provider publishes a key behind them.
     const isDangling = lookup.status === 'nxdomain';
@@ -112,6 +118,12 @@ function matchNamed(findings: Finding[], reading: Reading, byLabel: ReadonlyMap<
       }
     }
   }
+}
+
+/** A revoked key is left of a former account. */
+function isUsableKey(label: string, record: string): boolean {
+  const key = readDkimKey(label, record);
+  return key !== null && key.problem !== 'revoked';
 }
 
 function addHost(findings: Finding[], trie: HostTrie<Rule>, host: string, factor = 1): void {

@@ -12,6 +12,7 @@ const Id = z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'lower-case words join
  */
 const HostPattern = z.string().regex(/^(?:[a-z0-9_*-]+\.)*[a-z0-9_*-]+$/, 'a lower-case host pattern');
 const Hosts = z.array(HostPattern).min(1);
+const Label = z.string().regex(/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/);
 const Text = z.string().min(2).max(128);
 const Texts = z.array(Text).min(1);
 /**
@@ -50,9 +51,9 @@ export const RuleGroup = z
     /** CNAME targets of `www` and the apex. */
     cname: Hosts.optional(),
     /** CNAME targets of another label, `selector1._domainkey` or `autodiscover`: the probe queries every such label. */
-    named: z
-      .array(z.strictObject({ label: z.string().regex(/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/), target: HostPattern }))
-      .optional(),
+    named: z.array(z.strictObject({ label: Label, target: HostPattern })).optional(),
+    /** DKIM selectors that are the provider's by convention: a key is published there, without a CNAME. */
+    dkim: z.array(Label.endsWith('._domainkey')).optional(),
     /** Web addresses that are the provider's in any network, such as those of a platform on another owner's edge. */
     address: z.array(PublishedAddresses).optional(),
     /**

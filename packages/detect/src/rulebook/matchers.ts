@@ -49,6 +49,8 @@ export interface AssetRule {
 export interface Matchers {
   readonly hosts: Readonly<Record<'ns' | 'soa' | 'mx' | 'spf' | 'dmarc' | 'caa' | 'cname', HostTrie<Rule>>>;
   readonly named: Map<string, HostTrie<Rule>>;
+  /** By DKIM selector, of which any key shows the provider. */
+  readonly keys: Map<string, Rule[]>;
   readonly prefixes: Readonly<Record<'txt' | 'generator' | 'tls', TextTrie<Rule>>>;
   /** By address, in the form of RFC 5952. */
   readonly addresses: Map<string, Rule[]>;
@@ -75,6 +77,7 @@ export function createMatchers(): Matchers {
       cname: new HostTrie(),
     },
     named: new Map(),
+    keys: new Map(),
     prefixes: { txt: new TextTrie(), generator: new TextTrie(), tls: new TextTrie() },
     addresses: new Map(),
     networks: { asn: new Map(), 'mail-asn': new Map(), 'ns-asn': new Map() },
@@ -102,7 +105,8 @@ export function addRule(matchers: Matchers, { channel, pattern, key = '', target
       break;
     case 'named':
     case 'dkim':
-      getOrCreate(matchers.named, key, () => new HostTrie<Rule>()).add(target ?? '', rule);
+      if (target === undefined) push(matchers.keys, pattern, rule);
+      else getOrCreate(matchers.named, key, () => new HostTrie<Rule>()).add(target, rule);
       break;
     case 'txt':
     case 'generator':

@@ -111,6 +111,7 @@ export function patternsOf(group: RuleGroup): readonly Pattern[] {
       key: label,
       target,
     })),
+    ...texts('dkim', group.dkim),
     ...(group.address ?? []).flatMap(({ at }, i) => texts('address', at, `address.${i}.at`)),
     ...texts('asn', group.asn?.map(String), 'asn'),
     ...texts('mail-asn', group.mailAsn?.map(String), 'mailAsn'),

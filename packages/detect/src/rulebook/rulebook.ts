@@ -83,8 +83,8 @@ export function compileRulebook(
   };
 }
 
-function probeLabelsOf({ named }: Matchers): readonly string[] {
-  const labels = [...named.keys()].sort();
+function probeLabelsOf({ named, keys }: Matchers): readonly string[] {
+  const labels = [...new Set([...named.keys(), ...keys.keys()])].sort();
   return [...labels.filter(isDkimLabel), ...labels.filter((label) => !isDkimLabel(label))];
 }
 

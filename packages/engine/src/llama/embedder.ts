@@ -27,25 +27,17 @@ export class Embedder {
     if (context.calculateInputLength(input) >= contextSize)
       throw new EngineError('job-too-long', `the input exceeds the context of ${contextSize} tokens`);
     const { vector } = await context.getEmbeddingFor(input);
-    if (this.#pooling === POOLING.rank) return Float32Array.from(vector);
+    if (poolingOf(this.#model) === POOLING.rank) return Float32Array.from(vector);
     const length = Math.hypot(...vector) || 1;
     return Float32Array.from(vector, (value) => value / length);
   }
 
-  get #pooling(): number {
-    return this.#model.fileInfo.architectureMetadata.pooling_type ?? POOLING.none;
-  }
-
   #open(): Promise<LlamaEmbeddingContext> {
     const { contextSize } = this.#options;
-    const isCausal = this.#model.fileInfo.architectureMetadata.attention?.causal ?? true;
-    const needsLastOnly = this.#pooling === POOLING.none || this.#pooling === POOLING.last;
     this.#context ??= this.#model
       .createEmbeddingContext({
         ...this.#options,
-        // Other pooling, and attention in both directions, need all tokens of an input in one batch, which has a buffer
-        // of this size for each entry of the vocabulary.
-        batchSize: isCausal && needsLastOnly ? Math.min(PREFILL_TOKENS, contextSize) : contextSize,
+        batchSize: vectorBatch(this.#model, contextSize),
       })
       .catch((error: unknown) => {
         this.#context = undefined;
@@ -53,4 +45,16 @@ export class Embedder {
       });
     return this.#context;
   }
+}
+
+const poolingOf = ({ fileInfo }: LlamaModel): number => fileInfo.architectureMetadata.pooling_type ?? POOLING.none;
+
+/** Tokens that are decoded at once for a vector. */
+export function vectorBatch(model: LlamaModel, contextSize: number): number {
+  const isCausal = model.fileInfo.architectureMetadata.attention?.causal ?? true;
+  const pooling = poolingOf(model);
+  // Other pooling, and attention in both directions, need all tokens of an input in one batch, which has a buffer of this
+  // size for each entry of the vocabulary.
+  const needsLastOnly = pooling === POOLING.none || pooling === POOLING.last;
+  return isCausal && needsLastOnly ? Math.min(PREFILL_TOKENS, contextSize) : contextSize;
 }

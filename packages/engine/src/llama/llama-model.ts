@@ -111,13 +111,17 @@ export class LlamaHost {
         ...attentionOf(attention, llama.gpu !== false),
       });
       const known = { file, slots, contextLength: context.contextSize };
+      const device = model.gpuLayers > 0 ? (await llama.getGpuDeviceNames()).join(', ') : undefined;
       return new LlamaHost({
         llama,
         model,
         context,
         candidates,
         watch: await GrammarWatchdog.start(),
-        info: await modelInfo(model, { ...known, sha256: sha256 ?? (await hashFile(file)) }),
+        info: {
+          ...(await modelInfo(model, { ...known, sha256: sha256 ?? (await hashFile(file)) })),
+          ...(device === undefined ? {} : { gpu: { device, layers: model.gpuLayers } }),
+        },
       });
     } catch (cause) {
       if (cause instanceof EngineError) throw cause;

@@ -8,6 +8,8 @@ export interface ModelDescription {
   readonly info: ModelInfo;
   /** Estimated memory of the loaded model in all of its processes, on the device if there is one. */
   readonly memoryBytes: number;
+  /** Estimated further memory from the first vector on. */
+  readonly vectorBytes: number;
   /** Free memory of the device; undefined without one. */
   readonly freeDeviceBytes: number | undefined;
 }

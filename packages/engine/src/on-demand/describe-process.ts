@@ -3,6 +3,7 @@ import { hashFile } from '@strata/files';
 import { GgmlType, getLlama, LlamaLogLevel, type LlamaModel } from 'node-llama-cpp';
 import { ATTENTION, type AttentionOptions, attentionOf } from '../attention.ts';
 import { EngineError } from '../engine.ts';
+import { vectorBatch } from '../llama/embedder.ts';
 import { defaultContext } from '../llama/llama-vocabulary.ts';
 import { modelInfo } from '../llama/model-info.ts';
 import { PREFILL_TOKENS } from '../llama/read-tokens.ts';
@@ -24,13 +25,13 @@ async function describe({ file, slots, gpu, contextLength: given }: DescribeOpti
     const llama = await getLlama({ gpu, build: 'never', skipDownload: true, logLevel: LlamaLogLevel.error });
     const model = await llama.loadModel({ modelPath: file, vocabOnly: true });
     const contextLength = given ?? defaultContext(model.fileInsights.trainContextSize ?? 0);
-    const ofProcess = await memoryOf(model, {
-      ...{ contextLength, slots: Math.ceil(slots / processes), hasDevice: llama.gpu !== false, attention },
-    });
+    const hasDevice = llama.gpu !== false;
+    const arranged = { contextLength, slots: Math.ceil(slots / processes), hasDevice, attention };
     return {
       info: await modelInfo(model, { file, slots, contextLength, sha256: await hashFile(file) }),
-      memoryBytes: processes * ofProcess,
-      freeDeviceBytes: llama.gpu === false ? undefined : (await llama.getVramState()).free,
+      memoryBytes: processes * (await memoryOf(model, arranged)),
+      vectorBytes: processes * (await vectorMemoryOf(model, arranged)),
+      freeDeviceBytes: hasDevice ? (await llama.getVramState()).free : undefined,
     };
   } catch (cause) {
     throw new EngineError('model-unusable', `the model ${file} cannot be read: ${(cause as Error).message}`, { cause });
@@ -60,4 +61,13 @@ async function memoryOf(
   });
   if (hasDevice) return weights.gpuVram + context.gpuVram;
   return PROCESS_BYTES + weights.cpuRam + context.cpuRam;
+}
+
+/** The context that an `Embedder` creates with the first vector. */
+async function vectorMemoryOf(model: LlamaModel, { contextLength, hasDevice }: MemoryOptions): Promise<number> {
+  const { gpuVram, cpuRam } = await model.fileInsights.estimateContextResourceRequirementsV2({
+    ...{ contextSize: contextLength, batchSize: vectorBatch(model, contextLength), isEmbeddingContext: true },
+    modelGpuLayers: hasDevice ? model.fileInsights.totalLayers : 0,
+  });
+  return hasDevice ? gpuVram : cpuRam;
 }

@@ -1,7 +1,8 @@
-// Loads that fail are retried at growing intervals: a model that cannot be loaded is no loop of starting processes.
+// Loads that fail are retried at growing intervals, and so is a model whose processes crash again and again: neither is
+// a loop of starting processes.
 import { EngineError } from '../engine.ts';
 
-/** The model is not loaded, and the request was not begun. */
+/** The model is not loaded, and the request was not begun. The message is public. */
 export class NotLoadedError extends EngineError {
   readonly retryAfterMs: number;
 
@@ -13,12 +14,18 @@ export class NotLoadedError extends EngineError {
 
 /** Delay before the first retry; doubled with each further failure. */
 const RETRY_MS = 5_000;
-const MAX_RETRY_MS = 300_000;
+export const MAX_RETRY_MS = 300_000;
+/** So many crashes within this time are more than an accident. */
+const MAX_CRASHES = 3;
+const CRASHES_MS = 600_000;
+export const CRASHES = `${MAX_CRASHES} times in ${CRASHES_MS / 60_000} minutes`;
 
 export class LoadBackoff {
   readonly #nowMs: () => number;
   #failures = 0;
   #untilMs = 0;
+  #reason = '';
+  #crashedAtMs: readonly number[] = [];
 
   /** `nowMs`: a monotonic clock. */
   constructor(nowMs: () => number) {
@@ -30,21 +37,39 @@ export class LoadBackoff {
     return this.#failures === 0 ? 0 : Math.max(0, this.#untilMs - this.#nowMs());
   }
 
+  /** Why no load may be tried at present. */
+  get reason(): string | undefined {
+    return this.remainingMs > 0 ? this.#reason : undefined;
+  }
+
   /** Throws NotLoadedError until the next retry. */
-  check(id: string): void {
+  check(): void {
     const { remainingMs } = this;
-    if (remainingMs > 0) throw new NotLoadedError(`${id} could not be loaded`, remainingMs);
+    if (remainingMs > 0) throw new NotLoadedError(this.#reason, remainingMs);
   }
 
   /** Returns the delay before the next retry. */
-  failed(): number {
+  failed(reason: string): number {
     const delayMs = Math.min(RETRY_MS * 2 ** this.#failures, MAX_RETRY_MS);
+    this.#reason = reason;
     this.#failures += 1;
     this.#untilMs = this.#nowMs() + delayMs;
     return delayMs;
   }
 
+  /** Records a crash of the loaded model. True: there were too many. */
+  died(): boolean {
+    this.#crashedAtMs = [...this.#crashedAtMs, this.#nowMs()].slice(-MAX_CRASHES);
+    return this.#isCrashing;
+  }
+
+  /** A load is no success of a model that crashes after it. */
   succeeded(): void {
-    this.#failures = 0;
+    if (!this.#isCrashing) this.#failures = 0;
+  }
+
+  get #isCrashing(): boolean {
+    const [first = Number.NEGATIVE_INFINITY] = this.#crashedAtMs;
+    return this.#crashedAtMs.length === MAX_CRASHES && this.#nowMs() - first < CRASHES_MS;
   }
 }

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as tick } from 'node:timers/promises';
 import { createSimulatedEngine } from '@strata/testnet';
-import { type ModelLease, ModelMemory } from './model-memory.ts';
+import { ModelMemory } from './model-memory.ts';
 import { OnDemandEngine } from './on-demand-engine.ts';
+import type { ModelLease } from './resident.ts';
 
 const never = new AbortController().signal;
 
@@ -15,20 +16,22 @@ function memoryOf(
   const news: string[] = [];
   const clock = { ms: 0 };
   const logged: string[] = [];
+  const crashes: Record<string, (detail: string) => void> = {};
   const log = { info: () => {}, error: (_facts: object, message: string) => void logged.push(message) };
   const memory = new ModelMemory({ budgetBytes, loadMs }, { log, nowMs: () => clock.ms });
-  const model = (id: string, memoryBytes = 1) =>
+  const model = (id: string, memoryBytes = 1, vectorBytes = 0) =>
     memory.add({
-      ...{ id, memoryBytes },
-      load: async (signal) => {
+      ...{ id, memoryBytes, vectorBytes },
+      load: async (signal, onDied) => {
         await load(id, signal);
+        crashes[id] = onDied;
         news.push(`+${id}`);
         const engine = createSimulatedEngine({ name: id });
         return { ...engine, [Symbol.asyncDispose]: async () => void news.push(`-${id}`) };
       },
     });
   const [a, b, c] = [model('a'), model('b'), model('c')];
-  return { memory, news, clock, logged, model, a, b, c };
+  return { memory, news, clock, logged, crashes, model, a, b, c };
 }
 
 const touch = async (model: { use: (signal: AbortSignal) => Promise<ModelLease> }) => {
@@ -120,6 +123,51 @@ it('models that cannot be loaded are tried again at growing intervals, and hold 
   assert.deepEqual([a.isReady, memory.stats.failures, tries], [true, 3, 4]);
   a.failed(new Error('only its vocabulary cannot be opened'));
   assert.ok(a.tryUse());
+});
+
+it('models that crash three times in ten minutes are closed, and loaded again at growing intervals', async () => {
+  const { memory, news, clock, logged, crashes, a } = memoryOf(1);
+  for (const [i, retryAfterMs] of [5_000, 10_000].entries()) {
+    await touch(a);
+    // Two crashes long ago are forgotten; those before the model was closed are not.
+    for (const ms of i === 0 ? [0, 0, 600_000, 1] : [0]) {
+      assert.equal(a.unavailable, undefined);
+      clock.ms += ms;
+      crashes.a?.('SIGSEGV');
+    }
+    if (i === 0) {
+      assert.equal(a.isReady, true);
+      crashes.a?.('SIGSEGV');
+    }
+    assert.deepEqual([a.isLoaded, a.isReady, a.unavailable], [false, false, 'a crashed 3 times in 10 minutes']);
+    await assert.rejects(a.use(never), { code: 'not-loaded', retryAfterMs, message: /^a crashed/ });
+    clock.ms += retryAfterMs;
+    assert.equal(a.unavailable, undefined);
+  }
+  assert.equal(await touch(a), 'a');
+  assert.deepEqual(news, ['+a', '-a', '+a', '-a', '+a']);
+  assert.deepEqual(logged, Array(2).fill('the model crashed 3 times in 10 minutes and is closed'));
+  assert.deepEqual([memory.stats.heldBytes, memory.stats.failures], [1, 2]);
+});
+
+it('vectors count in a memory budget from the first one on', async () => {
+  const { memory, news, model, a } = memoryOf(3);
+  const vectors = async (of: ReturnType<typeof model>) => (await of.use(never, { vectors: true }))[Symbol.dispose]();
+  const d = model('d', 1, 1);
+  await touch(a);
+  await touch(d);
+  assert.deepEqual([news, memory.stats.heldBytes], [['+a', '+d'], 2]);
+  await vectors(d);
+  await vectors(d);
+  assert.deepEqual([news, memory.stats.heldBytes], [['+a', '+d'], 3], 'it is not loaded again');
+  await touch(model('e'));
+  assert.deepEqual([news.slice(2), memory.stats.heldBytes], [['-a', '+e'], 3]);
+  await touch(model('f', 2));
+  assert.deepEqual([news.slice(4), memory.stats.heldBytes], [['-d', '+f'], 3]);
+  // Loaded at once with the memory for vectors.
+  await vectors(d);
+  assert.deepEqual([news.slice(6).toSorted(), memory.stats.heldBytes], [['+d', '-e', '-f'].toSorted(), 2]);
+  await assert.rejects(vectors(model('g', 2, 2)), { code: 'not-loaded', message: /vectors of g need more memory/ });
 });
 
 it('vectors of a model on demand can be aborted until it is loaded, and no longer', async () => {

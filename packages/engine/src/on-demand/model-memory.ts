@@ -2,15 +2,15 @@
 import { Semaphore } from '@strata/limits';
 import { type Engine, EngineError } from '../engine.ts';
 import type { ModelLog } from '../open-model.ts';
-import { LoadBackoff, NotLoadedError } from './load-backoff.ts';
-
-export interface LoadableModel {
-  readonly id: string;
-  /** Estimated memory of the loaded model, in bytes. */
-  readonly memoryBytes: number;
-  /** Rejects with the signal's reason when aborted. */
-  load(signal: AbortSignal): Promise<Engine>;
-}
+import { CRASHES, LoadBackoff, MAX_RETRY_MS, NotLoadedError } from './load-backoff.ts';
+import {
+  type LoadableModel,
+  type ModelLease,
+  missingBytes,
+  newResident,
+  type Resident,
+  victimsOf,
+} from './resident.ts';
 
 export interface ModelMemoryDeps {
   readonly log: Pick<ModelLog, 'info' | 'error'>;
@@ -24,20 +24,20 @@ export interface ModelMemoryOptions {
   readonly loadMs?: number;
 }
 
-/** A loaded model in use: it is not closed before this is disposed. */
-export interface ModelLease extends Disposable {
-  readonly engine: Engine;
-}
-
 /** A model of the budget. */
 export interface SharedModel {
   readonly isLoaded: boolean;
-  /** False while its processes restart, and after a failed load until a retry is due: then uses are refused. */
+  /** False while its processes restart, and after a failed load or crashes until a retry is due: then uses are refused. */
   readonly isReady: boolean;
+  /** Why uses are refused until a retry is due. */
+  readonly unavailable: string | undefined;
   /** The model if it is loaded. Otherwise throws NotLoadedError until a failed load may be retried. */
   tryUse(): ModelLease | undefined;
-  /** Waits until it is loaded. Rejects with NotLoadedError, or with the signal's reason. */
-  use(signal: AbortSignal): Promise<ModelLease>;
+  /**
+   * Waits until it is loaded; with `vectors` also until their memory is counted. Rejects with NotLoadedError, or with
+   * the signal's reason.
+   */
+  use(signal: AbortSignal, options?: { readonly vectors?: boolean }): Promise<ModelLease>;
   /** Records that its file cannot be used, as a failed load. */
   failed(cause: unknown): NotLoadedError;
 }
@@ -54,24 +54,6 @@ export interface ModelMemoryStats {
 const LOAD_MS = 300_000;
 /** Running answers may end within this time. */
 const BUSY_RETRY_MS = 10_000;
-
-interface Resident {
-  readonly model: LoadableModel;
-  readonly backoff: LoadBackoff;
-  /** Whether its memory is counted: it is loaded, being loaded, or being closed. */
-  isHeld: boolean;
-  engine: Engine | undefined;
-  /** Uses in progress. */
-  users: number;
-  /** Order of the last use. */
-  usedAt: number;
-  /** It is to be closed: new uses wait for the next load, so that a busy model does not keep the memory. */
-  isLeaving: boolean;
-  loading: Promise<void> | undefined;
-  /** Aborts a load that still waits for memory when nothing waits for it any more. */
-  unwanted: AbortController;
-  readonly waiting: Set<PromiseWithResolvers<ModelLease>>;
-}
 
 export class ModelMemory implements AsyncDisposable {
   readonly #budgetBytes: number;
@@ -99,10 +81,7 @@ export class ModelMemory implements AsyncDisposable {
   /** The model has to fit into the budget alone. */
   add(model: LoadableModel): SharedModel {
     if (model.memoryBytes > this.#budgetBytes) throw new RangeError(`${model.id} exceeds the memory budget`);
-    const resident: Resident = {
-      ...{ model, backoff: new LoadBackoff(this.#deps.nowMs), isHeld: false, engine: undefined, users: 0, usedAt: 0 },
-      ...{ isLeaving: false, loading: undefined, unwanted: new AbortController(), waiting: new Set() },
-    };
+    const resident = newResident(model, new LoadBackoff(this.#deps.nowMs));
     this.#residents.push(resident);
     return {
       get isLoaded() {
@@ -111,13 +90,16 @@ export class ModelMemory implements AsyncDisposable {
       get isReady() {
         return resident.engine?.isReady ?? resident.backoff.remainingMs === 0;
       },
+      get unavailable() {
+        return resident.backoff.reason;
+      },
       tryUse: () => {
         const lease = this.#lease(resident);
-        if (!lease) resident.backoff.check(model.id);
+        if (!lease) resident.backoff.check();
         return lease;
       },
       failed: (cause) => this.#failed(resident, cause),
-      use: (signal) => this.#use(resident, signal),
+      use: (signal, { vectors = false } = {}) => this.#use(resident, { vectors, signal }),
     };
   }
 
@@ -137,12 +119,13 @@ export class ModelMemory implements AsyncDisposable {
     return { engine, [Symbol.dispose]: end };
   }
 
-  async #use(resident: Resident, signal: AbortSignal): Promise<ModelLease> {
+  async #use(resident: Resident, { vectors, signal }: { vectors: boolean; signal: AbortSignal }): Promise<ModelLease> {
     signal.throwIfAborted();
     this.#closing.signal.throwIfAborted();
-    const lease = this.#lease(resident);
+    if (vectors) this.#wantVectors(resident);
+    const lease = vectors && missingBytes(resident) > 0 ? undefined : this.#lease(resident);
     if (lease) return lease;
-    resident.backoff.check(resident.model.id);
+    resident.backoff.check();
     const waiter = Promise.withResolvers<ModelLease>();
     resident.waiting.add(waiter);
     const leave = () => {
@@ -153,6 +136,13 @@ export class ModelMemory implements AsyncDisposable {
     signal.addEventListener('abort', leave, { once: true });
     this.#start(resident);
     return waiter.promise.finally(() => signal.removeEventListener('abort', leave));
+  }
+
+  #wantVectors(resident: Resident): void {
+    const { id, memoryBytes, vectorBytes = 0 } = resident.model;
+    if (memoryBytes + vectorBytes > this.#budgetBytes)
+      throw new NotLoadedError(`vectors of ${id} need more memory than loaded models may use`, MAX_RETRY_MS);
+    resident.wantsVectors = true;
   }
 
   /** Concurrent first uses share one load. */
@@ -170,18 +160,18 @@ export class ModelMemory implements AsyncDisposable {
     const closed = this.#closing.signal;
     const unwanted = new AbortController();
     resident.unwanted = unwanted;
+    await resident.closing;
     try {
-      await this.#freeMemory(resident, AbortSignal.any([this.#deadline(), unwanted.signal]));
+      const isServed = await this.#getMemory(resident, AbortSignal.any([this.#deadline(), unwanted.signal]));
+      if (isServed) return;
     } catch (cause) {
       if (unwanted.signal.aborted) return;
       const busy = () =>
         new NotLoadedError(`the models in use leave no memory for ${model.id}`, BUSY_RETRY_MS, { cause });
       return this.#reject(resident, closed.aborted ? stopped() : busy());
     }
-    // It was not closed in the end.
-    if (resident.engine) return;
     try {
-      resident.engine = await model.load(this.#deadline());
+      resident.engine = await model.load(this.#deadline(), (detail) => this.#died(resident, detail));
       this.#counts.loads += 1;
       backoff.succeeded();
       this.#serve(resident, resident.engine);
@@ -195,9 +185,30 @@ export class ModelMemory implements AsyncDisposable {
 
   #failed({ model: { id }, backoff }: Resident, cause: unknown): NotLoadedError {
     this.#counts.failures += 1;
-    const retryInMs = backoff.failed();
+    const reason = `${id} cannot be loaded`;
+    const retryInMs = backoff.failed(reason);
     this.#deps.log.error({ model: id, err: cause, retryInMs }, 'the model cannot be loaded');
-    return new NotLoadedError(`${id} cannot be loaded`, retryInMs, { cause });
+    return new NotLoadedError(reason, retryInMs, { cause });
+  }
+
+  /** After repeated crashes the model is closed: what it answers at that time fails, and its memory becomes free. */
+  #died(resident: Resident, detail: string): void {
+    const { engine, backoff, model } = resident;
+    if (!backoff.died() || !engine) return;
+    this.#counts.failures += 1;
+    resident.engine = undefined;
+    const retryInMs = backoff.failed(`${model.id} crashed ${CRASHES}`);
+    this.#deps.log.error({ model: model.id, detail, retryInMs }, `the model crashed ${CRASHES} and is closed`);
+    resident.closing = (async () => {
+      try {
+        await engine[Symbol.asyncDispose]();
+      } catch (error) {
+        this.#deps.log.error({ model: model.id, err: error }, 'closing the model failed');
+      }
+      resident.closing = undefined;
+      this.#release(resident);
+      this.#notify();
+    })();
   }
 
   #serve(resident: Resident, engine: Engine): void {
@@ -210,33 +221,24 @@ export class ModelMemory implements AsyncDisposable {
     waiting.clear();
   }
 
-  /** Counts the model's memory after enough other models are closed. */
-  async #freeMemory(resident: Resident, signal: AbortSignal): Promise<void> {
+  /** Counts the memory of the model after enough other models are closed. True: it is loaded, and was served. */
+  async #getMemory(resident: Resident, signal: AbortSignal): Promise<boolean> {
     using _lock = await this.#queue.enter(signal);
-    // The load for which it was to be closed was given up.
-    if (resident.engine) return this.#serve(resident, resident.engine);
-    const victims = this.#victims(resident.model.memoryBytes);
+    const bytes = missingBytes(resident);
+    const rivals = this.#residents.filter((each) => each !== resident);
+    const victims = bytes > 0 ? victimsOf(rivals, this.#heldBytes + bytes - this.#budgetBytes) : [];
     for (const victim of victims) victim.isLeaving = true;
     const evictions = await Promise.allSettled(
       victims.map((victim) => this.#evict(victim, { for: resident.model.id, signal })),
     );
     for (const victim of victims) victim.isLeaving = false;
     for (const eviction of evictions) if (eviction.status === 'rejected') throw eviction.reason;
-    resident.isHeld = true;
-    this.#heldBytes += resident.model.memoryBytes;
-  }
-
-  /** Idle models first, the least recently used ones of them; then those in use. */
-  #victims(neededBytes: number): readonly Resident[] {
-    const held = this.#residents.filter(({ isHeld }) => isHeld);
-    const isBusy = ({ engine, users }: Resident) => Number(engine === undefined || users > 0);
-    const ordered = held.toSorted((a, b) => isBusy(a) - isBusy(b) || a.usedAt - b.usedAt);
-    let missing = this.#heldBytes + neededBytes - this.#budgetBytes;
-    return ordered.filter(({ model }) => {
-      if (missing <= 0) return false;
-      missing -= model.memoryBytes;
-      return true;
-    });
+    resident.heldBytes += bytes;
+    this.#heldBytes += bytes;
+    // The load for which it was to be closed was given up, or it is loaded and gets memory for vectors.
+    if (!resident.engine) return false;
+    this.#serve(resident, resident.engine);
+    return true;
   }
 
   /** Waits until the model is loaded and nothing uses it; then closes it, and waits for the end of its processes. */
@@ -244,7 +246,7 @@ export class ModelMemory implements AsyncDisposable {
     const aborted = Promise.withResolvers<never>();
     aborted.promise.catch(() => {});
     signal.addEventListener('abort', () => aborted.reject(signal.reason), { once: true });
-    while (victim.isHeld && (!victim.engine || victim.users > 0)) {
+    while (victim.heldBytes > 0 && (!victim.engine || victim.users > 0)) {
       signal.throwIfAborted();
       await Promise.race([this.#changed.promise, aborted.promise]);
     }
@@ -262,8 +264,9 @@ export class ModelMemory implements AsyncDisposable {
   }
 
   #release(resident: Resident): void {
-    if (resident.isHeld) this.#heldBytes -= resident.model.memoryBytes;
-    resident.isHeld = false;
+    this.#heldBytes -= resident.heldBytes;
+    resident.heldBytes = 0;
+    resident.wantsVectors = false;
   }
 
   #deadline(): AbortSignal {
@@ -279,7 +282,7 @@ export class ModelMemory implements AsyncDisposable {
     this.#closing.abort(stopped());
     while (this.#residents.some(({ loading }) => loading))
       await Promise.all(this.#residents.map(({ loading }) => loading));
-    await Promise.all(this.#residents.map(({ engine }) => engine?.[Symbol.asyncDispose]()));
+    await Promise.all(this.#residents.map(({ engine, closing }) => engine?.[Symbol.asyncDispose]() ?? closing));
   }
 }
 

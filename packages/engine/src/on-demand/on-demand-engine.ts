@@ -45,6 +45,10 @@ export class OnDemandEngine implements Engine {
     return this.#model.isLoaded;
   }
 
+  get unavailable(): string | undefined {
+    return this.#model.unavailable;
+  }
+
   tokenize(text: string, options?: { readonly hasControl?: boolean }): Promise<readonly number[]> {
     return this.#read((vocabulary) => vocabulary.tokenize(text, options));
   }
@@ -73,7 +77,7 @@ export class OnDemandEngine implements Engine {
 
   /** Can be aborted until the model is loaded: its process is not free before it has computed the vector. */
   async embed(tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {
-    using lease = await this.#model.use(signal);
+    using lease = await this.#model.use(signal, { vectors: true });
     return await lease.engine.embed(tokens, NEVER);
   }
 

@@ -47,9 +47,10 @@ export async function openModels(options: OpenModelsOptions, log: ModelLog): Pro
   for (const each of described) if (each.memoryBytes > budgetBytes) throw tooLarge(each, budgetBytes);
   await using stack = new AsyncDisposableStack();
   const memory = stack.use(new ModelMemory({ budgetBytes }, { log, nowMs: () => performance.now() }));
-  const shared = described.map(({ id, info, memoryBytes, start }) => {
-    const load = (until: AbortSignal) => loadEngine({ ...start, sha256: info.sha256 }, log, until);
-    return { id, info, file: start.file, model: memory.add({ id, memoryBytes, load }) };
+  const shared = described.map(({ id, info, memoryBytes, vectorBytes, start }) => {
+    const load = (signal: AbortSignal, onDied: (detail: string) => void) =>
+      loadEngine({ ...start, sha256: info.sha256 }, log, { signal, onDied });
+    return { id, info, file: start.file, model: memory.add({ id, memoryBytes, vectorBytes, load }) };
   });
   const models = shared.map(({ id, file, info, model: own }) => {
     log.info({ model: id, sha256: info.sha256 }, 'model is loaded on demand');

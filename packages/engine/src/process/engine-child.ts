@@ -38,6 +38,8 @@ export class EngineChild<Info> {
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
   #isReady = false;
+  /** The call whose grammar made the watchdog kill the process. */
+  #endless: number | undefined;
   // llama.cpp may print its input: kept for the case of a crash, and reported in short.
   #latestOutput = '';
 
@@ -57,10 +59,8 @@ export class EngineChild<Info> {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#latestOutput = (this.#latestOutput + text).slice(-OUTPUT_CHARS);
     });
-    /** The call whose grammar made the watchdog kill the process. */
-    let endless: number | undefined;
     child.stdio[GRAMMAR_PIPE]?.on('data', (call: Buffer) => {
-      endless = Number(call);
+      this.#endless = Number(call);
       this.kill(`a grammar step took more than ${GRAMMAR_MS} ms`);
     });
     const watch = this.#watch(silenceMs);
@@ -80,7 +80,8 @@ export class EngineChild<Info> {
       // Before the waiters are rejected: an immediate retry must not reach the dead process.
       exited.resolve(detail);
       ready.reject(error);
-      for (const [id, waiting] of this.#waiting) waiting.reject(id === endless ? new EndlessGrammarError() : error);
+      for (const [id, waiting] of this.#waiting)
+        waiting.reject(id === this.#endless ? new EndlessGrammarError() : error);
     };
     child.on('error', (cause) => child.pid === undefined && end('it cannot be started', cause));
     child.once('exit', (code, signal) =>
@@ -92,6 +93,10 @@ export class EngineChild<Info> {
 
   get pid(): number | undefined {
     return this.#child.pid;
+  }
+
+  get wasEndedByGrammar(): boolean {
+    return this.#endless !== undefined;
   }
 
   get isOver(): boolean {

@@ -17,11 +17,18 @@ import type { Call } from './process-messages.ts';
 
 export type { LlamaOptions } from '../llama/llama-model.ts';
 
+export interface RestartEvent {
+  readonly kind: 'died' | 'ready';
+  readonly detail: string;
+  /** It was killed because the grammar of an answer did not terminate. */
+  readonly isByGrammar?: boolean;
+}
+
 export interface LlamaEngineDeps {
   /** Milliseconds without a response after which the process is killed; 30,000 by default. */
   readonly silenceMs?: number;
   /** Called when the process died, and when its replacement is ready. */
-  readonly onRestart?: (event: { readonly kind: 'died' | 'ready'; readonly detail: string }) => void;
+  readonly onRestart?: (event: RestartEvent) => void;
   /** Aborts the start. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -228,7 +235,7 @@ class LlamaEngine implements Engine {
   }
 
   #restart(detail: string, afterMs: number): void {
-    this.#onRestart({ kind: 'died', detail });
+    this.#onRestart({ kind: 'died', detail, isByGrammar: this.#child.wasEndedByGrammar });
     const { promise, resolve, reject } = Promise.withResolvers<ModelInfo>();
     this.#ready = promise;
     this.#timer = setTimeout(() => this.#start().ready.then(resolve, reject), afterMs);

@@ -11,6 +11,8 @@ export interface RandomModelOptions {
   /** Width of a token; a multiple of 32 and of `heads`. */
   readonly width: number;
   readonly heads: number;
+  /** Heads that share keys and values; as many as `heads` by default. */
+  readonly keyHeads?: number;
   /** Width of the feed-forward part; a multiple of 32. */
   readonly hidden: number;
   readonly context: number;
@@ -19,6 +21,10 @@ export interface RandomModelOptions {
   readonly family?: ModelFamily;
   /** How the vectors of its tokens become one; absent: the metadata do not say. */
   readonly pooling?: keyof typeof POOLING;
+  /** Tokens in addition to the family's, which no text has: a vocabulary of the size of a large model's. */
+  readonly spareTokens?: number;
+  /** Weights repeat after 4 million: a large model is written at the speed of the disk. */
+  readonly repeats?: boolean;
 }
 
 /** What a family's model file says of its answers. */
@@ -40,8 +46,12 @@ const POOLING = { none: 0, mean: 1, cls: 2, last: 3, rank: 4 } as const;
 
 /** Values of Q8_0 and of Q4_0 that share a scale. */
 const BLOCK = 32;
+/** Blocks after which weights repeat; prime, so that no two of as many rows are equal. */
+const PERIOD_BLOCKS = 131_071;
 const FILE_TYPES = { F16: 1, Q4_0: 2, Q8_0: 7 } as const;
 const TENSOR_TYPES = { F32: 0, F16: 1, Q4_0: 2, Q8_0: 8 } as const;
+/** Of 32 values. */
+const BLOCK_BYTES = { F32: 4 * BLOCK, F16: 2 * BLOCK, Q4_0: 2 + BLOCK / 2, Q8_0: 2 + BLOCK } as const;
 export const CHATML =
   "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
@@ -51,8 +61,13 @@ const CHATML_FAMILY: ModelFamily = {
 
 /** The bytes of a model: llama architecture, a token for each byte, ChatML. The same seed gives the same bytes. */
 export function randomModel(options: RandomModelOptions): Uint8Array {
-  const { layers, width, heads, hidden, context, weights, pooling, family = CHATML_FAMILY } = options;
-  const vocabulary = byteVocabulary(family);
+  return Buffer.concat([...randomModelParts(options)]);
+}
+
+/** The same bytes one after another: a model may be larger than what fits into memory. */
+export function* randomModelParts(options: RandomModelOptions): Iterable<Uint8Array> {
+  const { layers, width, heads, keyHeads = heads, hidden, context, weights, pooling, family = CHATML_FAMILY } = options;
+  const vocabulary = byteVocabulary(family, options.spareTokens);
   const tensors = tensorsOf(options, vocabulary);
   const head = new Writer();
   head.head(
@@ -66,7 +81,7 @@ export function randomModel(options: RandomModelOptions): Uint8Array {
       ['llama.block_count', u32(layers)],
       ['llama.feed_forward_length', u32(hidden)],
       ['llama.attention.head_count', u32(heads)],
-      ['llama.attention.head_count_kv', u32(heads)],
+      ['llama.attention.head_count_kv', u32(keyHeads)],
       ['llama.attention.layer_norm_rms_epsilon', f32(1e-5)],
       ['llama.rope.dimension_count', u32(width / heads)],
       ['llama.rope.freq_base', f32(10_000)],
@@ -85,20 +100,21 @@ export function randomModel(options: RandomModelOptions): Uint8Array {
     tensors.length,
   );
   let offset = 0;
-  for (const { name, shape, type, data } of tensors) {
+  for (const { name, shape, type } of tensors) {
     head.string(name);
     head.u32(shape.length);
     for (const size of shape) head.u64(size);
     head.u32(TENSOR_TYPES[type]);
     head.u64(offset);
-    offset = aligned(offset + data.length);
+    offset = aligned(offset + sizeOf(type, shape));
   }
   head.pad();
+  yield head.finish();
   for (const { data } of tensors) {
-    head.bytes(data);
-    head.pad();
+    const bytes = data();
+    yield bytes;
+    yield new Uint8Array(aligned(bytes.length) - bytes.length);
   }
-  return head.finish();
 }
 
 interface Tensor {
@@ -106,31 +122,61 @@ interface Tensor {
   /** Length of a row first. */
   readonly shape: readonly number[];
   readonly type: keyof typeof TENSOR_TYPES;
-  readonly data: Uint8Array;
+  readonly data: () => Uint8Array;
+}
+
+/** Bytes of so many values of this type. */
+function sizeOf(type: keyof typeof TENSOR_TYPES, shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1) * (BLOCK_BYTES[type] / BLOCK);
 }
 
 function tensorsOf(options: RandomModelOptions, { tokens }: { readonly tokens: readonly string[] }): Tensor[] {
-  const { seed, layers, width, hidden, weights, family } = options;
-  /** `first`: the first value of each row. */
-  const matrix = (name: string, row: number, rows: number, first?: (row: number) => number): Tensor => {
+  const { seed, layers, width, heads, keyHeads = heads, hidden, weights, family, repeats = false } = options;
+  // Variance chosen so that activations neither grow nor vanish over the layers.
+  const valuesOf = (name: string, row: number, length: number) => {
     const random = randomFor(seed, name);
-    // Variance chosen so that activations neither grow nor vanish over the layers.
-    const values = Float32Array.from(
-      { length: row * rows },
+    return Float32Array.from(
+      { length },
       () => ((random.next() + random.next() + random.next() - 1.5) * 2) / Math.sqrt(row),
     );
-    for (let i = 0; first && i < rows; i += 1) values[i * row] = first(i);
-    return { name, shape: [row, rows], type: weights, data: WRITERS[weights](values) };
+  };
+  const periods = new Map<number, Uint8Array>();
+  const repeated = (name: string, shape: readonly [row: number, rows: number]): Uint8Array => {
+    const [row] = shape;
+    const period = periods.get(row) ?? WRITERS[weights](valuesOf('period', row, PERIOD_BLOCKS * BLOCK));
+    periods.set(row, period);
+    const start = Math.floor(randomFor(seed, name).next() * PERIOD_BLOCKS) * BLOCK_BYTES[weights];
+    const bytes = new Uint8Array(sizeOf(weights, shape));
+    for (let at = 0, from = start; at < bytes.length; from = 0) {
+      const part = period.subarray(from, from + bytes.length - at);
+      bytes.set(part, at);
+      at += part.length;
+    }
+    return bytes;
+  };
+  /** `first`: the first value of each row. */
+  const matrix = (name: string, row: number, rows: number, first?: (row: number) => number): Tensor => {
+    const shape = [row, rows] as const;
+    const data = () => {
+      if (repeats) return repeated(name, shape);
+      const values = valuesOf(name, row, row * rows);
+      for (let i = 0; first && i < rows; i += 1) values[i * row] = first(i);
+      return WRITERS[weights](values);
+    };
+    return { name, shape, type: weights, data };
   };
   const ones = (name: string): Tensor => ({
     name,
     shape: [width],
     type: 'F32',
-    data: new Uint8Array(new Float32Array(width).fill(1).buffer),
+    data: () => new Uint8Array(new Float32Array(width).fill(1).buffer),
   });
+  const keys = (width / heads) * keyHeads;
   const layer = (i: number): Tensor[] => [
     ones(`blk.${i}.attn_norm.weight`),
-    ...['q', 'k', 'v', 'output'].map((part) => matrix(`blk.${i}.attn_${part}.weight`, width, width)),
+    matrix(`blk.${i}.attn_q.weight`, width, width),
+    ...['k', 'v'].map((part) => matrix(`blk.${i}.attn_${part}.weight`, width, keys)),
+    matrix(`blk.${i}.attn_output.weight`, width, width),
     ones(`blk.${i}.ffn_norm.weight`),
     ...['gate', 'up'].map((part) => matrix(`blk.${i}.ffn_${part}.weight`, width, hidden)),
     matrix(`blk.${i}.ffn_down.weight`, hidden, width),
@@ -146,13 +192,14 @@ function tensorsOf(options: RandomModelOptions, { tokens }: { readonly tokens: r
 }
 
 /** A letter for each byte, as GPT-2 spells them; one merge, which readers expect; the tokens of the family. */
-export function byteVocabulary({ controls, added = [], end }: ModelFamily = CHATML_FAMILY) {
+export function byteVocabulary({ controls, added = [], end }: ModelFamily = CHATML_FAMILY, spare = 0) {
   const isPrintable = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad && byte < 0x100);
   let next = 0x100;
   const letters = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(isPrintable(byte) ? byte : next++));
   const plain = [...letters, 'Ġa'];
-  const tokens = [...plain, ...controls, ...added];
-  const types = [...plain.map(() => 1), ...controls.map(() => 3), ...added.map(() => 4)];
+  const spares = Array.from({ length: spare }, (_, i) => `t${i}`);
+  const tokens = [...plain, ...controls, ...added, ...spares];
+  const types = [...plain.map(() => 1), ...controls.map(() => 3), ...added.map(() => 4), ...spares.map(() => 1)];
   return { tokens, types, merges: ['Ġ a'], end: tokens.indexOf(end) };
 }
 

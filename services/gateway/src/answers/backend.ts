@@ -72,6 +72,8 @@ export interface Backend {
   readonly verified: Verified;
   /** Whether it accepts requests at present. */
   readonly isReady: boolean;
+  /** Why it accepts none, where that is known. */
+  readonly unavailable?: string | undefined;
   /** Whether the model is loaded: otherwise the next request loads it. Null if that is not known. */
   readonly isLoaded: boolean | null;
   /** Throws CompletionError for a conversation that the model cannot process. */

@@ -65,6 +65,11 @@ export class EngineBackend implements Backend {
     return this.engine.isReady;
   }
 
+  get unavailable(): string | undefined {
+    const { isReady, unavailable } = this.engine;
+    return isReady ? undefined : (unavailable ?? 'its engine is being restarted');
+  }
+
   get isLoaded(): boolean {
     return this.engine.isLoaded ?? true;
   }

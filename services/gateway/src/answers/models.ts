@@ -107,6 +107,7 @@ export function modelReport({ id, created, backend }: ServedModel) {
     context_length: contextLength,
     slots,
     loaded: backend.isLoaded,
+    unavailable: backend.unavailable ?? null,
     verified: backend.verified,
   };
 }

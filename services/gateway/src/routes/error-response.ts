@@ -73,11 +73,10 @@ function ofServer({ code, message, errors: [first], headers }: Refusal, cause: u
 
 function ofEngine(cause: EngineError): CompletionError {
   if (cause instanceof NotLoadedError)
-    return new CompletionError(
-      'overloaded',
-      'The model is not loaded, and cannot be loaded at present; try again in a moment.',
-      { retryAfterMs: cause.retryAfterMs, cause },
-    );
+    return new CompletionError('overloaded', `The model is not loaded: ${cause.message}; try again later.`, {
+      retryAfterMs: cause.retryAfterMs,
+      cause,
+    });
   switch (cause.code) {
     case 'upstream-refused':
       return new CompletionError(

@@ -23,7 +23,7 @@ export function failureOf(error: unknown): RequestFailure {
       case 'job-too-long':
         return new RequestFailure('unusable', 'the prompt is empty or longer than the context');
       case 'not-loaded':
-        return new RequestFailure('busy', 'the model cannot be loaded at present');
+        return new RequestFailure('busy', 'the model is not loaded, and cannot be at present');
       default:
     }
   return new RequestFailure('engine-failed', 'the engine failed');

@@ -15,12 +15,13 @@ import { type ChatOptions, fetchModels } from './chat.ts';
 export async function listModels({ stdout }: CommandContext, options: ChatOptions & OutputOptions): Promise<void> {
   const data = await fetchModels(options);
   if (options.json) return printJson(stdout, data);
-  const rows = data.map(({ id, parameters, quantisation, context_length, loaded }) => [
+  const rows = data.map(({ id, parameters, quantisation, context_length, loaded, unavailable }) => [
     id,
     sizeText(parameters),
     quantisation ?? '',
     String(context_length ?? ''),
-    loaded === false ? 'not loaded' : '',
+    // Earlier gateways do not say why.
+    unavailable ?? (loaded === false ? 'not loaded' : ''),
   ]);
   printTable(stdout, ['model', 'parameters', 'weights', 'context', 'state'], rows);
 }

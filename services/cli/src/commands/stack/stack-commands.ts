@@ -64,7 +64,7 @@ prints the mail provider with its evidence:
 
 Fields (only domain is required; unknown fields are reported on standard error and ignored):
   {"domain": "example.com", "ns": ["..."], "mx": [{"preference": 10, "exchange": "..."}], "txt": ["..."],
-   "dmarc": "...", "caa": ["..."], "cname": {"www.example.com": "..."},
+   "dmarc": "...", "dkim": {"selector": "v=DKIM1; ..."}, "caa": ["..."], "cname": {"www.example.com": "..."},
    "a": [{"address": "192.0.2.1", "asn": 64496, "as_name": "..."}], "headers": {"server": "..."},
    "cookies": ["..."], "html": "...", "tls_issuer": "...",
    "soa": "ns1.example.net hostmaster.example.net 1", "ds": ["60485 13 2 D4B7D520"],

@@ -54,6 +54,9 @@ export function createNetworkEngine(options: NetworkEngineOptions): Engine {
     get isLoaded() {
       return fleet.isLoaded;
     },
+    get unavailable() {
+      return fleet.isReady ? undefined : 'no worker offers it';
+    },
     tokenize: (text, how) => vocabulary.tokenize(text, how),
     detokenize: (tokens) => vocabulary.detokenize(tokens),
     render: (prompt) => vocabulary.render(prompt),

@@ -130,6 +130,7 @@ export const answers = {
     context_length: z.int().nullable(),
     slots: z.int(),
     loaded: z.boolean().nullable().describe('False: the next request loads it first. Null: an upstream decides.'),
+    unavailable: z.string().nullable().describe('Why it answers no requests at present; null: it does.'),
     verified: Verified.describe('How far it is proved which model answers: the weakest of all that may answer.'),
   }),
   Receipt: z.object({

@@ -1,0 +1,64 @@
+// One model of a memory budget: what it holds of the memory, and which ones are closed for another.
+import type { Engine } from '../engine.ts';
+import type { LoadBackoff } from './load-backoff.ts';
+
+export interface LoadableModel {
+  readonly id: string;
+  /** Estimated memory of the loaded model, in bytes. */
+  readonly memoryBytes: number;
+  /** Estimated memory that it needs in addition from its first vector on; 0 by default. */
+  readonly vectorBytes?: number;
+  /** Rejects with the signal's reason when aborted. `onDied` must be called when a process of the engine has crashed. */
+  load(signal: AbortSignal, onDied: (detail: string) => void): Promise<Engine>;
+}
+
+/** A loaded model in use: it is not closed before this is disposed. */
+export interface ModelLease extends Disposable {
+  readonly engine: Engine;
+}
+
+export interface Resident {
+  readonly model: LoadableModel;
+  readonly backoff: LoadBackoff;
+  /** Its part of the memory: more than 0 while it is loaded, being loaded, or being closed. */
+  heldBytes: number;
+  /** A vector was asked for since its last load. */
+  wantsVectors: boolean;
+  engine: Engine | undefined;
+  /** Uses in progress. */
+  users: number;
+  /** Order of the last use. */
+  usedAt: number;
+  /** It is to be closed: new uses wait for the next load, so that a busy model does not keep the memory. */
+  isLeaving: boolean;
+  loading: Promise<void> | undefined;
+  /** The end of an engine that crashed too often. */
+  closing: Promise<void> | undefined;
+  /** Aborts a load that still waits for memory when nothing waits for it any more. */
+  unwanted: AbortController;
+  readonly waiting: Set<PromiseWithResolvers<ModelLease>>;
+}
+
+export const newResident = (model: LoadableModel, backoff: LoadBackoff): Resident => ({
+  ...{ model, backoff, heldBytes: 0, wantsVectors: false, engine: undefined, users: 0, usedAt: 0, isLeaving: false },
+  ...{ loading: undefined, closing: undefined, unwanted: new AbortController(), waiting: new Set() },
+});
+
+/** Memory that it has to get before its next use. */
+export function missingBytes({ model, heldBytes, wantsVectors }: Resident): number {
+  return model.memoryBytes + (wantsVectors ? (model.vectorBytes ?? 0) : 0) - heldBytes;
+}
+
+/** Idle models first, the least recently used ones of them; then those in use; as many as hold these bytes. */
+export function victimsOf(residents: readonly Resident[], bytes: number): readonly Resident[] {
+  const isBusy = ({ engine, users }: Resident) => Number(engine === undefined || users > 0);
+  const ordered = residents
+    .filter(({ heldBytes }) => heldBytes > 0)
+    .toSorted((a, b) => isBusy(a) - isBusy(b) || a.usedAt - b.usedAt);
+  let missing = bytes;
+  return ordered.filter(({ heldBytes }) => {
+    if (missing <= 0) return false;
+    missing -= heldBytes;
+    return true;
+  });
+}
