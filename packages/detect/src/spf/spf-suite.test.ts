@@ -38,11 +38,12 @@ function policyAt(domain: string, zone: Zone): SpfPolicy {
   const mx = query(domain, 'MX');
   const exchanges = mx.records.map(([first, second]) => ({ preference: Number(first), exchange: `${second}` }));
   const lookup = (name: string) => texts(name, 'TXT');
-  return readSpf(domain, lookup(domain), {
+  const deps = {
     lookup,
     addresses: [texts(domain, 'A'), texts(domain, 'AAAA')],
     exchanges: { ...mx, records: exchanges },
-  });
+  };
+  return readSpf(domain, lookup(domain), deps);
 }
 
 /** The suite publishes policies under the obsolete type SPF; they are read as TXT unless there is a TXT record. */

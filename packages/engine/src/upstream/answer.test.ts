@@ -181,10 +181,8 @@ const answerOfCalls = (...pieces: string[]) => answer([...pieces.map(called), en
 
 describe('calls of tools', () => {
   it('are emitted once, then their arguments as they arrive, interleaved too', async () => {
-    assert.deepEqual(
-      await answerOfCalls('0 c0 find ~', '0 - - {"a"', '1 c1 listen [', '0 - - :1}', '1 - - ]'),
-      casesOf<object[]>('engine', 'calls of tools'),
-    );
+    const events = await answerOfCalls('0 c0 find ~', '0 - - {"a"', '1 c1 listen [', '0 - - :1}', '1 - - ]');
+    assert.deepEqual(events, casesOf<object[]>('engine', 'calls of tools'));
   });
 
   const byName = ['0 made_1 a', '1 made_2 b'];

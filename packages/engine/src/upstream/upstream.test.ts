@@ -123,10 +123,8 @@ describe('an upstream', () => {
     });
 
   it('is refused where the model is missing, with a list of what there is', async () => {
-    await assert.rejects(
-      world.open({ model: 'absent' }),
-      failedAs('model-unusable', /has no model 'absent': it has 'm'$/),
-    );
+    const refusal = failedAs('model-unusable', /has no model 'absent': it has 'm'$/);
+    await assert.rejects(world.open({ model: 'absent' }), refusal);
     world.server.pages['/v1/models'] = { data: [] };
     await assert.rejects(world.open(), failedAs('model-unusable', /it has none/));
     world.server.pages['/v1/models'] = { data: Array.from({ length: 25 }, (_, at) => ({ id: `m${at}` })) };

@@ -141,10 +141,8 @@ describe('limits', { timeout: 120_000 }, () => {
   it('of streams hold for a key, the free keys of an address and all free keys; no refusal is counted', async () => {
     const perKey = { freeStreamsPerKey: 3, freeStreamsPerAddress: 5, streamsPerKey: 4 };
     await serve({ connections: 40, ...perKey }, '127.0.0.1');
-    for (const [key, client, count, expected] of casesOf<[string, string, number, string][]>(
-      'http',
-      'streams of keys',
-    )) {
+    const keys = casesOf<[string, string, number, string][]>('http', 'streams of keys');
+    for (const [key, client, count, expected] of keys) {
       const headers = `x-stack-key: ${key}\r\nx-forwarded-for: ${client}\r\n`;
       const opened = await open('127.0.0.1', count, request('/stream', headers));
       await until(() => opened.every((each) => each.status() !== undefined), 'each has an answer');

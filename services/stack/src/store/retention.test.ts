@@ -34,10 +34,8 @@ it('old history is dropped in batches after the time that the settings say, unti
   await recordMentions(store, 'https://a.test/', ['c.com'], NOW - 40 * DAY_MS);
   const stopping = new AbortController();
   const parts = { store, logger, now: () => new Date(NOW), clock: () => new Date(NOW) };
-  const task = dropOldHistory(
-    { ...parts, retention: { ...UNLIMITED, scans: 90 * DAY_MS, onDemand: 90 * DAY_MS, feedItems: 30 * DAY_MS } },
-    stopping.signal,
-  );
+  const retention = { ...UNLIMITED, scans: 90 * DAY_MS, onDemand: 90 * DAY_MS, feedItems: 30 * DAY_MS };
+  const task = dropOldHistory({ ...parts, retention }, stopping.signal);
   await until(async () => (await store.inspection.counts()).scans === 91);
   await until(async () => (await store.domains.profile('b.com')) === undefined);
   await until(async () => (await store.feeds.summary()).items === 0);

@@ -92,10 +92,8 @@ describe('live fleet', () => {
     assert.notEqual(chosen(next), 'w33');
   });
 
-  const loads: readonly (readonly [why: string, a: Load, b: Load, chosen: string])[] = casesOf(
-    'gateway',
-    'assignments',
-  );
+  type Assignment = readonly [why: string, a: Load, b: Load, chosen: string];
+  const loads = casesOf<readonly Assignment[]>('gateway', 'assignments');
   for (const [why, a, b, expected] of loads)
     it(`assigns a worker ${why}`, () => {
       const { load, choose } = world({ a: {}, b: { rttMs: 900 } });
