@@ -11,8 +11,7 @@ describe('strata stack segment and compare', async () => {
   await fetch(`${base}/stack/v1/domains/${domain}`, { headers: { 'x-stack-key': key } });
   await running.updateLoop.run();
   const env = { STRATA_URL: base, STRATA_KEY: key };
-  const stack = (args: readonly string[], code = 0, words = /^$/) =>
-    assertEnds(['stack', ...args], code, words, { env });
+  const stack = (args: string[], code = 0, words = /^$/) => assertEnds(['stack', ...args], code, words, { env });
 
   it('saves, replaces, lists, compares and deletes a segment', async () => {
     for (const query of ['tld:none', `domain:${domain}`])
