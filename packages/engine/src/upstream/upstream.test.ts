@@ -13,12 +13,7 @@ describe('an answer of an upstream', () => {
   it('comes as deltas, with its usage', async () => {
     world.server.script(streams(HELLO));
     const { usage, signal } = asking();
-    assert.deepEqual(await chat(await world.open(), { usage, signal }), [
-      { kind: 'begin' },
-      { kind: 'text', text: 'Hel' },
-      { kind: 'text', text: 'lo' },
-      { kind: 'end', reason: 'stop' },
-    ]);
+    assert.deepEqual(await chat(await world.open(), { usage, signal }), casesOf('engine', 'answer in deltas'));
     assert.deepEqual(usage, { promptTokens: 7, completionTokens: 2, cachedTokens: 3 });
   });
 

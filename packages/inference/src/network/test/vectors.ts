@@ -3,7 +3,7 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { ed25519Key } from '../../../../../tests/support/ed25519.ts';
 import { casesOf } from '../../../../../tests/support/vectors.ts';
-import { chooseToken, GREEDY, gumbel, uniform } from '../../sampling.ts';
+import { chooseToken, GREEDY, gumbel, type Sampling, uniform } from '../../sampling.ts';
 import { FAILURE_CODES, Frame, type SegmentReceipt } from '../protocol/frame.ts';
 import { decodeFrame, encodeFrame, encodeOffer, encodeSegmentReceipt, FrameError } from '../protocol/frame-codec.ts';
 import type { Offer } from '../protocol/offer.ts';
@@ -166,14 +166,7 @@ function draws() {
     return { seed, position, token, uniform: share, gumbel: gumbel(seed, position, token) };
   });
   const candidates = [2.5, 2.25, 1, 0.5, 0, -1, -3].map((logit, i) => ({ token: 10 + i, logit }));
-  const settings = [
-    { temperature: 0 },
-    { temperature: 1 },
-    { temperature: 0.7, topP: 0.8 },
-    { temperature: 1.3, topK: 3 },
-    { temperature: 1, minP: 0.2 },
-    { temperature: 1, presencePenalty: 1.5, frequencyPenalty: 0.5 },
-  ];
+  const settings = casesOf<Partial<Sampling>[]>('inference', 'settings of sampling');
   const drawn = settings.flatMap((setting) => {
     const tokens = Array.from({ length: 12 }, (_, position) =>
       chooseToken(candidates, { ...GREEDY, ...setting, seed: 42 }, { position, given: new Map([[10, 2]]) }),

@@ -13,12 +13,7 @@ async function explain(input: string, code = 0, words = /^$/) {
 }
 
 it('strata stack explain answers each record with its services and the evidence for them', async () => {
-  const record = {
-    domain: 'example.com',
-    ns: ['amir.ns.cloudflare.com', 'uma.ns.cloudflare.com'],
-    mx: [{ preference: 1, exchange: 'aspmx.l.google.com' }],
-    txt: ['v=spf1 include:_spf.google.com ~all'],
-  };
+  const record = casesOf('cli', 'record to explain');
   const [first, ...rest] = await explain(`${JSON.stringify(record)}\r\n\n{"domain":"bare.org"}`);
   assert.deepEqual(Object.keys(first), ['domain', 'services']);
   const found = first.services.map((each: Record<string, unknown>) => `${each.category} ${each.provider}`);
