@@ -4,7 +4,7 @@ import { tinyChatModel } from '@strata/testnet';
 import { shared } from './shared.ts';
 
 /** Restarts of the shared engine's process, in order. */
-export const restarts: { readonly kind: string; readonly detail: string }[] = [];
+export const restarts: { readonly kind: string; readonly detail: string; readonly isByGrammar?: boolean }[] = [];
 export const oneSlot = { file: tinyChatModel, slots: 1, threads: 1, gpu: false } as const;
 
 /** With two slots and one thread. */

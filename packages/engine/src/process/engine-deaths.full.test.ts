@@ -33,6 +33,7 @@ describe('a grammar without end', () => {
     await Promise.all([assert.rejects(runTokens({ grammar: AMBIGUOUS }), isEndless), assert.rejects(other, crashed)]);
     assert.equal(late.aborted, false);
     assert.match(restarts[0]?.detail ?? '', /^SIGKILL: a grammar step took/);
+    assert.equal(restarts[0]?.isByGrammar, true, 'no crash of the model');
     assert.ok((await runTokens({})) > 0);
     const scored = { prompt: [5, 6, 7], answer: [1, 2], hasEnd: false, sampling: GREEDY, grammar: AMBIGUOUS };
     await assert.rejects(engine.score(scored, never), isEndless);

@@ -36,6 +36,8 @@ export interface KeyringOptions {
 export interface KeyringSigner extends Signer {
   /** 32 bytes. */
   readonly publicKey: Uint8Array;
+  /** For another thread of this process that signs. */
+  readonly privateKey: KeyObject;
 }
 
 export interface Keyring {
@@ -102,6 +104,9 @@ export async function openKeyring({ directory, now, beforeCreating }: KeyringOpt
       },
       get publicKey() {
         return loaded.current.publicKey;
+      },
+      get privateKey() {
+        return loaded.current.privateKey;
       },
       sign: (bytes) => sign(null, bytes, loaded.current.privateKey),
     },

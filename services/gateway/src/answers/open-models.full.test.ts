@@ -56,10 +56,13 @@ it('several models are loaded at their first request, and closed when another on
   ];
   for (const { status, headers, body } of failures) {
     assert.deepEqual([status, headers.get('retry-after'), body.error.code], [503, '5', 'overloaded']);
-    assert.match(body.error.message, /not loaded/);
+    assert.match(body.error.message, /^The model is not loaded: removed cannot be loaded; try again later\.$/);
   }
   assert.deepEqual((await service.get('/ready')).body.models, ['a', 'b']);
   assert.deepEqual(await loaded(), ['a'], 'nothing was closed for it');
+  const { data } = (await service.get('/v1/models')).body as { data: { unavailable: string | null }[] };
+  const reasons = data.map(({ unavailable }) => unavailable);
+  assert.deepEqual(reasons, [null, null, 'removed cannot be loaded']);
   const metrics = await service.running.gateway.monitoring.metrics.registry.metrics();
   const figures = [...metrics.matchAll(/^strata_model_\w+\{what="(\w+)"\} (\d+)$/gm)].map(([, what, figure]) => [
     what,

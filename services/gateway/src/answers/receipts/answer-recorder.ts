@@ -5,19 +5,14 @@
 // was known then.
 import type { Usage } from '@strata/inference';
 import type { SignedLedger } from '@strata/log';
-import { bodySignedBytes, issueReceipt, leafOf, newReceiptId, type SignedBody } from '@strata/receipts';
+import { bodySignedBytes, leafOf, newReceiptId, type SignedBody } from '@strata/receipts';
 import type { Logger } from 'pino';
 import type { AnswerUsage, NewReceipt as BegunAnswer } from '../../store/answers.ts';
 import { randomPart } from '../../store/random-ids.ts';
 import type { GatewayStore } from '../../store/store.ts';
-import {
-  type AnswerEnd,
-  type AnswerReceipt,
-  type AnswerStart,
-  interruptedReceipt,
-  receiptOf,
-  usedOf,
-} from './answer-receipt.ts';
+import { type AnswerEnd, type AnswerReceipt, type AnswerStart, interruptedReceipt, usedOf } from './answer-receipt.ts';
+import type { IssuedAnswer, ReceiptOrder } from './issue-answer.ts';
+import { ReceiptIssuer } from './receipt-issuer.ts';
 
 export interface AnswerRecorderDeps {
   readonly ledger: SignedLedger;
@@ -30,9 +25,13 @@ export interface AnswerRecorderDeps {
 }
 
 /** A receipt to be stored; `isBegun`: it replaces the record of its beginning. */
-interface Ended extends ReturnType<typeof issueReceipt<AnswerReceipt>> {
-  readonly keyId: string;
-  readonly used: AnswerUsage;
+interface Ended extends IssuedAnswer {
+  readonly isBegun: boolean;
+}
+
+/** What a receipt is issued from. */
+interface Issuing extends Pick<ReceiptOrder, 'answer'> {
+  readonly options: ReturnType<SignedLedger['issuing']>;
   readonly isBegun: boolean;
 }
 
@@ -58,6 +57,7 @@ const PAGE = 500;
 
 export class AnswerRecorder implements AsyncDisposable {
   readonly #deps: AnswerRecorderDeps;
+  readonly #issuer = new ReceiptIssuer();
   #queued: Waiting[] = [];
   #storing: Promise<void> | undefined;
   #pending: Pending[] = [];
@@ -93,15 +93,16 @@ export class AnswerRecorder implements AsyncDisposable {
   /** Signs and stores the receipt; resolves when it and the usage are durable. */
   keep(receiptId: string, start: AnswerStart, end: AnswerEnd, { isBegun = false } = {}): Promise<void> {
     const options = this.#deps.ledger.issuing(receiptId);
-    const document = receiptOf(start, end, options.now);
     this.#deps.onAnswer?.(start, end, options.now);
-    return this.#sign(document, options, isBegun);
+    return this.#issue(receiptId, { answer: { start, end }, options, isBegun });
   }
 
-  #sign(document: AnswerReceipt, options: ReturnType<SignedLedger['issuing']>, isBegun: boolean): Promise<void> {
-    // Handing the bytes to another thread costs more than signing them.
-    const issued = issueReceipt(document, options);
-    return this.#store({ ended: { ...issued, keyId: document.key_id, used: usedOf(document), isBegun } });
+  async #issue(receiptId: string, { answer, options, isBegun }: Issuing): Promise<void> {
+    const { now, publicKeyUrl, signer } = options;
+    // In the same synchronous section as the key's id.
+    const { privateKey } = this.#deps.ledger.signer;
+    const order = { receiptId, answer, now, publicKeyUrl, keyId: signer.keyId, privateKey };
+    return this.#store({ ended: { ...(await this.#issuer.issue(order)), isBegun } });
   }
 
   #store(record: Waiting['record']): Promise<void> {
@@ -129,6 +130,7 @@ export class AnswerRecorder implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#flush();
     clearTimeout(this.#timer);
+    await this.#issuer[Symbol.asyncDispose]();
   }
 
   /** Enters everything that is stored. */
@@ -158,7 +160,7 @@ export class AnswerRecorder implements AsyncDisposable {
       try {
         const ended = batch.flatMap(({ record }) => ('ended' in record ? [record.ended] : []));
         const seq = await this.#deps.answers.keep(
-          ended.map(({ receiptId, keyId, body }) => ({ id: receiptId, keyId, body: JSON.stringify(body) })),
+          ended.map(({ receiptId, keyId, body }) => ({ id: receiptId, keyId, body })),
           {
             begun: batch.flatMap(({ record }) => ('begun' in record ? [record.begun] : [])),
             ended: ended.flatMap(({ receiptId, isBegun }) => (isBegun ? [receiptId] : [])),
@@ -218,7 +220,7 @@ export class AnswerRecorder implements AsyncDisposable {
           const options = ledger.issuing(id);
           const document = JSON.parse(body) as AnswerReceipt;
           const times = { ...document.times, finished_at: options.now.toISOString() };
-          return this.#sign({ ...document, times }, options, true);
+          return this.#issue(id, { answer: { document: { ...document, times } }, options, isBegun: true });
         }),
       );
     }

@@ -162,5 +162,6 @@ describe('an answer whose worker is killed', () => {
   it('fails if no worker connects in time', async () => {
     await using net = await networkOf([at(5, killed)], { timeoutMs: 100 });
     await assert.rejects(net.answer(), { name: 'EngineError', code: 'no-worker' });
+    assert.deepEqual([net.engine.isReady, net.engine.unavailable], [false, 'no worker offers it']);
   });
 });

@@ -1,8 +1,10 @@
 // Bulk look-ups: what each body means, the three formats of the answer, and bodies that cannot be used.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import type { DomainIndex } from '@strata/analytics';
 import { assertDescribed } from '../../test/described.ts';
 import { sharedService } from '../../test/shared.ts';
+import { roleCells } from './role-columns.ts';
 
 const PATH = '/stack/v1/domains:lookup';
 const [JSON_TYPE, CSV, NDJSON] = ['application/json', 'text/csv', 'application/x-ndjson'] as const;
@@ -39,11 +41,19 @@ it('a look-up answers each name once, in the order given: known, unknown, invali
   assert.deepEqual(found, given);
 });
 
-it('a look-up has the values of the profile, without services of low confidence', async () => {
-  const found = (await service.get('/stack/v1/search?confidence=low&limit=1')).body.results as { domain: string }[];
-  const domain = found[0]?.domain ?? assert.fail();
-  const profile = (await service.get(`/stack/v1/domains/${domain}`)).body;
-  const { rows } = await ask({ domains: [domain] });
+it('a look-up leaves out services of low confidence', () => {
+  const services = [
+    ['email', 'sure', 'high'],
+    ['email', 'hinted', 'low'],
+    ['email', 'likely', 'medium'],
+  ] as const;
+  // The cells of roles read nothing else of an index.
+  const cells = roleCells({ services: () => services } as unknown as DomainIndex, 0);
+  assert.deepEqual(cells.filter(Boolean), ['sure;likely']);
+});
+it('a look-up has the values of the profile', async () => {
+  const profile = (await service.get(`/stack/v1/domains/${a}`)).body;
+  const { rows } = await ask({ domains: [a] });
   const services = profile.services as unknown as { role: string; provider_id: string; confidence: string }[];
   for (const role of new Set(services.map((each) => each.role))) {
     const sure = services.filter((each) => each.role === role && each.confidence !== 'low');
