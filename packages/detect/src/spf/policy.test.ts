@@ -45,8 +45,8 @@ it('an SPF policy names senders of included domains deeper than its own', () => 
   assert.deepEqual([policy.evaluation, policy.lookups, policy.authorizedIpv4], ['valid', 6, 2]);
 });
 it('an SPF policy names each host once, by the nearest way', () => {
-  const others = { 'far.test': ['v=spf1 include:near.test -all'], 'near.test': ['v=spf1 -all'] };
-  const policy = policyOf(['v=spf1 include:far.test include:near.test -all'], others);
+  const included = { 'far.test': ['v=spf1 include:near.test -all'], 'near.test': ['v=spf1 -all'] };
+  const policy = policyOf(['v=spf1 include:far.test include:near.test -all'], included);
   const targets = spfTargets(policy).map(({ host, depth, from }) => `${depth} ${host} of ${from}`);
   assert.deepEqual(targets, ['0 far.test of example.com', '0 near.test of example.com']);
 });
