@@ -19,7 +19,7 @@ it('explainRecord reads a full record of every part', () => {
   ]);
 });
 it('explainRecord answers with display name, id and the reason', () => {
-  const dnsco = { category: 'dns', provider: 'DNSCO', provider_id: 'dnsco', confidence: 'high' };
+  const dnsco = { category: 'dns', role: 'dns', provider: 'DNSCO', provider_id: 'dnsco', confidence: 'high' };
   const evidence = [{ source: 'ns', value: 'ns1.dnsco.test', rule: 'dnsco/ns/dnsco.test' }];
   const answer = { domain: 'example.com', services: [{ ...dnsco, evidence }] };
   assert.deepEqual(explain({ domain: 'example.com', ns: ['ns1.dnsco.test'] }), answer);

@@ -103,7 +103,6 @@ it('the published formats of our own: provider, prefix and where it has several 
   const products = ranges.products.map(({ provider, category }) => `${provider} ${category}`);
   assert.deepEqual(products, ['both cdn', 'edge cdn', 'edge hosting', 'host hosting']);
 });
-
 it('a digest of ranges is another for another prefix, provider or category, but not for another order', () => {
   const digestOf = (...lines: string[]) => loadText(lines.join('\n')).digest;
   const lines = ['host,192.0.2.0/24', 'edge,198.51.100.0/24', 'host,2001:db8::/32'];
@@ -112,7 +111,6 @@ it('a digest of ranges is another for another prefix, provider or category, but 
   const texts = ['host,192.0.2.0/24', 'host,192.0.2.0/25', 'edge,192.0.2.0/24', 'edge,192.0.2.0/24,hosting'];
   assert.equal(new Set(texts.map((text) => digestOf(text))).size, texts.length);
 });
-
 it('what is wrong with the files is reported all at once, with file and position', () => {
   const bad = '{"ip_prefix": "x/8", "service": "FRONT"}, {"ip_prefix": "y", "service": "Z"}';
   const problems = problemsOf(
@@ -144,7 +142,6 @@ it('what is wrong with the files includes a table with an unknown provider, or o
   for (const table of [[{ ...first, provider: 'unknown' }], [first, first], [{ ...first, category: 'email' }], [{}]])
     assert.throws(() => loadAddressRanges([], { meanings: table, catalog }));
 });
-
 it('the tables take no more than 30 bytes a range, and find each of 40,000', () => {
   const lines = Array.from({ length: 40_000 }, (_, i) => {
     const ipv4 = `${11 + (i >> 15)}.${(i >> 7) & 255}.${(i & 127) * 2}.0/24`;

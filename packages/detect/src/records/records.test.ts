@@ -56,7 +56,6 @@ it('observed records of failed look-ups are unmeasured, of a domain without a si
   assert.ok(kept.every((text) => text.length <= MAX_VALUE_LENGTH && text.isWellFormed() && !text.includes('\0')));
   assert.equal(new Set(kept).size, 32);
 });
-
 it('observed records of tags are ids in scripts and addresses, not in prose', () => {
   const html = `<script>x('GTM-AB12CD');gtag("config","G-ABCDE12345");fbq('init', '1234567890123')</script>
       <img src="https://www.facebook.com/tr?id=1234567890123&ev=x"><iframe src="//x/ns.html?id=GTM-AB12CD"></iframe>

@@ -47,7 +47,6 @@ it('decideSector is unknown where a page speaks of several', () => {
   assert.equal(decide('example.com', pageWith('Hospital', 'CollegeOrUniversity')).sector, 'unknown');
   assert.equal(decide('example.com', pageWith('Hospital', 'MedicalClinic')).sector, 'health');
 });
-
 it('sectorListOf reads rows, a heading before them or not', () => {
   const rows = ['example.com,health', 'WWW.Example.co.uk, media '].map((row) => row.split(','));
   assert.deepEqual(Object.fromEntries(sectorListOf(rows)), { 'example.com': 'health', 'example.co.uk': 'media' });

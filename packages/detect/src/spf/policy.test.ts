@@ -127,7 +127,6 @@ it('names of an SPF policy to ask for end where policies lead to each other', ()
   const known = follow('v=spf1 include:a.test', (name) => `v=spf1 include:${name === 'a.test' ? 'b' : 'a'}.test`);
   assert.deepEqual(known, ['a.test', 'b.test']);
 });
-
 it('records of included domains are parsed once, and correctly whatever their number and length', () => {
   const record = 'v=spf1 ip4:192.0.2.0/24 include:a.test ~all';
   assert.deepEqual(parseShared(record), parseRecord(record));

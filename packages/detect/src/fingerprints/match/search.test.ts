@@ -157,7 +157,6 @@ describe('LiteralIndex', () => {
     assert.ok(performance.now() - startedAt < 10_000);
   });
 });
-
 it('EngineMemory resets every engine after a total number of steps, and counts from there', () => {
   const memory = new EngineMemory();
   const forgotten: string[] = [];
@@ -172,7 +171,6 @@ it('EngineMemory resets every engine after a total number of steps, and counts f
   memory.count(b, 1);
   assert.deepEqual(forgotten, ['a', 'b', 'c', 'a']);
 });
-
 it('visibleText is what a reader sees, with single blanks', () => {
   const page =
     '<title>T</title><p>One&nbsp;&amp;\n <b>two</b>three</p><!-- no --><style>p{}</style><SCRIPT>x("<p>no</p>")</SCRIPT>four';
