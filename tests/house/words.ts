@@ -73,7 +73,8 @@ const CONTRACTS: readonly { readonly word: string; readonly files: RegExp; reado
   { word: 'gone', files: /feed|stack-types|\/schema\.ts$/, why: 'status of a feed' },
   {
     word: 'nobody',
-    files: /^packages\/detect\/src\/(?:judge|posture|profile)|questions\/concentration/,
+    files:
+      /^packages\/detect\/src\/(?:judge|posture|profile)|questions\/concentration|index\/tallies|test\/check-index/,
     why: 'a holder in stored profiles',
   },
   { word: 'pulse', files: /network|session|serve-channel|stall-watch/, why: 'kind of a frame of the wire protocol' },

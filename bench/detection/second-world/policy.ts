@@ -1,4 +1,4 @@
-// The SPF policy of a company, with what hides its senders.
+// The SPF policy of a company, with what hides its senders, and that of a reseller.
 import type { Quirks, Use } from './company.ts';
 
 export interface PolicyTerm {
@@ -30,11 +30,23 @@ export function putPolicy(
   }
   // A blank after the colon makes the policy invalid (RFC 7208 §4.6.1).
   const texts = terms.map(({ term }, i) => (hasTypo && i === 0 ? term.replace(':', ': ') : term));
-  const all_ = redirect && terms.includes(redirect) ? '' : ' ~all';
-  const text = `v=spf1 ${texts.join(' ')}${all_}`;
+  const end = redirect && terms.includes(redirect) ? '' : ' ~all';
+  const text = `v=spf1 ${texts.join(' ')}${end}`;
   if (policy === 'nested') {
     put(domain, `v=spf1 include:_spf.${domain} ~all`);
     put(`_spf.${domain}`, text);
   } else put(domain, text);
   return terms.filter((_, i) => !(hasTypo && i === 0)).map(({ use }) => use);
+}
+
+/** Mail at a reseller's servers under its policy for all customers, as names with types and data. */
+export function resold(domain: string, reseller: string, address: string): readonly [string, string, unknown][] {
+  return [
+    [domain, 'MX', { preference: 10, exchange: `mail.${reseller}` }],
+    [`mail.${reseller}`, 'A', address],
+    [domain, 'TXT', [`v=spf1 include:spf.${reseller} ~all`]],
+    [`spf.${reseller}`, 'TXT', ['v=spf1 include:sendgrid.net include:_spf.google.com ~all']],
+    ['sendgrid.net', 'TXT', ['v=spf1 ip4:167.89.0.0/17 ~all']],
+    ['_spf.google.com', 'TXT', ['v=spf1 ip4:142.250.0.1 ~all']],
+  ];
 }

@@ -4,7 +4,7 @@ import { addressIn } from './address.ts';
 import type { Company, Use } from './company.ts';
 import { fill } from './fill.ts';
 import { HomePage, type Page } from './home-page.ts';
-import { type PolicyTerm, putPolicy } from './policy.ts';
+import { type PolicyTerm, putPolicy, resold } from './policy.ts';
 import type { Network } from './service.ts';
 
 /** Data in the form that dns-packet encodes. */
@@ -34,6 +34,15 @@ export function publish(company: Company, deps: PublishDeps): Published {
   return publisher.finish();
 }
 
+/** Part of a name that only the vendor and the customer know; no query lists the names of a zone. */
+const CUSTOMER_ID = /\{(?:hex|num|low|code)\d/;
+
+interface Label {
+  readonly label: string;
+  /** Whether the label is the same for all customers, or follows from their name. */
+  readonly isKnownName: boolean;
+}
+
 const PRIVATE = '10.20.0.5';
 
 class Publisher {
@@ -58,14 +67,15 @@ class Publisher {
     const { service } = use;
     const [kind = '', ...words] = line.split(' ');
     const rest = fill(words.join(' '), this.#deps.mint, service.vendor);
+    const isKnownName = !CUSTOMER_ID.test(words[0] ?? '');
     const [first = '', second = '', ...more] = rest.split(' ');
     if (kind === 'NS') this.#nameServers(use, rest.split(' '));
     else if (kind === 'SOA') this.#soa(use, first, second);
     else if (kind === 'MX') this.#exchange(use, Number(first), second);
     else if (kind === 'SPF') this.#terms.push({ use, term: rest });
-    else if (kind === 'TXT') this.#text(use, first, [second, ...more].join(' '));
+    else if (kind === 'TXT') this.#text(use, { label: first, text: [second, ...more].join(' '), isKnownName });
     else if (kind === 'CNAME' && first === 'www') this.#www(use, second);
-    else if (kind === 'CNAME') this.#alias(use, first, second);
+    else if (kind === 'CNAME') this.#alias(use, { label: first, target: second, isKnownName });
     else if (kind === 'NAME') this.#name(use, first, second, more[0] ?? '');
     else if (kind === 'A') this.#address(use, second);
     else if (kind === 'RUA') this.#report(use, rest);
@@ -77,7 +87,11 @@ class Publisher {
     const isActive = state === 'active';
     if (this.#at(domain, 'NS').length === 0) this.#ownNameServers();
     if (this.#at(domain, 'SOA').length === 0) this.#put(domain, 'SOA', soaOf(`ns1.${domain}`, `hostmaster.${domain}`));
-    if (quirks.reseller !== null && isActive) this.#resold(quirks.reseller);
+    if (quirks.reseller !== null && isActive) {
+      const address = this.#addressOf('hetzner', quirks.reseller);
+      for (const [name, type, data] of resold(domain, quirks.reseller, address)) this.#put(name, type, data);
+      this.#terms.length = 0;
+    }
     if (this.#at(domain, 'A').length === 0) {
       const host = this.#front ?? this.#company.uses.find(({ service: { role } }) => isSite(role));
       this.#put(domain, 'A', this.#addressOf(host?.service.network ?? 'access'));
@@ -159,16 +173,16 @@ class Publisher {
     if (name === host && !isAlias) this.#shown.add(use);
   }
 
-  #text(use: Use, label: string, text: string): void {
+  #text(use: Use, { label, text, isKnownName }: Label & { readonly text: string }): void {
     const { quirks } = this.#company;
     const isMistyped = quirks.typo === 'token' && !this.#hasTypo && /verif/i.test(text);
     if (isMistyped) this.#hasTypo = true;
     this.#put(this.#under(label), 'TXT', [isMistyped ? text.replace(/verif/i, 'verf') : text]);
     const isOwnKey = label.includes('_domainkey');
-    if (!isMistyped && !isOwnKey) this.#shown.add(use);
+    if (!isMistyped && !isOwnKey && isKnownName) this.#shown.add(use);
   }
 
-  #alias(use: Use, label: string, target: string): void {
+  #alias(use: Use, { label, target, isKnownName }: Label & { readonly target: string }): void {
     const { domain, quirks } = this.#company;
     const { network } = use.service;
     const name = this.#under(label);
@@ -182,7 +196,7 @@ class Publisher {
     this.#put(name, 'CNAME', isMistyped ? `${target}.${domain}` : target);
     if (isMistyped) return;
     this.#target(use, target, network);
-    this.#shown.add(use);
+    if (isKnownName) this.#shown.add(use);
   }
 
   #www(use: Use, target: string): void {
@@ -247,18 +261,6 @@ class Publisher {
   /** Of what only a visitor of the site sees. */
   #show(use: Use): void {
     if (!this.#company.quirks.isDown) this.#shown.add(use);
-  }
-
-  /** A reseller's servers, and its policy for all customers. */
-  #resold(reseller: string): void {
-    const { domain } = this.#company;
-    this.#put(domain, 'MX', { preference: 10, exchange: `mail.${reseller}` });
-    this.#put(`mail.${reseller}`, 'A', this.#addressOf('hetzner', reseller));
-    this.#put(`spf.${reseller}`, 'TXT', ['v=spf1 include:sendgrid.net include:_spf.google.com ~all']);
-    this.#put('sendgrid.net', 'TXT', ['v=spf1 ip4:167.89.0.0/17 ~all']);
-    this.#put('_spf.google.com', 'TXT', ['v=spf1 ip4:142.250.0.1 ~all']);
-    this.#put(domain, 'TXT', [`v=spf1 include:spf.${reseller} ~all`]);
-    this.#terms.length = 0;
   }
 
   /** An address shows a vendor in whose network only its own customers are. */

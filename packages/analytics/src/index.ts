@@ -16,7 +16,7 @@ export { type Query, QueryError, type QueryNames } from './query/query.ts';
 export { MAX_QUERY, readQuery } from './query/read-query.ts';
 export { adoptionCurve, curveOf } from './questions/adoption-curve.ts';
 export { coAdoption } from './questions/co-adoption.ts';
-export { type Market, market, markets } from './questions/concentration.ts';
+export { type Market, market, markets, type RoleMarket, roleMarket, roleMarkets } from './questions/concentration.ts';
 export { FACETS, type Facet, facetOf, inOrder, type OrderKey } from './questions/domain-query.ts';
 export { MIN_SUPPORT } from './questions/neighbours.ts';
 export { countDomains, type Population, sizeIn } from './questions/population.ts';

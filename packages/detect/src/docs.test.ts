@@ -53,7 +53,6 @@ it('docs/detection.md on community sets names every field of the format', () => 
   const fields = new Set([...Object.keys(Technology.shape), ...UNSEEN_FIELDS]).difference(new Set(PASSED_OVER));
   for (const field of fields) assert.ok(section.includes(`\`${field}\``), field);
 });
-
 it('docs/posture.md has the version of the score, and the weights of the code, with mail and without', () => {
   assert.ok(posture.includes(`## The security score, version ${SCORE_VERSION}\n`));
   const rows = [...posture.matchAll(/^\| `([a-z_]+)` \| (\d+) \|(?: (\d+))? \| [^|]+ \|$/gm)];

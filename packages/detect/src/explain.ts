@@ -12,7 +12,7 @@ import type {
 import { extractPage } from './evidence/page.ts';
 import { cleanHost, DomainRecord, type GivenAddress } from './explain-record.ts';
 import { parseDomain } from './names/names.ts';
-import type { Category, ConfidenceLevel, ServiceEvidence } from './profile.ts';
+import type { Category, ConfidenceLevel, Role, ServiceEvidence } from './profile.ts';
 import type { Rulebook } from './rulebook/rulebook.ts';
 
 /** A record that cannot be parsed; `field` is the path of the first invalid part. */
@@ -30,6 +30,7 @@ export interface Explanation {
   readonly domain: string;
   readonly services: readonly {
     readonly category: Category;
+    readonly role: Role;
     /** Display name. */
     readonly provider: string;
     readonly provider_id: string;
@@ -55,8 +56,9 @@ export function explainRecord(record: unknown, rulebook: Rulebook): Explanation 
   const profile = detect(evidenceFromRecord(record, { keepSource: rulebook.sets?.needsSource ?? false }), rulebook);
   return {
     domain: profile.domain,
-    services: profile.services.map(({ category, provider, confidence, evidence, version }) => ({
+    services: profile.services.map(({ category, role, provider, confidence, evidence, version }) => ({
       category,
+      role,
       provider: rulebook.providers.get(provider)?.name ?? provider,
       provider_id: provider,
       confidence,

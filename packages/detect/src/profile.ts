@@ -1,6 +1,7 @@
 // The result of detection for a domain: services with their evidence, how well each role was measured, the posture.
 
 import type { Measurement, Posture } from './posture/posture-type.ts';
+import type { Category, MainRole, Role } from './roles.ts';
 import type { SectorSource } from './sector/sector.ts';
 import type { Sector } from './sector/sector-types.ts';
 
@@ -11,59 +12,6 @@ import type { Sector } from './sector/sector-types.ts';
 export const HOLDERS = ['unmeasured', 'provider', 'self', 'unknown', 'nobody'] as const;
 
 export type Holder = (typeof HOLDERS)[number];
-
-/** The public categories of a service. */
-export const CATEGORIES = [
-  'dns',
-  'email',
-  'email_security',
-  'email_sending',
-  'hosting',
-  'cdn',
-  'security',
-  'verified_service',
-  'certificate_authority',
-  'web_platform',
-] as const;
-export type Category = (typeof CATEGORIES)[number];
-
-/**
- * The role of a provider. A role of `EXCLUSIVE_ROLES` has one holder at a time, so a change of holder is a migration; the
- * other roles are sets.
- */
-export const ROLES = {
-  dns: 'dns',
-  email: 'mailbox',
-  email_security: 'gateway',
-  email_sending: 'sender',
-  hosting: 'origin',
-  cdn: 'edge',
-  security: 'protection',
-  verified_service: 'verified',
-  certificate_authority: 'issuer',
-  web_platform: 'platform',
-} as const satisfies Record<Category, string>;
-export type Role = (typeof ROLES)[Category];
-export const ROLE_LIST: readonly Role[] = Object.values(ROLES);
-export const NO_ROLES: ReadonlySet<Role> = new Set();
-export const EXCLUSIVE_ROLES: ReadonlySet<Role> = new Set<Role>(['dns', 'mailbox', 'gateway', 'origin', 'edge']);
-
-/** One value for each role, in the order of `ROLES`. */
-export function byRole<T>(of: (role: Role) => T): Readonly<Record<Role, T>> {
-  // Spelled out: building an object key by key takes ten times as long.
-  return {
-    dns: of('dns'),
-    mailbox: of('mailbox'),
-    gateway: of('gateway'),
-    sender: of('sender'),
-    origin: of('origin'),
-    edge: of('edge'),
-    protection: of('protection'),
-    verified: of('verified'),
-    issuer: of('issuer'),
-    platform: of('platform'),
-  };
-}
 
 /** The source of a piece of evidence. */
 export const SOURCES = [
@@ -123,8 +71,8 @@ export interface Profile {
   readonly sources: Readonly<Record<Source, Measurement>>;
   /** How each role was measured: only `absent` can end a provider. */
   readonly roles: Readonly<Record<Role, Measurement>>;
-  /** The holder of each role, for shares: see holders.ts. */
-  readonly holders: Readonly<Record<Role, Holder>>;
+  /** The holder of the main role of each category, for shares: see holders.ts. */
+  readonly holders: Readonly<Record<MainRole, Holder>>;
   readonly sector: Sector;
   readonly sectorSource: SectorSource;
   /** Registrable domain of another owner that the home page redirects to, or null. */
@@ -133,3 +81,4 @@ export interface Profile {
 }
 
 export * from './posture/posture-type.ts';
+export * from './roles.ts';

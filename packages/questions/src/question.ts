@@ -1,6 +1,6 @@
 // A tool that calls one route of the service: its inputs, and a summary of the answer.
 import type { StackPaths } from '@strata/client';
-import { CATEGORIES } from '@strata/detect';
+import { CATEGORIES, ROLE_LIST } from '@strata/detect';
 import { z } from 'zod';
 
 /** How a list is paged: by the route, or here, where the route always returns the complete list. */
@@ -80,6 +80,7 @@ export const offsetPages = (byDefault = 10) => ({
 export const Moment = z.string().trim().min(1).max(64).describe('2026-01-31, 2026-01-31T12:00:00Z, 7d or 36h ago.');
 
 export const Category = z.enum(CATEGORIES);
+export const Role = z.enum(ROLE_LIST);
 export const Severity = z.enum(['low', 'medium', 'high', 'critical']);
 
 export const Domain = z

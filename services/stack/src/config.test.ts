@@ -20,7 +20,6 @@ it('the configuration has a working default for everything', () => {
   assert.partialDeepStrictEqual(readConfig({}), { ...defaults, ...scans });
   assert.equal(readConfig({ STRATA_STACK_PORT: '' }).port, 8787, 'an empty variable is unset');
 });
-
 it('the configuration reads resolvers with and without a port, IPv4 and IPv6', () => {
   assert.deepEqual(readConfig({ STRATA_RESOLVERS: '192.0.2.1, 192.0.2.2:5353 [2001:db8::1]:54' }).resolvers, [
     { address: '192.0.2.1', port: 53 },
@@ -33,7 +32,6 @@ it('the configuration reads resolvers with and without a port, IPv4 and IPv6', (
     assert.equal(refusal, `STRATA_RESOLVERS: '${bad}' is not a resolver: ${forms}`);
   }
 });
-
 it('the configuration refuses the former mode `iterative`, with what to do instead', () => {
   for (const given of ['iterative', 'iterative,192.0.2.1'])
     assert.match(
@@ -41,7 +39,6 @@ it('the configuration refuses the former mode `iterative`, with what to do inste
       /^STRATA_RESOLVERS: 'iterative' is no longer supported: run a recursive resolver .+docs\/operations\.md/,
     );
 });
-
 it('the configuration reads networks of both families and refuses what is not one, by its value', () => {
   const networks = ['10.1.0.0/16', '192.0.2.1', '2001:db8::/32'];
   assert.deepEqual(readConfig({ STRATA_ALLOW_ADDRESSES: networks.join(',') }).allowAddresses, networks);
@@ -49,13 +46,11 @@ it('the configuration reads networks of both families and refuses what is not on
     for (const name of ['STRATA_TRUSTED_PROXIES', 'STRATA_ALLOW_ADDRESSES'])
       assert.match(refusalOf({ [name]: `10.0.0.1 ${bad}` }), new RegExp(`${name}.*'${bad}'`));
 });
-
 it('the configuration refuses numbers that are out of range or not plain numbers, and URLs that are not URLs', () => {
   for (const [name, value] of Object.entries(casesOf<Record<string, string>>('stack', 'refused settings')))
     assert.ok(refusalOf({ [name]: value }).startsWith(`${name}: `), name);
   assert.equal(refusalOf({ STRATA_STACK_PORT: 'http' }), 'STRATA_STACK_PORT: must be a number');
 });
-
 it('the configuration restricts scans of names that callers and feeds choose', () => {
   const ofFeeds = (scan: string, perDay = '500') =>
     readConfig({ STRATA_FEED_SCAN: scan, STRATA_FEED_SCAN_PER_DAY: perDay }).feedScansPerDay;
@@ -65,7 +60,6 @@ it('the configuration restricts scans of names that callers and feeds choose', (
   assert.partialDeepStrictEqual(config, { onDemandSuffixPerDay: 0, onDemandAddressPerDay: 1 });
   assert.deepEqual([config.retention.onDemand, config.advisories.urls.kev], [8 * 86_400_000, 'https://kev.example']);
 });
-
 it('the configuration refuses roles that do not exist, or have no PostgreSQL or nothing to do', () => {
   const scanner = { STRATA_ROLE: 'scanner', STRATA_DATABASE_URL: 'postgres://db.example/strata' };
   assert.equal(refusalOf({ ...scanner, STRATA_SCAN: 'on' }), 'taken');

@@ -53,7 +53,7 @@ describePages('market', ({ answer, demo, inPage, named }) => {
     ['lost customers', '/provider/LOSER', inFigure('Lost, 30 days'), 'customers'],
     ['gained customers', '/provider/LOSER', inFigure('Gained, 30 days'), 'customers'],
     ['services that migrated away', '/provider/LOSER', inHeading(/services? migrated away$/), 'migrations'],
-    ['a market of a provider', `/provider/${PROVIDER}`, inTable('Market position by category', 'Domains'), 'search'],
+    ['a market of a provider', `/provider/${PROVIDER}`, inTable('Market position by role', 'Domains'), 'search'],
     ['shared users', `/provider/${PROVIDER}?tab=company`, inTable(/^Providers used/, 'Shared domains'), 'search'],
     ['dependent domains', `/provider/${PROVIDER}?tab=dependence`, inFigure('Dependent domains'), 'domains'],
     [

@@ -67,6 +67,8 @@ const NAMES: Readonly<Record<string, string>> = {
   ...SECTOR_NAMES,
   dns: 'DNS',
   cdn: 'CDN',
+  dmarc_reports: 'DMARC reporting',
+  waf: 'WAF',
   dns_integrity: 'DNS integrity',
   dns_redundancy: 'DNS redundancy',
 };

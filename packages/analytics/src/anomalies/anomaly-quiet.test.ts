@@ -28,7 +28,6 @@ it('incomplete beta is its own mirror image', () => {
     assert.ok(Math.abs(sum - 1) < 1e-7, `I(${a}, ${b}, ${x}) and its mirror image make ${sum}`);
   });
 });
-
 it("student's t has the values of the tables", () => {
   near(studentChance(1, 1), 0.5);
   near(studentChance(2.05183, 27), 0.05, 1e-4);

@@ -1,5 +1,15 @@
 // The vocabulary of the index: the terms that are counted, and the number of each.
-import { CATEGORIES, type Category, type ConfidenceLevel, type DomainState, SECTORS } from '@strata/detect';
+import {
+  CATEGORIES,
+  type Category,
+  type ConfidenceLevel,
+  type DomainState,
+  mainRoleOf,
+  ROLE_LIST,
+  type Role,
+  type RoleOf,
+  SECTORS,
+} from '@strata/detect';
 import { Dictionary } from './dictionary.ts';
 import { packService } from './domain-columns.ts';
 
@@ -22,15 +32,17 @@ export type IndexedService = readonly [
   platform?: string | null,
 ];
 
-/** A provider in a category. */
+/** A provider in a category, in which it has one role. */
 export interface Placement {
   readonly number: number;
   readonly category: number;
+  readonly role: number;
   readonly provider: number;
 }
 
 export const categoryNumber = (category: Category): number => CATEGORIES.indexOf(category);
 export const categoryAt = (number: number): Category => CATEGORIES[number] as Category;
+export const roleNumber = (role: Role): number => ROLE_LIST.indexOf(role);
 export const stateNumber = (state: DomainState): number => STATES.indexOf(state);
 
 /** An unknown sector name counts as unknown. */
@@ -43,6 +55,8 @@ export class Vocabulary {
   readonly #placements: Placement[] = [];
   /** By placement: the same data as flat lists, for loops over every service of every domain. */
   readonly #categoryOf: number[] = [];
+  readonly #roleOf: number[] = [];
+  readonly #roles: RoleOf;
   readonly #providerOf: number[] = [];
   /** By provider, then category. */
   readonly #byProvider: (Placement | undefined)[][] = [];
@@ -50,7 +64,9 @@ export class Vocabulary {
   constructor(
     providers: Iterable<string> = [],
     placements: Iterable<readonly [category: number, provider: number]> = [],
+    roles = mainRoleOf,
   ) {
+    this.#roles = roles;
     this.providers = new Dictionary(providers);
     for (const [category, provider] of placements) this.#placement(category, provider);
   }
@@ -61,6 +77,10 @@ export class Vocabulary {
 
   categoryOf(placement: number): number {
     return this.#categoryOf[placement] as number;
+  }
+
+  roleOf(placement: number): number {
+    return this.#roleOf[placement] as number;
   }
 
   providerOf(placement: number): number {
@@ -88,9 +108,11 @@ export class Vocabulary {
     }
     const known = of[category];
     if (known) return known;
-    const placement = { number: this.#placements.length, category, provider };
+    const role = roleNumber(this.#roles(categoryAt(category), this.providers.word(provider)));
+    const placement = { number: this.#placements.length, category, role, provider };
     this.#placements.push(placement);
     this.#categoryOf.push(category);
+    this.#roleOf.push(role);
     this.#providerOf.push(provider);
     of[category] = placement;
     return placement;

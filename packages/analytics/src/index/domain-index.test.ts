@@ -3,11 +3,11 @@ import { it } from 'node:test';
 import { CATEGORIES } from '@strata/detect';
 import { holds } from '../../../../tests/support/property.ts';
 import type { Build } from '../columns/builds.ts';
-import { LEVELS } from '../columns/terms.ts';
+import { LEVELS, Vocabulary } from '../columns/terms.ts';
 import { categorySize } from '../questions/providers.ts';
 import { checkIndex } from '../test/check-index.ts';
 import { indexOf, plainDomain, using } from '../test/firms.ts';
-import { manyDomains, PROVIDERS, type Step, steps, takeStep } from '../test/random-domains.ts';
+import { manyDomains, PROVIDERS, roleOf, type Step, steps, takeStep } from '../test/random-domains.ts';
 import { DomainIndex, type IndexedDomain } from './domain-index.ts';
 import { IndexBuilder } from './index-builder.ts';
 
@@ -78,7 +78,7 @@ const showing = (id: number, version: string | null) =>
 
 it('the index is correct after each step, and returns what a put touched: providers, categories and new builds', () =>
   holds(25, [steps({ domains: 6, max: 12 })], (all) => {
-    const index = new DomainIndex();
+    const index = new DomainIndex({ vocabulary: new Vocabulary([], [], roleOf) });
     const known = new Map<number, IndexedDomain>();
     for (const step of all) {
       const before = known.get(step.kind === 'put' ? step.domain.id : step.id);
@@ -98,7 +98,7 @@ it('the index is correct after each step, and returns what a put touched: provid
   }));
 it('the index is right after many steps over many domains', () =>
   holds(10, [steps({ domains: 80, max: 400 })], (all) => {
-    const index = new DomainIndex();
+    const index = new DomainIndex({ vocabulary: new Vocabulary([], [], roleOf) });
     const known = new Map<number, IndexedDomain>();
     for (const step of all) {
       takeStep(index, step);
@@ -109,7 +109,7 @@ it('the index is right after many steps over many domains', () =>
 it('the index built at once is right, and goes on being right', () =>
   holds(15, [manyDomains(80)], (domains) => {
     const half = domains.length >> 1;
-    const builder = new IndexBuilder();
+    const builder = new IndexBuilder(roleOf);
     for (const domain of domains.slice(0, half)) builder.put(domain);
     const index = builder.build({ seq: 7, scanId: 9 });
     assert.deepEqual(index.position, { seq: 7, scanId: 9 });

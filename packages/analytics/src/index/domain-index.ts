@@ -77,12 +77,12 @@ export class DomainIndex {
   position: IndexPosition = { seq: 0, scanId: 0 };
 
   /** Computes sets and counts from the columns of a snapshot: derived data is not stored. */
-  constructor(parts?: IndexParts) {
-    this.names = parts?.names ?? new NameTable();
-    this.columns = parts?.columns ?? new DomainColumns();
-    this.vocabulary = parts?.vocabulary ?? new Vocabulary();
-    this.builds = parts?.builds ?? new Builds();
-    this.history = parts?.history ?? new ChangeHistory();
+  constructor(parts: Partial<IndexParts> = {}) {
+    this.names = parts.names ?? new NameTable();
+    this.columns = parts.columns ?? new DomainColumns();
+    this.vocabulary = parts.vocabulary ?? new Vocabulary();
+    this.builds = parts.builds ?? new Builds();
+    this.history = parts.history ?? new ChangeHistory();
     this.sets = TermSets.of(this.vocabulary, this.names, this.columns);
     this.builds.fill(this.names, this.columns);
     this.grams = NameGrams.of(this.names);

@@ -1,4 +1,5 @@
 // Builds an index from all data at once: columns first, then all sets in one pass.
+import type { RoleOf } from '@strata/detect';
 import { Builds } from '../columns/builds.ts';
 import { DomainColumns } from '../columns/domain-columns.ts';
 import { NameTable } from '../columns/name-table.ts';
@@ -7,13 +8,18 @@ import { ChangeHistory } from '../history/change-history.ts';
 import { DomainIndex, factsOf, type IndexedDomain, type IndexPosition, packServices } from './domain-index.ts';
 
 export class IndexBuilder {
-  readonly #parts = {
-    names: new NameTable(),
-    columns: new DomainColumns(),
-    vocabulary: new Vocabulary(),
-    builds: new Builds(),
-  };
+  readonly #parts;
   readonly history = new ChangeHistory();
+
+  /** `roleOf`: the rulebook's. */
+  constructor(roleOf?: RoleOf) {
+    this.#parts = {
+      names: new NameTable(),
+      columns: new DomainColumns(),
+      vocabulary: new Vocabulary([], [], roleOf),
+      builds: new Builds(),
+    };
+  }
 
   /** Each domain once. */
   put(domain: IndexedDomain): void {

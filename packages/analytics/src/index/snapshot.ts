@@ -1,5 +1,5 @@
 // The serialised index, for a fast start: columns and history. Derived data is computed after reading.
-import { CATEGORIES, HOLDERS, POSTURE_FLAGS, SECTORS } from '@strata/detect';
+import { CATEGORIES, HOLDERS, POSTURE_FLAGS, type RoleOf, SECTORS } from '@strata/detect';
 import { Builds, type BuildWord } from '../columns/builds.ts';
 import { DomainColumns } from '../columns/domain-columns.ts';
 import { NameTable } from '../columns/name-table.ts';
@@ -9,7 +9,7 @@ import { DomainIndex, type IndexPosition } from './domain-index.ts';
 import { checkColumns, type SnapshotColumns } from './snapshot-columns.ts';
 
 /** Incremented with every change of the format or of the stored form of a score. */
-export const SNAPSHOT_VERSION = 5;
+export const SNAPSHOT_VERSION = 6;
 
 /**
  * The lists whose indexes are stored instead of their strings: with different lists the same numbers would change
@@ -68,10 +68,10 @@ export function encodeSnapshot(index: DomainIndex, storeId: string): Uint8Array 
 }
 
 /**
- * The index of a snapshot; undefined for another version or another store. Throws for truncated or inconsistent bytes. The
+ * The index of a snapshot, with the roles of the present rulebook; undefined for another version or another store. Throws for truncated or inconsistent bytes. The
  * caller verifies a checksum against alterations.
  */
-export function decodeSnapshot(bytes: Uint8Array, storeId: string): DomainIndex | undefined {
+export function decodeSnapshot(bytes: Uint8Array, storeId: string, roleOf?: RoleOf): DomainIndex | undefined {
   if (bytes.length < 4) throw new Error('the snapshot is truncated');
   const length = new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as Header;
@@ -82,7 +82,7 @@ export function decodeSnapshot(bytes: Uint8Array, storeId: string): DomainIndex 
   const index = new DomainIndex({
     names: new NameTable(columns),
     columns: new DomainColumns(columns),
-    vocabulary: new Vocabulary(providers, placements),
+    vocabulary: new Vocabulary(providers, placements, roleOf),
     builds: new Builds(builds),
     history: new ChangeHistory({ columns, lists }),
   });

@@ -1,5 +1,5 @@
 // The inverted index: for every term the set of domains that have it.
-import { CATEGORIES, POSTURE_FLAGS, SECTORS } from '@strata/detect';
+import { CATEGORIES, POSTURE_FLAGS, ROLE_LIST, SECTORS } from '@strata/detect';
 import {
   type DomainColumns,
   type DomainFacts,
@@ -32,6 +32,7 @@ export class TermSets {
   /** Domains whose service at the placement has medium or low confidence: two sets per placement, with few domains. */
   #weaker: Sets = [];
   #categories: Sets = [];
+  #roles: Sets = [];
   #levels: Sets = [];
   #categoryLevels: Sets = [];
   #states: Sets = [];
@@ -52,6 +53,7 @@ export class TermSets {
       weaker: terms.next(placements * 2),
       providers: terms.next(vocabulary.providers.size),
       categories: terms.next(CATEGORIES.length),
+      roles: terms.next(ROLE_LIST.length),
       levels: terms.next(LEVELS.length),
       categoryLevels: terms.next(CATEGORIES.length * LEVELS.length),
       states: terms.next(STATES.length),
@@ -60,7 +62,7 @@ export class TermSets {
       flags: terms.next(POSTURE_FLAGS.length),
     };
     const { state, sector, score, posture } = columns.arrays(names.limit);
-    const { weaker, providers, categories, levels, categoryLevels, states, sectors, scores, flags } = at;
+    const { weaker, providers, categories, roles, levels, categoryLevels, states, sectors, scores, flags } = at;
     const all = buildSets(terms.end, names.limit, (visit) => {
       names.each((domain) => {
         const { pool, from, to } = columns.servicesIn(domain);
@@ -72,6 +74,7 @@ export class TermSets {
           if (level > 0) visit(weaker + placement * 2 + level - 1, domain);
           visit(providers + vocabulary.providerOf(placement), domain);
           visit(categories + vocabulary.categoryOf(placement), domain);
+          visit(roles + vocabulary.roleOf(placement), domain);
           visit(levels + level, domain);
           visit(categoryLevels + vocabulary.categoryOf(placement) * LEVELS.length + level, domain);
         }
@@ -87,7 +90,8 @@ export class TermSets {
     sets.#placements = all.slice(0, weaker);
     sets.#weaker = all.slice(weaker, providers);
     sets.#providers = all.slice(providers, categories);
-    sets.#categories = all.slice(categories, levels);
+    sets.#categories = all.slice(categories, roles);
+    sets.#roles = all.slice(roles, levels);
     sets.#levels = all.slice(levels, categoryLevels);
     sets.#categoryLevels = all.slice(categoryLevels, states);
     sets.#states = all.slice(states, sectors);
@@ -99,6 +103,7 @@ export class TermSets {
 
   provider = (provider: number): DomainSet => this.#providers[provider] ?? EMPTY;
   category = (category: number): DomainSet => this.#categories[category] ?? EMPTY;
+  role = (role: number): DomainSet => this.#roles[role] ?? EMPTY;
   state = (state: number): DomainSet => this.#states[state] ?? EMPTY;
   sector = (sector: number): DomainSet => this.#sectors[sector] ?? EMPTY;
   flag = (flag: number): DomainSet => this.#flags[flag] ?? EMPTY;
@@ -130,6 +135,7 @@ export class TermSets {
       at(this.#placements, placement).add(domain);
       at(this.#providers, this.#vocabulary.providerOf(placement)).add(domain);
       at(this.#categories, this.#vocabulary.categoryOf(placement)).add(domain);
+      at(this.#roles, this.#vocabulary.roleOf(placement)).add(domain);
       at(this.#levels, level).add(domain);
       at(this.#categoryLevels, this.#vocabulary.categoryOf(placement) * LEVELS.length + level).add(domain);
       if (level > 0) at(this.#weaker, placement * 2 + level - 1).add(domain);
@@ -155,6 +161,7 @@ export class TermSets {
     moveBetween(domain, old.providers, now.providers, (n) => at(this.#providers, n));
     moveBetween(domain, old.placements, now.placements, (n) => at(this.#placements, n));
     moveBetween(domain, old.categories, now.categories, (n) => at(this.#categories, n));
+    moveBetween(domain, old.roles, now.roles, (n) => at(this.#roles, n));
     moveBetween(domain, old.levels, now.levels, (n) => at(this.#levels, n));
     moveBetween(domain, old.categoryLevels, now.categoryLevels, (n) => at(this.#categoryLevels, n));
     moveBetween(domain, old.weaker, now.weaker, (n) => at(this.#weaker, n));
@@ -185,6 +192,7 @@ export class TermSets {
       providers: [] as number[],
       placements: [] as number[],
       categories: [] as number[],
+      roles: [] as number[],
       levels: [] as number[],
       categoryLevels: [] as number[],
       weaker: [] as number[],
@@ -196,6 +204,7 @@ export class TermSets {
       terms.placements.push(placement.number);
       if (!terms.providers.includes(placement.provider)) terms.providers.push(placement.provider);
       if (!terms.categories.includes(placement.category)) terms.categories.push(placement.category);
+      if (!terms.roles.includes(placement.role)) terms.roles.push(placement.role);
       if (!terms.levels.includes(level)) terms.levels.push(level);
       const categoryLevel = placement.category * LEVELS.length + level;
       if (!terms.categoryLevels.includes(categoryLevel)) terms.categoryLevels.push(categoryLevel);

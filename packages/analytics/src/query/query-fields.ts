@@ -6,6 +6,7 @@ import {
   gradeOf,
   POSTURE_FLAGS,
   type PostureFlag,
+  ROLE_LIST,
   SECTORS,
 } from '@strata/detect';
 import { LEVELS, LIVE, MAX_SCORE, STATES, stateNumber } from '../columns/terms.ts';
@@ -36,6 +37,7 @@ export const QUERY_FIELDS: Readonly<Record<string, Read>> = {
     ]),
   ),
   category: oneOf('category', CATEGORIES),
+  role: oneOf('role', ROLE_LIST),
   sector: oneOf('sector', SECTORS),
   state: (value, names) => {
     const words = valuesOf(value, [...STATES, 'live'], names);

@@ -8,7 +8,7 @@ import { DAY_MS } from '../history/daily-series.ts';
 import type { IndexedDomain } from '../index/domain-index.ts';
 import { DomainSet } from '../sets/domain-set.ts';
 import { indexOf, plainDomain } from '../test/firms.ts';
-import { manyDomains, PROVIDERS } from '../test/random-domains.ts';
+import { manyDomains, PROVIDERS, roleOf } from '../test/random-domains.ts';
 import { evaluateQuery } from './evaluate-query.ts';
 import { QueryError, type QueryNames } from './query.ts';
 import { QUERY_FIELDS } from './query-fields.ts';
@@ -51,6 +51,7 @@ const CONDITIONS: Readonly<Record<string, Matches>> = {
   'tld:(uk OR c*)': ({ name }) => /\.(?:uk|c[^.]*)$/.test(name),
   'provider:(acme OR c*)': ({ services }) => services.some(([, id]) => id === 'acme' || id === 'cirrus'),
   'email:delta': ({ services }) => services.some(([category, id]) => category === 'email' && id === 'delta'),
+  'role:dmarc_reports': ({ services }) => services.some(([of, id]) => roleOf(of, id) === 'dmarc_reports'),
   'sector:unknown': ({ sector }) => ['unknown', 'a-sector-of-tomorrow'].includes(sector),
   'state:live': ({ state }) => state === 'active' || state === 'parked',
   'score:[30 TO 70]': ({ score }) => score !== null && score >= 30 && score <= 70,

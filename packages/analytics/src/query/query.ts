@@ -17,7 +17,7 @@ export type Condition =
   /** Time of the last scan in milliseconds since the epoch, both ends included. */
   | { readonly kind: 'scanned'; readonly from: number; readonly to: number };
 
-export type IndexedTerm = 'category' | 'state' | 'sector' | 'level' | 'flag' | 'score';
+export type IndexedTerm = 'category' | 'role' | 'state' | 'sector' | 'level' | 'flag' | 'score';
 
 /** A value as written. */
 export interface QueryValue {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { CATEGORIES, HOLDERS } from '@strata/detect';
+import { CATEGORIES, HOLDERS, ROLE_LIST, ROLES } from '@strata/detect';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import type { IndexedDomain } from '../index/domain-index.ts';
 import { firmProviders, indexOf, plainDomains, using } from '../test/firms.ts';
-import { manyDomains, ownerOf } from '../test/random-domains.ts';
-import { herfindahl, type Market, market, markets } from './concentration.ts';
+import { manyDomains, ownerOf, roleOf } from '../test/random-domains.ts';
+import { herfindahl, type Market, market, markets, roleMarkets } from './concentration.ts';
 
 const isClose = (a: number | null, b: number | null) =>
   a === null || b === null ? assert.equal(a, b) : assert.ok(Math.abs(a - b) < 1e-6, `${a} is not ${b}`);
@@ -19,19 +19,22 @@ function hhiOf(firms: ReadonlyMap<string, number>, selfHosted: number): number |
 }
 
 function expectMarket(found: Market, domains: readonly IndexedDomain[], includeParked: boolean): void {
-  const { category } = found;
+  const { category, role } = found;
   const within = domains.filter(({ state }) => state === 'active' || (includeParked && state === 'parked'));
   const weights = new Map<string, number>();
   const users = new Map<string, number>();
   const held = { provider: 0, self: 0, unknown: 0, unmeasured: 0, nobody: 0 };
   for (const domain of within) {
-    const firms = firmProviders(domain, category);
+    const ofCategory = firmProviders(domain, category);
+    const firms = role === null ? ofCategory : ofCategory.filter((each) => roleOf(category, each) === role);
     for (const firm of firms) {
       weights.set(firm, (weights.get(firm) ?? 0) + 1 / firms.length);
       users.set(firm, (users.get(firm) ?? 0) + 1);
     }
     const holder = HOLDERS[(domain.holders >>> (CATEGORIES.indexOf(category) * 3)) & 7] ?? 'unmeasured';
-    held[firms.length > 0 ? 'provider' : holder === 'provider' ? 'unmeasured' : holder] += 1;
+    const measured = holder === 'provider' ? 'unmeasured' : holder;
+    const isOther = ofCategory.length > 0 || (role !== null && role !== ROLES[category] && measured !== 'unmeasured');
+    held[firms.length > 0 ? 'provider' : isOther ? 'nobody' : measured] += 1;
   }
   const denominator = held.provider + held.self;
   const { provider: attributed, self: selfHosted, unknown, unmeasured } = held;
@@ -59,7 +62,9 @@ function expectMarket(found: Market, domains: readonly IndexedDomain[], includeP
 it('a market is counted as a walk over all domains counts it', () =>
   holds(40, [manyDomains(80), fc.boolean()], (domains, includeParked) => {
     const all = markets(indexOf(domains), { includeParked, ownerOf });
-    for (const found of all) expectMarket(found, domains, includeParked);
+    const byRole = roleMarkets(indexOf(domains), { includeParked, ownerOf });
+    for (const found of [...all, ...byRole]) expectMarket(found, domains, includeParked);
+    assert.equal(new Set(byRole.map(({ role }) => role)).size, ROLE_LIST.length);
     const categories = Array.from(all, ({ category }) => category);
     assert.deepEqual(categories, [...CATEGORIES]);
   }));
@@ -79,7 +84,6 @@ it('a market has no band below 200 domains, nor with less than half attributed',
   const few = 'insufficient_data';
   assert.deepEqual([band(199, 0), band(200, 0), band(100, 100), band(100, 101)], [few, 'high', 'high', few]);
 });
-
 it('the index of concentration worked out by hand', () => {
   const hhi = (weights: number[], selfHosted = 0) =>
     herfindahl(weights, { denominator: weights.reduce((sum, weight) => sum + weight, selfHosted), selfHosted });

@@ -1,7 +1,8 @@
-// Market shares and concentration of a category. docs/metrics.md has the sources.
-import { CATEGORIES, type Category, HOLDERS } from '@strata/detect';
-import { categoryNumber, stateNumber } from '../columns/terms.ts';
+// Market shares and concentration of a category or a role. docs/metrics.md has the sources.
+import { CATEGORIES, type Category, HOLDERS, ROLE_FACTS, ROLE_LIST, type Role } from '@strata/detect';
+import { categoryNumber, roleNumber, stateNumber } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
+import type { MarketCounts } from '../index/market-counts.ts';
 import type { Population } from './population.ts';
 
 /**
@@ -16,7 +17,7 @@ const MIN_ATTRIBUTED = 0.5;
 
 export interface MarketProvider {
   readonly provider: string;
-  /** Domains that use it in the category with high or medium confidence. */
+  /** Domains that use it in the market with high or medium confidence. */
   readonly domains: number;
   /** The same, where a domain with k such providers counts 1/k for each. */
   readonly weight: number;
@@ -26,6 +27,8 @@ export interface MarketProvider {
 
 export interface Market {
   readonly category: Category;
+  /** Null for all roles of the category. */
+  readonly role: Role | null;
   /** Domains whose role has a holder: attributed, self-hosted and unknown. */
   readonly domains: number;
   readonly attributed: number;
@@ -47,26 +50,39 @@ export interface Market {
   readonly providers: readonly MarketProvider[];
 }
 
+export interface RoleMarket extends Market {
+  readonly role: Role;
+}
+
 export interface MarketOptions {
   readonly includeParked?: boolean;
   /** The owner of a brand. */
   readonly ownerOf: (provider: string) => string;
 }
 
-export function market(
+/** The market of a category: all of its roles. */
+export function market(population: Population, category: Category, options: MarketOptions): Market {
+  return marketOf(population, { category, role: null }, options);
+}
+
+export function roleMarket(population: Population, role: Role, options: MarketOptions): RoleMarket {
+  return { ...marketOf(population, { category: ROLE_FACTS[role].category, role }, options), role };
+}
+
+function marketOf(
   population: Population,
-  category: Category,
+  { category, role }: Pick<Market, 'category' | 'role'>,
   { includeParked = false, ownerOf }: MarketOptions,
 ): Market {
-  const number = categoryNumber(category);
+  const number = role === null ? categoryNumber(category) : roleNumber(role);
+  const counts = role === null ? population.tallies.categories : population.tallies.roles;
   const states = includeParked ? [stateNumber('active'), stateNumber('parked')] : [stateNumber('active')];
-  const held = (holder: (typeof HOLDERS)[number]) =>
-    population.tallies.holders(number, HOLDERS.indexOf(holder), states);
+  const held = (holder: (typeof HOLDERS)[number]) => counts.holders(number, HOLDERS.indexOf(holder), states);
   const attributed = held('provider');
   const selfHosted = held('self');
   const unknown = held('unknown');
   const denominator = attributed + selfHosted;
-  const providers = marketProviders(population, number, { states, denominator });
+  const providers = marketProviders(population, { number, role, counts }, { states, denominator });
   const domains = denominator + unknown;
   const hhi = herfindahl(
     providers.map(({ weight }) => weight),
@@ -76,6 +92,7 @@ export function market(
   const isEnough = domains >= MIN_DOMAINS && attributed / domains >= MIN_ATTRIBUTED;
   return {
     category,
+    role,
     domains,
     attributed,
     selfHosted,
@@ -93,6 +110,10 @@ export function market(
 
 export function markets(population: Population, options: MarketOptions): Market[] {
   return CATEGORIES.map((category) => market(population, category, options));
+}
+
+export function roleMarkets(population: Population, options: MarketOptions): RoleMarket[] {
+  return ROLE_LIST.map((role) => roleMarket(population, role, options));
 }
 
 /**
@@ -115,13 +136,13 @@ export function bandOf(hhi: number): Band {
 
 function marketProviders(
   population: Population,
-  category: number,
+  { number, role, counts }: { readonly number: number; readonly role: Role | null; readonly counts: MarketCounts },
   { states, denominator }: { readonly states: readonly number[]; readonly denominator: number },
 ): MarketProvider[] {
   const providers: MarketProvider[] = [];
   for (const placement of population.vocabulary.placements) {
-    if (placement.category !== category) continue;
-    const { domains, weight } = population.tallies.users(placement.number, states);
+    if ((role === null ? placement.category : placement.role) !== number) continue;
+    const { domains, weight } = counts.users(placement.number, states);
     if (domains === 0) continue;
     const provider = population.vocabulary.providers.word(placement.provider);
     providers.push({ provider, domains, weight, share: weight / denominator });

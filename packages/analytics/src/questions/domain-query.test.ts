@@ -31,7 +31,6 @@ it('pages in any order have each domain once, whatever their size', () => {
     assert.deepEqual(found, ids);
   });
 });
-
 it('facets count the domains of every value, most first', () =>
   holds(30, [manyDomains(60)], (domains) => {
     const index = indexOf(domains);

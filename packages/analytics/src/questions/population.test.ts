@@ -22,7 +22,6 @@ const aggregatesOf = (of: Population) => ({
     supplyChain(of, each, { ownerOf, limit: 9 }),
   ]),
 });
-
 it('aggregates of a part of an index are those of an index of that part', () =>
   holds(25, [manyDomains(120), fc.integer({ min: 1, max: 4 })], (domains, every) => {
     const part = domains.filter(({ id }) => id % every === 0);

@@ -1,13 +1,15 @@
 // Providers compared with each other: the leaders, supply chains and co-adoption.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import type { Category } from '@strata/detect';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import { compareText } from '../compare-text.ts';
 import { dayOf } from '../history/daily-series.ts';
+import type { IndexedDomain } from '../index/domain-index.ts';
 import { firmProviders, indexOf, plainDomains, usersOf, using } from '../test/firms.ts';
 import { changes, DAYS, FIRST_DAY } from '../test/random-changes.ts';
-import { manyDomains, ownerOf, PROVIDERS } from '../test/random-domains.ts';
+import { manyDomains, ownerOf, PROVIDERS, roleOf } from '../test/random-domains.ts';
 import { coAdoption } from './co-adoption.ts';
 import { MIN_SUPPORT } from './neighbours.ts';
 import { categoriesOf, leaders, providersInUse, rankOf } from './providers.ts';
@@ -53,7 +55,11 @@ it('the supply chain names dependents, markets, sole sources and neighbours as a
       const chain = supplyChain(index, provider, { ownerOf, limit });
       const own = usersOf(domains, provider);
       const isSole = (firms: readonly string[]) => firms.length === 1 && firms[0] === provider;
-      const sole = own.filter((each) => each.services.some(([category]) => isSole(firmProviders(each, category))));
+      const firmsIn = (each: IndexedDomain, category: Category) => {
+        const isSame = (other: string) => roleOf(category, other) === roleOf(category, provider);
+        return firmProviders(each, category).filter(isSame);
+      };
+      const sole = own.filter((each) => each.services.some(([category]) => isSole(firmsIn(each, category))));
       assert.equal(chain.soleSourceDomains, sole.length);
       const expected = otherOwnersThan(provider)
         .map((other) => ({ provider: other, domains: usersOf(own, other).length }))

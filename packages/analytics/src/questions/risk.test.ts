@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { CATEGORIES, type Category, type Finding, type Posture, type PostureFactor } from '@strata/detect';
+import { type Finding, type Posture, type PostureFactor, ROLE_LIST, type Role } from '@strata/detect';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import { ownerOf, PROVIDERS } from '../test/random-domains.ts';
@@ -18,7 +18,7 @@ const posture = (...texts: readonly string[]): Posture => {
   return { factors } as unknown as Posture;
 };
 
-const service = (category: Category, provider: string, isFirm = true) => ({ category, provider, isFirm });
+const service = (role: Role, provider: string, isFirm = true) => ({ role, provider, isFirm });
 const factorsOf = (profile: ReturnType<typeof assessRisk>) =>
   profile.security.factors.concat(profile.vendorConcentration.factors);
 
@@ -33,7 +33,7 @@ const PARTS: Readonly<Record<string, readonly Factor[]>> = {
   web_encryption: ['tls'],
   dns_integrity: ['dnssec', 'caa'],
 };
-const CRITICAL: readonly Category[] = ['dns', 'email', 'email_security', 'hosting', 'cdn'];
+const CRITICAL: readonly Role[] = ['dns', 'mailbox', 'gateway', 'forwarding', 'origin', 'edge'];
 
 function risksByHand({ posture: { factors }, services, exposure, hhiOf }: RiskInput): Record<string, number | null> {
   const risks: Record<string, number | null> = {};
@@ -44,15 +44,15 @@ function risksByHand({ posture: { factors }, services, exposure, hhiOf }: RiskIn
     risks[name] = possible === 0 ? null : (100 * missed) / possible;
   }
   const firm = services.filter(({ isFirm }) => isFirm);
-  const operators = new Set(firm.filter(({ category }) => category === 'dns').map(({ provider }) => ownerOf(provider)));
+  const operators = new Set(firm.filter(({ role }) => role === 'dns').map(({ provider }) => ownerOf(provider)));
   risks.dns_redundancy = operators.size === 0 ? null : operators.size === 1 ? 60 : 0;
-  const critical = firm.filter(({ category }) => CRITICAL.includes(category));
-  const categories = [...new Set(critical.map(({ category }) => category))];
+  const critical = firm.filter(({ role }) => CRITICAL.includes(role));
+  const roles = [...new Set(critical.map(({ role }) => role))];
   const heldBy = (owner: string) =>
-    new Set(critical.filter(({ provider }) => ownerOf(provider) === owner).map(({ category }) => category)).size;
+    new Set(critical.filter(({ provider }) => ownerOf(provider) === owner).map(({ role }) => role)).size;
   const max = Math.max(...PROVIDERS.map(heldBy));
-  risks.single_owner = categories.length < 2 ? null : (100 * (max - 1)) / (categories.length - 1);
-  const known = categories.flatMap((category) => hhiOf(category) ?? []);
+  risks.single_owner = roles.length < 2 ? null : (100 * (max - 1)) / (roles.length - 1);
+  const known = roles.flatMap((role) => hhiOf(role) ?? []);
   const mean = known.reduce((sum, hhi) => sum + hhi, 0) / known.length;
   risks.market_concentration = known.length === 0 ? null : Math.min(100, mean / 50);
   risks.known_vulnerabilities = exposureByHand(exposure);
@@ -71,18 +71,18 @@ const counts = { exploited: fc.nat(1), critical: fc.nat(1), high: fc.nat(1), oth
 const inputs: fc.Arbitrary<RiskInput> = fc
   .record({
     factors: fc.array(fc.tuple(finding, fc.nat(30), fc.nat(30)), exactly(FACTORS.length)),
-    services: fc.array(fc.tuple(fc.constantFrom(...CATEGORIES), fc.constantFrom(...PROVIDERS), fc.boolean()), {
+    services: fc.array(fc.tuple(fc.constantFrom(...ROLE_LIST), fc.constantFrom(...PROVIDERS), fc.boolean()), {
       maxLength: 12,
     }),
     exposure: fc.option(fc.record({ hasProduct: fc.boolean(), ...counts, possiblyExploited: fc.nat(1) })),
-    hhis: fc.array(fc.option(fc.nat(10_000)), exactly(CATEGORIES.length)),
+    hhis: fc.array(fc.option(fc.nat(10_000)), exactly(ROLE_LIST.length)),
   })
   .map(({ factors, services, exposure, hhis }) => ({
     posture: posture(...factors.map(([found, points, more], i) => `${FACTORS[i]} ${found} ${points} ${points + more}`)),
     services: services.map((each) => service(...each)),
     ownerOf,
     exposure,
-    hhiOf: (category) => hhis[CATEGORIES.indexOf(category)] ?? null,
+    hhiOf: (role) => hhis[ROLE_LIST.indexOf(role)] ?? null,
   }));
 
 it('the risk of a domain is the weighted mean of the factors that could be measured, each by its definition', () =>
@@ -111,13 +111,13 @@ it('the risk of a domain is the weighted mean of the factors that could be measu
   }));
 // Dns and email depend on one owner each; a weak opinion is no second operator, and cirrus and delta are one firm.
 it('the risk of a domain is as worked out by hand', () => {
-  const firms = [service('dns', 'acme'), service('email', 'cirrus'), service('cdn', 'delta')];
+  const firms = [service('dns', 'acme'), service('mailbox', 'cirrus'), service('edge', 'delta')];
   const unmeasured = ['dnssec unmeasured 0 10', 'caa unmeasured 0 5'];
   const profile = assessRisk({
     posture: posture('spf pass 25 25', 'dmarc fail 0 45', 'tls pass 10 10', ...unmeasured),
     services: [...firms, service('dns', 'ember', false)],
     ...{ ownerOf, exposure: null },
-    hhiOf: (category) => (category === 'email' ? 2_000 : category === 'dns' ? 3_000 : null),
+    hhiOf: (role) => (role === 'mailbox' ? 2_000 : role === 'dns' ? 3_000 : null),
   });
   const { security, vendorConcentration } = profile;
   assert.deepEqual([security.score, security.level], [43, 'medium']); // 16 / 0.37

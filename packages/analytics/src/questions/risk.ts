@@ -1,5 +1,5 @@
 // The risk of one domain: its own security, and its dependence on few vendors. A list of factors, not only a number.
-import { type Category, EXCLUSIVE_ROLES, type Posture, ROLES } from '@strata/detect';
+import { type Posture, ROLE_FACTS, type Role } from '@strata/detect';
 
 export type RiskLevel = 'low' | 'medium' | 'high' | 'critical';
 
@@ -26,12 +26,12 @@ export interface RiskProfile extends Omit<RiskPart, 'factors'> {
 
 export interface RiskInput {
   readonly posture: Posture;
-  readonly services: readonly { readonly category: Category; readonly provider: string; readonly isFirm: boolean }[];
+  readonly services: readonly { readonly role: Role; readonly provider: string; readonly isFirm: boolean }[];
   readonly ownerOf: (provider: string) => string;
   /** Open advisories of its products; null if no advisories are loaded. */
   readonly exposure: ExposureInput | null;
-  /** HHI of a category over all domains, null if it is not reliable. */
-  readonly hhiOf: (category: Category) => number | null;
+  /** HHI of a role's market over all domains, null if it is not reliable. */
+  readonly hhiOf: (role: Role) => number | null;
 }
 
 /** Counts of advisories that affect its versions, and whether an exploited one possibly affects it. */
@@ -45,9 +45,6 @@ export interface ExposureInput {
   /** Exploited advisories of products whose version is unknown. */
   readonly possiblyExploited: number;
 }
-
-/** Roles without which a company's mail or site does not work. */
-const CRITICAL: readonly Category[] = ['dns', 'email', 'email_security', 'hosting', 'cdn'];
 
 export function assessRisk(input: RiskInput): RiskProfile {
   const security = partOf([...securityFactors(input.posture), exposureFactor(input.exposure)]);
@@ -133,9 +130,11 @@ function vendorFactors({ services, ownerOf, hhiOf }: RiskInput): RiskFactor[] {
 
 type Firm = RiskInput['services'];
 
+const isCritical = ({ role }: Firm[number]): boolean => ROLE_FACTS[role].isCritical === true;
+
 /** Two name server operators survive the outage of one (Kashaf et al., IMC 2020, on third-party dependence). */
 function redundancy(firm: Firm, ownerOf: RiskInput['ownerOf']): RiskFactor {
-  const owners = new Set(firm.filter(({ category }) => category === 'dns').map(({ provider }) => ownerOf(provider)));
+  const owners = new Set(firm.filter(({ role }) => role === 'dns').map(({ provider }) => ownerOf(provider)));
   const base = { factor: 'dns_redundancy', weight: 0.08 };
   if (owners.size === 0) return { ...base, risk: null, finding: 'No known provider serves the zone.' };
   return owners.size > 1
@@ -145,36 +144,33 @@ function redundancy(firm: Firm, ownerOf: RiskInput['ownerOf']): RiskFactor {
 
 function oneOwner(firm: Firm, ownerOf: RiskInput['ownerOf']): RiskFactor {
   const base = { factor: 'single_owner', weight: 0.14 };
-  const critical = firm.filter(({ category }) => CRITICAL.includes(category) && EXCLUSIVE_ROLES.has(ROLES[category]));
-  const categories = new Set(critical.map(({ category }) => category));
-  if (categories.size < 2)
-    return { ...base, risk: null, finding: 'Fewer than two critical roles have a known provider.' };
-  const byOwner = new Map<string, Set<Category>>();
-  for (const { provider, category } of critical) {
+  const critical = firm.filter(isCritical);
+  const roles = new Set(critical.map(({ role }) => role));
+  if (roles.size < 2) return { ...base, risk: null, finding: 'Fewer than two critical roles have a known provider.' };
+  const byOwner = new Map<string, Set<Role>>();
+  for (const { provider, role } of critical) {
     const owner = ownerOf(provider);
-    byOwner.set(owner, (byOwner.get(owner) ?? new Set()).add(category));
+    byOwner.set(owner, (byOwner.get(owner) ?? new Set()).add(role));
   }
   const [owner, held] = [...byOwner].sort(([a, x], [b, y]) => y.size - x.size || (a < b ? -1 : 1))[0] as [
     string,
-    Set<Category>,
+    Set<Role>,
   ];
-  const share = (held.size - 1) / (categories.size - 1);
+  const share = (held.size - 1) / (roles.size - 1);
   return {
     ...base,
     risk: Math.round(100 * share),
-    finding: `${owner} holds ${held.size} of ${categories.size} critical roles.`,
+    finding: `${owner} holds ${held.size} of ${roles.size} critical roles.`,
   };
 }
 
 /** In a concentrated market one outage affects many, and there are few alternatives. */
 function crowdedMarkets(firm: Firm, hhiOf: RiskInput['hhiOf']): RiskFactor {
   const base = { factor: 'market_concentration', weight: 0.08 };
-  const categories = [...new Set(firm.map(({ category }) => category))].filter((category) =>
-    CRITICAL.includes(category),
-  );
-  const known = categories.flatMap((category) => {
-    const hhi = hhiOf(category);
-    return hhi === null ? [] : [{ category, hhi }];
+  const roles = new Set(firm.filter(isCritical).map(({ role }) => role));
+  const known = [...roles].flatMap((role) => {
+    const hhi = hhiOf(role);
+    return hhi === null ? [] : [{ role, hhi }];
   });
   if (known.length === 0)
     return { ...base, risk: null, finding: 'No market of its critical roles is known well enough.' };
@@ -184,7 +180,7 @@ function crowdedMarkets(firm: Firm, hhiOf: RiskInput['hhiOf']): RiskFactor {
     ...base,
     // 1,800, where high concentration begins, is 36; 5,000, as of two equal firms, is the maximum of 100.
     risk: Math.round(Math.min(100, mean / 50)),
-    finding: `Mean HHI of its markets ${Math.round(mean)}; highest: ${worst.category}, ${Math.round(worst.hhi)}.`,
+    finding: `Mean HHI of its markets ${Math.round(mean)}; highest: ${worst.role}, ${Math.round(worst.hhi)}.`,
   };
 }
 

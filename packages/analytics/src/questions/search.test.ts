@@ -157,7 +157,6 @@ it('search puts the names around a prefix where they belong, however few are fou
     assert.deepEqual(found, [...expected], prefix);
   }
 });
-
 it('the worst scores are those of domains that exist, worst first, then by name', () => {
   const sectors = fc.option(fc.constantFrom(...SECTORS.slice(0, 4)), { nil: undefined });
   const questions = fc.record({ sector: sectors, maxScore: fc.integer({ min: 0, max: 120 }) });

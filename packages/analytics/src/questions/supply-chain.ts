@@ -1,6 +1,6 @@
 // The domains that depend on a provider: how many, in which markets, which exclusively, and their other providers.
 import { compareText } from '../compare-text.ts';
-import { type Market, type MarketOptions, markets } from './concentration.ts';
+import { type Market, type MarketOptions, markets, type RoleMarket, roleMarkets } from './concentration.ts';
 import { type Neighbour, neighboursOf } from './neighbours.ts';
 import { type Population, sizeIn } from './population.ts';
 
@@ -11,11 +11,17 @@ export interface Dependence {
   readonly share: number;
 }
 
+export interface HeldMarket<Of extends Market> {
+  readonly market: Of;
+  readonly share: number;
+}
+
 export interface SupplyChain {
   readonly dependentDomains: number;
-  /** Markets in which it has domains, with its share. */
-  readonly markets: readonly { readonly market: Market; readonly share: number }[];
-  /** Domains with a category in which it is the only provider of high or medium confidence. */
+  /** Categories and roles in which it has domains, with its share. */
+  readonly markets: readonly HeldMarket<Market>[];
+  readonly roleMarkets: readonly HeldMarket<RoleMarket>[];
+  /** Domains with a role in which it is the only provider of high or medium confidence. */
   readonly soleSourceDomains: number;
   readonly upstream: readonly Dependence[];
   readonly downstream: readonly Dependence[];
@@ -29,7 +35,7 @@ export function supplyChain(
 ): SupplyChain {
   const number = population.vocabulary.providers.find(provider);
   if (number === undefined)
-    return { dependentDomains: 0, markets: [], soleSourceDomains: 0, upstream: [], downstream: [] };
+    return { dependentDomains: 0, markets: [], roleMarkets: [], soleSourceDomains: 0, upstream: [], downstream: [] };
   const dependentDomains = sizeIn(population, population.sets.provider(number));
   const neighbours = neighboursOf(population, provider, options);
   const ranked = (shareOf: (neighbour: Neighbour) => number): Dependence[] =>
@@ -43,12 +49,17 @@ export function supplyChain(
       .slice(0, options.limit);
   return {
     dependentDomains,
-    markets: markets(population, options).flatMap((market) => {
-      const own = market.providers.find((each) => each.provider === provider);
-      return own ? [{ market, share: own.share }] : [];
-    }),
+    markets: heldBy(provider, markets(population, options)),
+    roleMarkets: heldBy(provider, roleMarkets(population, options)),
     soleSourceDomains: population.tallies.soleSource(number),
     upstream: ranked(({ domains }) => domains / dependentDomains),
     downstream: ranked(({ domains, size }) => domains / size),
   };
+}
+
+function heldBy<Of extends Market>(provider: string, all: readonly Of[]): HeldMarket<Of>[] {
+  return all.flatMap((market) => {
+    const own = market.providers.find((each) => each.provider === provider);
+    return own ? [{ market, share: own.share }] : [];
+  });
 }

@@ -1,13 +1,13 @@
 // Whether an index is right in itself: every set and every count, worked out again from the columns in the plainest way.
 import assert from 'node:assert/strict';
-import { CATEGORIES, HOLDERS, POSTURE_FLAGS, SECTORS } from '@strata/detect';
+import { CATEGORIES, HOLDERS, POSTURE_FLAGS, ROLE_FACTS, ROLE_LIST, ROLES, SECTORS } from '@strata/detect';
 import { type DomainFacts, levelOf, placementOf } from '../columns/domain-columns.ts';
 import { LEVELS, LOW, SCORES, STATES } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 import type { DomainSet } from '../sets/domain-set.ts';
 
-type Service = Readonly<Record<'category' | 'provider' | 'placement' | 'level', number>>;
+type Service = Readonly<Record<'category' | 'role' | 'provider' | 'placement' | 'level', number>>;
 interface Row {
   readonly id: number;
   readonly name: string;
@@ -27,8 +27,8 @@ function rowsOf(index: DomainIndex): Row[] {
   const rows: Row[] = [];
   index.names.each((id) => {
     const services = [...index.columns.services(id)].map((service) => {
-      const { number, category, provider } = index.vocabulary.placementAt(placementOf(service));
-      return { category, provider, placement: number, level: levelOf(service) };
+      const { number, category, role, provider } = index.vocabulary.placementAt(placementOf(service));
+      return { category, role, provider, placement: number, level: levelOf(service) };
     });
     const { pool, from, to } = index.columns.buildsIn(id);
     const builds = [...pool.subarray(from, to)];
@@ -58,6 +58,7 @@ function checkServiceSets({ sets, vocabulary }: DomainIndex, rows: readonly Row[
     expect(`placement ${number}`, sets.placement(number), ({ placement }) => placement === number);
   for (const number of CATEGORIES.keys())
     expect(`category ${number}`, sets.category(number), ({ category }) => category === number);
+  for (const number of ROLE_LIST.keys()) expect(`role ${number}`, sets.role(number), ({ role }) => role === number);
   for (const at of LEVELS.keys()) {
     const expectAt = (what: string, set: DomainSet, isSo: (service: Service) => boolean) =>
       expect(`${what} at ${at}`, set, (service) => service.level === at && isSo(service));
@@ -100,10 +101,15 @@ function checkFactTallies({ tallies }: DomainIndex, rows: readonly Row[]): void 
       for (const score of scores)
         assert.equal(tallies.score(score, [state], sector), among.filter((row) => hasScore(row, score)).length);
     }
-    for (const role of CATEGORIES.keys()) {
-      const found = inState.map((row) => holderOf(row, role));
-      for (const [number, holder] of HOLDERS.entries())
-        assert.equal(tallies.holders(role, number, [state]), found.filter((each) => each === holder).length);
+    for (const [number, holder] of HOLDERS.entries()) {
+      for (const category of CATEGORIES.keys()) {
+        const found = inState.filter((row) => holderOf(row, category) === holder);
+        assert.equal(tallies.categories.holders(category, number, [state]), found.length);
+      }
+      for (const role of ROLE_LIST.keys()) {
+        const found = inState.filter((row) => roleHolderOf(row, role) === holder);
+        assert.equal(tallies.roles.holders(role, number, [state]), found.length);
+      }
     }
   }
   assert.equal(tallies.domains([...STATES.keys()]), rows.length);
@@ -126,14 +132,25 @@ function checkBuilds(index: DomainIndex, rows: readonly Row[]): void {
   }
 }
 
-const firmIn = ({ services }: Row, category: number) =>
-  services.filter((service) => service.category === category && service.level !== LOW);
+type Kind = 'category' | 'role';
+const firmIn = ({ services }: Row, number: number, kind: Kind = 'category') =>
+  services.filter((service) => service[kind] === number && service.level !== LOW);
 
 /** The provider that a confident service names; otherwise the last scan's holder. */
-function holderOf(row: Row, role: number): (typeof HOLDERS)[number] {
-  if (firmIn(row, role).length > 0) return 'provider';
-  const holder = HOLDERS[(row.facts.holders >>> (3 * role)) & 7] ?? 'unmeasured';
+function holderOf(row: Row, category: number): (typeof HOLDERS)[number] {
+  if (firmIn(row, category).length > 0) return 'provider';
+  const holder = HOLDERS[(row.facts.holders >>> (3 * category)) & 7] ?? 'unmeasured';
   return holder === 'provider' ? 'unmeasured' : holder;
+}
+
+/** The last scan's holder is that of the main role: another role of a measured category has none. */
+function roleHolderOf(row: Row, number: number): (typeof HOLDERS)[number] {
+  if (firmIn(row, number, 'role').length > 0) return 'provider';
+  const role = ROLE_LIST[number] ?? 'dns';
+  const { category } = ROLE_FACTS[role];
+  const holder = holderOf(row, CATEGORIES.indexOf(category));
+  const isOther = holder === 'provider' || (ROLES[category] !== role && holder !== 'unmeasured');
+  return isOther ? 'nobody' : holder;
 }
 
 function checkServiceTallies({ tallies, vocabulary }: DomainIndex, rows: readonly Row[]): void {
@@ -145,16 +162,21 @@ function checkServiceTallies({ tallies, vocabulary }: DomainIndex, rows: readonl
       assert.equal(tallies.together(a, b), own.filter(uses((service) => service.provider === b)).length);
     }
     const isSole = (firm: readonly Service[]) => firm.length === 1 && firm[0]?.provider === a;
-    const sole = own.filter((row) => [...CATEGORIES.keys()].some((category) => isSole(firmIn(row, category))));
+    const sole = own.filter((row) => [...ROLE_LIST.keys()].some((role) => isSole(firmIn(row, role, 'role'))));
     assert.equal(tallies.soleSource(a), sole.length);
   }
-  for (const { number, category } of vocabulary.placements) {
+  for (const { number, category, role } of vocabulary.placements) {
     const users = rows.filter((row) => firmIn(row, category).some(({ placement }) => placement === number));
     for (const state of [STATES.indexOf('active'), STATES.indexOf('parked')]) {
       const among = users.filter(({ facts }) => facts.state === state);
-      const expected = among.reduce((sum, row) => sum + 1 / firmIn(row, category).length, 0);
-      const { domains, weight } = tallies.users(number, [state]);
-      assert.deepEqual([domains, weight.toFixed(8)], [among.length, expected.toFixed(8)], `users of ${number}`);
+      for (const [counts, market, kind] of [
+        [tallies.categories, category, 'category'],
+        [tallies.roles, role, 'role'],
+      ] as const) {
+        const expected = among.reduce((sum, row) => sum + 1 / firmIn(row, market, kind).length, 0);
+        const { domains, weight } = counts.users(number, [state]);
+        assert.deepEqual([domains, weight.toFixed(8)], [among.length, expected.toFixed(8)], `users of ${number}`);
+      }
     }
   }
 }

@@ -1,9 +1,11 @@
 // Who uses whom, worked out from the domains themselves: the definitions of docs/metrics.md, word by word.
 import type { Category } from '@strata/detect';
+import { Vocabulary } from '../columns/terms.ts';
 import { DomainIndex, type IndexedDomain } from '../index/domain-index.ts';
+import { roleOf } from './random-domains.ts';
 
 export function indexOf(domains: readonly IndexedDomain[]): DomainIndex {
-  const index = new DomainIndex();
+  const index = new DomainIndex({ vocabulary: new Vocabulary([], [], roleOf) });
   for (const domain of domains) index.put(domain);
   return index;
 }

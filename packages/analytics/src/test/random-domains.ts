@@ -1,11 +1,14 @@
 // Domains and what happens to them, as fast-check makes them: few providers and sectors, so that they meet.
-import { CATEGORIES, HOLDERS, POSTURE_FLAGS, SECTORS } from '@strata/detect';
+import { CATEGORIES, HOLDERS, mainRoleOf, POSTURE_FLAGS, type RoleOf, SECTORS } from '@strata/detect';
 import fc from 'fast-check';
 import { type IndexedService, LEVELS, STATES } from '../columns/terms.ts';
 import type { DomainIndex, IndexedDomain } from '../index/domain-index.ts';
 import { uniqueNames } from './domain-names.ts';
 
 export const PROVIDERS = ['acme', 'borealis', 'cirrus', 'delta', 'ember', 'fjord'];
+/** Some of the providers of a category have another role. */
+export const roleOf: RoleOf = (category, provider) =>
+  category === 'email_security' && provider > 'cirrus' ? 'dmarc_reports' : mainRoleOf(category, provider);
 /** Two brands of one firm, and every other its own. */
 export const ownerOf = (provider: string): string => (provider === 'delta' ? 'cirrus' : provider);
 

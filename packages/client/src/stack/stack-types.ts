@@ -882,9 +882,10 @@ export interface StackPaths {
     path: Record<string, never>;
     query: {
       category?: Category;
+      role?: Role;
       include_parked?: 'true' | 'false';
       /**
-       * Providers of a category, by default 1,000 of one and 25 of each of all.
+       * Providers of a market, by default 1,000 of one category or role and 25 of each of all.
        */
       limit?: number;
       /**
@@ -896,6 +897,10 @@ export interface StackPaths {
       include_parked: boolean;
       method: string;
       categories: Market[];
+      /**
+       * The providers that compete: of one role each.
+       */
+      roles: RoleMarket[];
       _alpha: true;
       _notice: string;
       provenance: Provenance;
@@ -935,8 +940,14 @@ export interface StackPaths {
       hhi_by_category: {
         [k: string]: number | null;
       };
+      share_by_role: {
+        [k: string]: number;
+      };
+      hhi_by_role: {
+        [k: string]: number | null;
+      };
       /**
-       * Domains with a category in which it is the only provider of high or medium confidence.
+       * Domains with a role in which it is the only provider of high or medium confidence.
        */
       sole_source_domains: number;
       /**
@@ -1665,6 +1676,19 @@ export interface StackPaths {
           hhi: number | null;
           band: string;
         }[];
+        /**
+         * Among the providers of the same role.
+         */
+        by_role: {
+          role: Role;
+          category: Category;
+          domains: number;
+          share: number;
+          rank: number;
+          providers: number;
+          hhi: number | null;
+          band: string;
+        }[];
       };
       /**
        * Domains that started to use it, confirmed within 30 days.
@@ -2288,7 +2312,7 @@ export interface Change {
    */
   confirmed_at: string;
   category: Category;
-  role: string;
+  role: Role;
   type: 'added' | 'removed' | 'migrated' | 'reclassified';
   from: string | null;
   to: string | null;
@@ -2332,7 +2356,7 @@ export interface Customer {
    */
   confirmed_at: string;
   category: Category;
-  role: string;
+  role: Role;
   type: 'added' | 'removed' | 'migrated' | 'reclassified';
   from: string | null;
   to: string | null;
@@ -2614,9 +2638,53 @@ export interface LookupRow {
    * yes or no.
    */
   tls_trusted?: string | null;
+  /**
+   * Ids of the providers in the role forwarding with high or medium confidence, separated by semicolons.
+   */
+  forwarding?: string | null;
+  /**
+   * Ids of the providers in the role dmarc_reports with high or medium confidence, separated by semicolons.
+   */
+  dmarc_reports?: string | null;
+  /**
+   * Ids of the providers in the role waf with high or medium confidence, separated by semicolons.
+   */
+  waf?: string | null;
+  /**
+   * Ids of the providers in the role bot_protection with high or medium confidence, separated by semicolons.
+   */
+  bot_protection?: string | null;
+  /**
+   * Ids of the providers in the role site_builder with high or medium confidence, separated by semicolons.
+   */
+  site_builder?: string | null;
+  /**
+   * Ids of the providers in the role creator_platform with high or medium confidence, separated by semicolons.
+   */
+  creator_platform?: string | null;
+  /**
+   * Ids of the providers in the role careers with high or medium confidence, separated by semicolons.
+   */
+  careers?: string | null;
+  /**
+   * Ids of the providers in the role help_centre with high or medium confidence, separated by semicolons.
+   */
+  help_centre?: string | null;
+  /**
+   * Ids of the providers in the role status_page with high or medium confidence, separated by semicolons.
+   */
+  status_page?: string | null;
+  /**
+   * Ids of the providers in the role identity with high or medium confidence, separated by semicolons.
+   */
+  identity?: string | null;
 }
 export interface Market {
   category: Category;
+  /**
+   * Null for all roles of the category.
+   */
+  role: Role | null;
   /**
    * Domains with the role: attributed, self-hosted and unknown.
    */
@@ -2702,7 +2770,7 @@ export interface Migration {
    */
   confirmed_at: string;
   category: Category;
-  role: string;
+  role: Role;
   type: 'added' | 'removed' | 'migrated' | 'reclassified';
   from: string | null;
   to: string | null;
@@ -2837,6 +2905,66 @@ export interface RiskFactor {
    */
   risk: number | null;
   finding: string;
+}
+export interface RoleMarket {
+  category: Category;
+  role: Role;
+  /**
+   * Domains with the role: attributed, self-hosted and unknown.
+   */
+  domains: number;
+  /**
+   * Base of shares and HHI: attributed and self-hosted domains.
+   */
+  denominator: number;
+  attributed_share: number | null;
+  self_hosted_share: number | null;
+  unknown_share: number | null;
+  /**
+   * Domains whose role could not be measured; excluded from all other numbers.
+   */
+  unmeasured: number;
+  /**
+   * HHI by brand.
+   */
+  hhi: number | null;
+  hhi_by_owner: number | null;
+  /**
+   * `insufficient_data` below 200 domains or with less than half of them attributed.
+   */
+  band: 'unconcentrated' | 'moderate' | 'high' | 'insufficient_data';
+  /**
+   * Share of the four largest providers.
+   */
+  cr4: number | null;
+  /**
+   * 10,000 / HHI: the number of equal providers with the same concentration.
+   */
+  effective_providers: number | null;
+  /**
+   * Providers in this market.
+   */
+  total: number;
+  providers: {
+    provider: string;
+    provider_id: string;
+    owner: string;
+    domains: number;
+    share: number;
+    /**
+     * Domains gained minus domains lost in this category with any confidence, confirmed within 30 days. Null with `query`.
+     */
+    change_30d: number | null;
+  }[];
+  label: string;
+  /**
+   * One holder at a time: a change of holder is a migration.
+   */
+  is_exclusive: boolean;
+  /**
+   * Without its provider, mail or the site does not work.
+   */
+  is_critical: boolean;
 }
 /**
  * Security posture. Unmeasured factors are excluded from the denominator of the score.
@@ -3089,20 +3217,7 @@ export interface Segment {
 }
 export interface Service {
   category: Category;
-  /**
-   * The role of the provider.
-   */
-  role:
-    | 'dns'
-    | 'mailbox'
-    | 'gateway'
-    | 'sender'
-    | 'origin'
-    | 'edge'
-    | 'protection'
-    | 'verified'
-    | 'issuer'
-    | 'platform';
+  role: Role;
   provider: string;
   provider_id: string;
   confidence: 'high' | 'medium' | 'low';
@@ -3984,6 +4099,30 @@ export type Sector =
   | 'manufacturing'
   | 'other';
 /**
+ * Values of `role`.
+ */
+export type Role =
+  | 'dns'
+  | 'mailbox'
+  | 'gateway'
+  | 'sender'
+  | 'origin'
+  | 'edge'
+  | 'protection'
+  | 'verified'
+  | 'issuer'
+  | 'platform'
+  | 'forwarding'
+  | 'dmarc_reports'
+  | 'waf'
+  | 'bot_protection'
+  | 'site_builder'
+  | 'creator_platform'
+  | 'careers'
+  | 'help_centre'
+  | 'status_page'
+  | 'identity';
+/**
  * Values of `reason`.
  */
 export type Reason = 'in_range' | 'no_version' | 'no_range' | 'condition' | 'backport';
@@ -4036,6 +4175,7 @@ export type Kind =
   | 'wiki'
   | 'learning-platform'
   | 'landing-pages'
+  | 'creator-platform'
   | 'web-server'
   | 'application-server'
   | 'web-framework'

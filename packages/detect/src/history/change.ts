@@ -1,5 +1,5 @@
 // Changes of a domain's services: arrivals and departures, paired into migrations.
-import { type Category, type ConfidenceLevel, EXCLUSIVE_ROLES, type Role } from '../profile.ts';
+import { type Category, type ConfidenceLevel, EXCLUSIVE_ROLES, ROLE_FACTS, type Role } from '../profile.ts';
 import type { KnownService } from './known-service.ts';
 
 export type ChangeType = 'added' | 'removed' | 'migrated' | 'reclassified';
@@ -68,22 +68,9 @@ export function changeOf({ from, to }: Pair, type: ChangeType, now: number): Ser
     from: from?.service.provider ?? null,
     to: to?.service.provider ?? null,
     confidence,
-    importance: IMPORTANCE[role],
+    importance: ROLE_FACTS[role].importance ?? 'low',
   };
 }
-
-const IMPORTANCE: Readonly<Record<Role, Importance>> = {
-  mailbox: 'high',
-  dns: 'high',
-  origin: 'high',
-  gateway: 'medium',
-  edge: 'medium',
-  issuer: 'medium',
-  sender: 'low',
-  protection: 'low',
-  verified: 'low',
-  platform: 'low',
-};
 
 const WEIGHT: Readonly<Record<Importance, number>> = { low: 0, medium: 1, high: 2 };
 

@@ -46,7 +46,7 @@ export function intervalChanges(
 
 /** What a scan may change, as text. */
 function valuesAt(service: KnownService, scannedAt: number | null): string {
-  const { confidence, score, evidence, version, platform, status, lastObserved, firstMissed } = service;
+  const { role, confidence, score, evidence, version, platform, status, lastObserved, firstMissed } = service;
   const observed = lastObserved === scannedAt ? 'by this scan' : lastObserved;
-  return JSON.stringify([confidence, score, evidence, version, platform, status, observed, firstMissed]);
+  return JSON.stringify([role, confidence, score, evidence, version, platform, status, observed, firstMissed]);
 }

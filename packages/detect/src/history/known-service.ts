@@ -36,15 +36,14 @@ export function sourcesOf(service: { readonly evidence: readonly ServiceEvidence
 }
 
 /** What an observation states about a service. */
-export function opinionOf({ confidence, score, evidence, version, platform }: Service) {
-  return { confidence, score, evidence, version, platform };
+export function opinionOf({ role, confidence, score, evidence, version, platform }: Service) {
+  return { role, confidence, score, evidence, version, platform };
 }
 
 export function begin(service: Service, now: number, status: ServiceStatus): KnownService {
-  const { category, role, provider } = service;
+  const { category, provider } = service;
   return {
     category,
-    role,
     provider,
     ...opinionOf(service),
     status,

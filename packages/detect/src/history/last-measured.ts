@@ -3,7 +3,7 @@
 import { unpackHolders } from '../judge/holders.ts';
 import type { FactorName, Posture, PostureFactor } from '../posture/posture-type.ts';
 import { type PostureParts, scoreOf } from '../posture/score/score.ts';
-import { byRole, type Profile, ROLE_LIST, type Role } from '../profile.ts';
+import { byMainRole, byRole, type Profile, ROLE_LIST, type Role } from '../profile.ts';
 
 /** When each value that the last scan could not measure was measured: ISO 8601 by role, and by part of the posture. */
 export interface StaleValues {
@@ -56,7 +56,7 @@ export function withLastMeasured(
     profile: {
       ...profile,
       roles: byRole((role) => (roles[role] === undefined ? profile.roles : before.roles)[role]),
-      holders: byRole((role) => (roles[role] === undefined ? profile.holders : holders)[role]),
+      holders: byMainRole((role) => (roles[role] === undefined ? profile.holders : holders)[role]),
       security,
     },
     stale: { roles, security: stale },

@@ -1,7 +1,7 @@
 // What a scan changes in the history of its domain: intervals, changes, the published state and the next scan. Pure.
 import type { Evidence } from '../evidence/evidence.ts';
 import { stillParked } from '../judge/still-parked.ts';
-import { type Profile, SOURCES, type Source } from '../profile.ts';
+import { type Profile, type RoleOf, SOURCES, type Source } from '../profile.ts';
 import { type KnownRecords, planRecords, type RecordChanges } from '../records/plan-records.ts';
 import { type NewChange, newChanges } from './change.ts';
 import { type IntervalChanges, intervalChanges, type OpenInterval } from './intervals.ts';
@@ -27,6 +27,8 @@ export interface RecordOptions {
   readonly confirmAfterMs: number;
   /** Evaluates stored evidence with the current rulebook; called only if the rulebook has changed since the last scan. */
   readonly redetect?: (evidence: Evidence) => Profile;
+  /** The current roles of known services, whatever they were when they were stored. */
+  readonly roleOf?: RoleOf;
 }
 
 export interface PlanOptions extends RecordOptions {
@@ -120,7 +122,11 @@ export function planScan(known: KnownDomain, scan: ScanRecord, options: PlanOpti
   // Another process has recorded a later scan: history is never rewritten.
   if (now < (known.lastScannedAt ?? 0)) return counted;
 
-  const { open, records, lastScannedAt } = known;
+  const { records, lastScannedAt } = known;
+  const open = known.open.map((each) => ({
+    ...each,
+    role: options.roleOf?.(each.category, each.provider) ?? each.role,
+  }));
   const { previous, measuredBefore } = previousOf(known, profile, options);
   const { confirmAfterMs } = options;
   const result = reconcile(open, profile, { confirmAfterMs, measuredBefore, ...(previous ? { previous } : {}) });
@@ -141,7 +147,7 @@ export function planScan(known: KnownDomain, scan: ScanRecord, options: PlanOpti
       recordDigest: records?.observed.digest ?? known.recordDigest,
       ...schedule(known, profile, { ...options, isChanged, isWaiting: result.isPending }),
     },
-    intervals: intervalChanges(open, result, { observedAt: now, lastScannedAt }),
+    intervals: intervalChanges(known.open, result, { observedAt: now, lastScannedAt }),
     ...(records
       ? { records: planRecords(records, { at: now, lastScannedAt, isFirst: known.recordDigest === null }) }
       : {}),

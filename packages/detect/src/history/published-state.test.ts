@@ -27,7 +27,6 @@ describe('the published sector', () => {
     assert.deepEqual(published(hospital, { sector: 'unknown', summary: null }), ['health', 'page']);
     assert.deepEqual(published('<p>', health), ['unknown', null]);
   });
-
   it('stays while the page that it was read from is unavailable', () => {
     assert.deepEqual(published(undefined, health), ['health', 'page']);
     assert.deepEqual(published(undefined, { ...health, summary: '{"sectorSource":"list"}' }), ['unknown', null]);
@@ -63,20 +62,17 @@ it('what a scan could not measure keeps its last measured value and date, also i
   }
   assert.equal(last.summary, first.summary);
 });
-
 it('what a scan could not measure is unmeasured if it never was measured, or the domain has become another', () => {
   assert.equal(publish(lost)[0]?.score, null);
   const [, parked] = publish(full, { ...lost, ns: ['ns1.parker.test'] });
   assert.equal(parked?.stale, undefined);
 });
-
 it('what a scan could not measure is not judged by an earlier record if there is a new one', () => {
   const include = { txt: ['v=spf1 include:new.test -all'], spf: { 'new.test': 'servfail' as const } };
   const [, same, other] = publish(full, { ...full, mx: 'servfail' }, { ...full, ...include });
   const spf = (state: typeof same) => state?.security.factors.find(({ factor }) => factor === 'spf')?.finding;
   assert.deepEqual([spf(same), spf(other)], ['pass', 'unmeasured']);
 });
-
 it('what a scan could not measure is everything, if nothing of the domain could be resolved', () => {
   const [first] = publish(full);
   assert.ok(first);

@@ -2,7 +2,7 @@
 import { packHolders } from '../judge/holders.ts';
 import { packPosture } from '../posture/posture-flags.ts';
 import { restorePosture, type StoredPosture, shortenPosture } from '../posture/stored-posture.ts';
-import type { DomainState, Profile } from '../profile.ts';
+import { byRole, type DomainState, type Profile } from '../profile.ts';
 import type { Sector } from '../sector/sector-types.ts';
 import { type KnownService, keyOf } from './known-service.ts';
 import { type LastMeasured, type StaleValues, withLastMeasured } from './last-measured.ts';
@@ -36,7 +36,9 @@ export interface ProfileSummary
 /** Parses a stored summary. */
 export function summaryOf(text: string): ProfileSummary {
   const { security, ...summary } = JSON.parse(text) as Omit<ProfileSummary, 'security'> & { security: StoredPosture };
-  return { ...summary, security: restorePosture(security) };
+  // A summary of an earlier version lacks the roles that it did not know.
+  const roles = byRole((role) => summary.roles[role] ?? 'unmeasured');
+  return { ...summary, roles, security: restorePosture(security) };
 }
 
 /** `previous`: the result of the scan before under the present rulebook; the published one by default. */

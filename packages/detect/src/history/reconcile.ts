@@ -144,9 +144,11 @@ function reclassify(known: readonly KnownService[], previous: Profile, now: numb
   const dropped: KnownService[] = [];
   const departures: Movement[] = [];
   for (const service of known) {
-    const isKept = reclassified.delete(keyOf(service));
+    const found = reclassified.get(keyOf(service));
+    reclassified.delete(keyOf(service));
     // A service that was already missing is absent from the old evidence for that reason, not because of the rulebook.
-    if (isKept || service.status === 'ending' || !canEnd(service, previous)) open.push(service);
+    if (found) open.push({ ...service, role: found.role });
+    else if (service.status === 'ending' || !canEnd(service, previous)) open.push(service);
     else if (service.status === 'pending') dropped.push(service);
     else departures.push({ service, at: now });
   }

@@ -67,7 +67,6 @@ describe('the schedule', () => {
     assert.ok(bySchedule.longestWaitHours <= 5);
     assert.ok(bySchedule.delayMs < 0.85 * fixed.delayMs, `${bySchedule.delayMs / fixed.delayMs}`);
   });
-
   it('keeps between a quarter and twice the usual interval', () => {
     assert.equal(intervalOf(UNKNOWN, usual), USUAL);
     const after = (days: number, everyMs: number, isChanged: boolean) => {
@@ -80,14 +79,12 @@ describe('the schedule', () => {
     const often = withScan({ trackedMs: 0, changes: 100 }, { elapsedMs: DAY, isChanged: true });
     assert.equal(intervalOf(often, { ...usual, isWatched: true }), USUAL / 4, 'sooner than a watched domain');
   });
-
   it('keeps its phase if a scan was late', () => {
     const first = nextScanAt('a.com', 0, USUAL);
     assert.ok(first >= USUAL / 2 && first < 1.5 * USUAL);
     for (const late of [0, HOUR, 11 * HOUR]) assert.equal(nextScanAt('a.com', first + late, USUAL), first + USUAL);
     assert.equal(nextScanAt('a.com', first + 13 * HOUR, USUAL), first + 2 * USUAL);
   });
-
   it('forgets: what was often long ago is usual again', () => {
     let history = { trackedMs: 10 * DAY, changes: 30 };
     assert.ok(intervalOf(history, usual) < USUAL / 2);

@@ -1,21 +1,21 @@
-// The holder of each role, for counting shares: a known provider, the domain itself, an unknown party, or nobody.
+// The holder of the main role of each category, for counting shares: a known provider, the domain itself, an unknown party, or nobody.
 
 import type { Reading } from '../evidence/reading.ts';
 import { isWithin } from '../names/names.ts';
 import type { Measurement } from '../posture/posture-type.ts';
-import { byRole, HOLDERS, type Holder, ROLE_LIST, type Role, type Service } from '../profile.ts';
+import { byMainRole, HOLDERS, type Holder, MAIN_ROLES, type MainRole, type Role, type Service } from '../profile.ts';
 
-/** Five values fit in three bits and ten roles in thirty: one integer for a database or a typed array. */
+/** Five values fit in three bits and ten categories in thirty: one integer for a database or a typed array. */
 const BITS = 3;
 
 export function holdersOf(
   reading: Reading,
   services: readonly Service[],
   roles: Readonly<Record<Role, Measurement>>,
-): Readonly<Record<Role, Holder>> {
+): Readonly<Record<MainRole, Holder>> {
   // Shares count services of high and medium confidence only.
-  const isHeld = (role: Role) => services.some((service) => service.role === role && service.confidence !== 'low');
-  return byRole((role) => {
+  const isHeld = (role: MainRole) => services.some((service) => service.role === role && service.confidence !== 'low');
+  return byMainRole((role) => {
     if (isHeld(role)) return 'provider';
     if (reading.existence === 'nonexistent') return 'nobody';
     if (reading.existence === 'unmeasured') return 'unmeasured';
@@ -27,7 +27,7 @@ export function holdersOf(
   });
 }
 
-function withoutProvider(role: Role, { evidence, exchanges, mail, hasNoWeb }: Reading): Holder {
+function withoutProvider(role: MainRole, { evidence, exchanges, mail, hasNoWeb }: Reading): Holder {
   const isOwn = (host: string) => isWithin(host, evidence.domain);
   switch (role) {
     case 'dns': {
@@ -50,13 +50,13 @@ function withoutProvider(role: Role, { evidence, exchanges, mail, hasNoWeb }: Re
   }
 }
 
-/** Three bits for each role, in the order of `ROLES`. */
-export function packHolders(holders: Readonly<Record<Role, Holder>>): number {
-  return ROLE_LIST.reduce((bits, role, i) => bits | (HOLDERS.indexOf(holders[role]) << (i * BITS)), 0);
+/** Three bits for each main role, in the order of `ROLES`. */
+export function packHolders(holders: Readonly<Record<MainRole, Holder>>): number {
+  return MAIN_ROLES.reduce((bits, role, i) => bits | (HOLDERS.indexOf(holders[role]) << (i * BITS)), 0);
 }
 
 /** The inverse of `packHolders`. */
-export function unpackHolders(bits: number): Readonly<Record<Role, Holder>> {
+export function unpackHolders(bits: number): Readonly<Record<MainRole, Holder>> {
   const mask = (1 << BITS) - 1;
-  return byRole((role) => HOLDERS[(bits >>> (ROLE_LIST.indexOf(role) * BITS)) & mask] ?? 'unmeasured');
+  return byMainRole((role) => HOLDERS[(bits >>> (MAIN_ROLES.indexOf(role) * BITS)) & mask] ?? 'unmeasured');
 }

@@ -25,13 +25,13 @@ export function judgeMail(findings: readonly Finding[], reading: Reading): Pick<
     else isSenderUnsettled = true;
   };
   for (const finding of findings) {
-    const { role, provider, asSender: sender } = finding.rule;
+    const { role, category, provider, asSender: sender } = finding.rule;
     if (role === 'mailbox') {
       const holding = mailbox.get(provider);
       // A hint proves a sender and suggests a mailbox: both findings remain, each with its own strength.
       if (holding !== undefined) judged.push(finding);
       if (holding === undefined || holding === 'hint') addSender(finding, isMailboxKnown);
-    } else if (role === 'gateway' && sender && !receives(provider, findings)) {
+    } else if (category === 'email_security' && sender && !receives(provider, findings)) {
       addSender(finding, !failures.mx && !failures.dmarc);
     } else {
       judged.push(finding);
@@ -42,7 +42,9 @@ export function judgeMail(findings: readonly Finding[], reading: Reading): Pick<
 
 /** A finding other than an include shows the gateway. */
 function receives(provider: string, findings: readonly Finding[]): boolean {
-  return findings.some(({ rule }) => rule.role === 'gateway' && !rule.asSender && rule.provider === provider);
+  return findings.some(
+    ({ rule }) => rule.category === 'email_security' && !rule.asSender && rule.provider === provider,
+  );
 }
 
 function rolesOf(isMailboxUnsettled: boolean, isSenderUnsettled: boolean): ReadonlySet<Role> {
@@ -87,7 +89,7 @@ function mailboxHolders(findings: readonly Finding[], { mail, failures }: Readin
   if (candidates.length === 0) return isPolicyUnknown ? UNKNOWN_HOLDERS : NO_HOLDERS;
   const byExchange = candidates.filter(({ isPreferred }) => isPreferred);
   if (byExchange.length > 0) return { holders: holders(byExchange, 'exchange'), isUnsettled: false };
-  const isBehindGateway = findings.some(({ rule, isPreferred }) => rule.role === 'gateway' && isPreferred);
+  const isBehindGateway = findings.some(({ rule, isPreferred }) => rule.category === 'email_security' && isPreferred);
   // Behind a gateway, an exchange that is not preferred is where mail is forwarded; before the domain's own it only
   // queues.
   const shown = candidates.filter(

@@ -3,7 +3,7 @@
 import type { Reading } from '../evidence/reading.ts';
 import type { Finding } from '../match/finding.ts';
 import { FORGED_STRENGTH } from '../match/strengths.ts';
-import type { Role } from '../profile.ts';
+import type { Category } from '../profile.ts';
 import type { Channel } from '../rulebook/patterns.ts';
 
 /** Evidence that requests pass through the provider, not only that an account exists. */
@@ -17,12 +17,14 @@ const BY_ADDRESS: ReadonlySet<Channel> = new Set(['asn', 'range']);
 export function isFronted(findings: readonly Finding[]): boolean {
   return findings.some(
     ({ rule, strength }) =>
-      (rule.role === 'edge' || rule.role === 'protection') && ON_PATH.has(rule.channel) && strength > FORGED_STRENGTH,
+      (rule.category === 'cdn' || rule.category === 'security') &&
+      ON_PATH.has(rule.channel) &&
+      strength > FORGED_STRENGTH,
   );
 }
 
-/** Roles at the web address: it is in the provider's network, or in that of a provider in front. */
-const AT_ADDRESS: ReadonlySet<Role> = new Set(['edge', 'protection', 'origin']);
+/** Categories at the web address: it is in the provider's network, or in that of a provider in front. */
+const AT_ADDRESS: ReadonlySet<Category> = new Set(['cdn', 'security', 'hosting']);
 
 /** A common header, which anyone may send, is probably forged if the address is not in its provider's network. */
 export function judgeHeaders(findings: readonly Finding[], { evidence }: Reading): readonly Finding[] {
@@ -39,7 +41,7 @@ export function judgeHeaders(findings: readonly Finding[], { evidence }: Reading
 }
 
 function isDoubtful({ rule }: Finding): boolean {
-  return rule.channel === 'common-header' && rule.hasNetworks && AT_ADDRESS.has(rule.role);
+  return rule.channel === 'common-header' && rule.hasNetworks && AT_ADDRESS.has(rule.category);
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import type { Reading } from '../evidence/reading.ts';
 import type { Finding, Judgement } from '../match/finding.ts';
-import { NO_ROLES, ROLES } from '../profile.ts';
+import { NO_ROLES, ROLE_LIST } from '../profile.ts';
 import type { Channel } from '../rulebook/patterns.ts';
 import { judgeMail } from './judge-mail.ts';
 import { judgeHeaders, judgeIssuer, judgeOrigin } from './judge-web.ts';
@@ -17,9 +17,8 @@ export function judge(findings: readonly Finding[], reading: Reading): Judgement
   }
   if (mayBeParked(findings, reading)) {
     // A failed look-up leaves open whether the domain is in use: only its name servers are known.
-    const { dns: _, ...rest } = ROLES;
     const names = judgeNameServers(findings.filter(servesNames), reading);
-    return { isParked: false, findings: names, unsettled: new Set(Object.values(rest)) };
+    return { isParked: false, findings: names, unsettled: new Set(ROLE_LIST.filter((role) => role !== 'dns')) };
   }
   const live = findings.some(isOfParking) ? findings.filter((finding) => !isOfParking(finding)) : findings;
   const mail = judgeMail(judgeNameServers(live, reading), reading);

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
 import { detect } from '../detect.ts';
-import { HOLDERS, type Holder, type Profile, ROLES, type Role } from '../profile.ts';
+import { HOLDERS, type Holder, MAIN_ROLES, type MainRole, type Profile } from '../profile.ts';
 import { aliasTo, type EvidenceParts, everyRecord, evidenceOf } from '../test/evidence-of.ts';
 import { rows } from '../test/rows.ts';
 import { linesOf, noLabels, testRulebook } from '../test/rulebook-of.ts';
@@ -36,7 +36,7 @@ leaves('ns', 'dns', { ns: 'timeout' });
 leaves('soa', 'dns', { soa: 'servfail' });
 leaves('mx', 'mailbox gateway', { mx: 'servfail' });
 leaves('txt spf', 'sender verified', { txt: 'refused' });
-leaves('dmarc', 'gateway', { dmarc: 'malformed' });
+leaves('dmarc', 'dmarc_reports', { dmarc: 'malformed' });
 leaves('caa', 'issuer', { caa: 'timeout' });
 leaves('cname', 'origin edge', { www: 'timeout' }, { a: 'timeout' });
 leaves('cname', 'verified', { named: { ...noLabels, support: 'timeout' } }, { named: {} });
@@ -137,7 +137,7 @@ it('a domain that was parked is in use once everything was measured, or under ot
     assert.equal(stillParked(unseen, { ...before, ...other }), unseen);
 });
 
-const roles: readonly Role[] = Object.values(ROLES);
+const roles = MAIN_ROLES;
 /**
  * Measured completely: all labels, the networks of web and mail without a known owner, a certificate of an unknown
  * issuer.
@@ -148,7 +148,7 @@ const measured: EvidenceParts = {
 };
 const holdersOf = (parts: EvidenceParts) => detect(evidenceOf({ ...measured, ...parts }), testRulebook).holders;
 
-const table: [why: string, parts: EvidenceParts, role: Role, holder: Holder][] = [
+const table: [why: string, parts: EvidenceParts, role: MainRole, holder: Holder][] = [
   ['name servers below the domain itself', { ns: ['ns1.example.com', 'ns2.example.com'] }, 'dns', 'self'],
   ['own and foreign name servers', { ns: ['ns1.example.com', 'ns.unknown.test'] }, 'dns', 'unknown'],
   ['a name that only ends like the domain', { ns: ['ns.notexample.com'] }, 'dns', 'unknown'],
@@ -175,10 +175,9 @@ it('a name that does not exist has no holder in any role, and unmeasured ones if
   const { dns, mailbox, origin } = holdersOf(everyRecord('timeout'));
   assert.deepEqual(new Set([dns, mailbox, origin]), new Set(['unmeasured']));
 });
-
 it('holders as one integer return each holder at its index', () => {
   const each = fc.record(Object.fromEntries(roles.map((role) => [role, fc.constantFrom(...HOLDERS)])));
-  holds(100, [each as fc.Arbitrary<Record<Role, Holder>>], (given) => {
+  holds(100, [each as fc.Arbitrary<Record<MainRole, Holder>>], (given) => {
     const bits = packHolders(given);
     assert.ok(Number.isInteger(bits) && bits >= 0 && bits < 2 ** 31);
     assert.deepEqual(Object.fromEntries(roles.map((role, i) => [role, HOLDERS[(bits >>> (3 * i)) & 7]])), { ...given });

@@ -55,12 +55,12 @@ export function measureRoles(
   },
 ): Readonly<Record<Role, Measurement>> {
   const isHeld = (role: Role) => results.services.some((service) => service.role === role);
-  const isGated = results.findings.some(({ rule, isPreferred }) => rule.role === 'gateway' && isPreferred);
+  const isGated = results.findings.some(({ rule, isPreferred }) => rule.category === 'email_security' && isPreferred);
   const isHidden = isFronted(results.findings);
   return byRole((role) => {
     if (results.unsettled.has(role)) return 'unmeasured';
     if (isHeld(role)) return 'observed';
-    if (reading.existence === 'nonexistent') return 'absent';
+    if (reading.existence !== 'exists') return reading.existence === 'nonexistent' ? 'absent' : 'unmeasured';
     if (role === 'mailbox' && reading.mail === 'none') return 'absent';
     if ((role === 'mailbox' && isGated) || (role === 'origin' && isHidden)) return 'blocked';
     return measureBySources(rulebook.sourcesOf.get(role) ?? NO_SOURCES, results.sources);

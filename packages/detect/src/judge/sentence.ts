@@ -1,20 +1,8 @@
 // The reason for a service, in one sentence for people.
 
 import { cutText } from '../evidence/text.ts';
-import type { ConfidenceLevel, Role, Service, Source } from '../profile.ts';
+import { type ConfidenceLevel, ROLE_FACTS, type Service, type Source } from '../profile.ts';
 
-const CLAIM: Readonly<Record<Role, string>> = {
-  dns: 'serves the zone',
-  mailbox: 'keeps the mail',
-  gateway: 'guards the mail',
-  sender: 'may send mail for the domain',
-  origin: 'runs the site',
-  edge: 'stands between visitors and the site',
-  protection: 'filters requests to the site',
-  verified: 'has verified the domain for an account at some time',
-  issuer: 'issues the certificate',
-  platform: 'is part of the site',
-};
 const DOUBT: Readonly<Record<ConfidenceLevel, string>> = { high: '', medium: 'probably ', low: 'perhaps ' };
 const OBSERVED_IN: Readonly<Record<Source, string>> = {
   ns: 'name server',
@@ -41,7 +29,7 @@ export function sentenceOf(
 ): string {
   const pieces = evidence.slice(0, MAX_PIECES).map(({ source, value }) => `${OBSERVED_IN[source]} ${shortened(value)}`);
   const more = evidence.length - pieces.length;
-  return `${name} ${DOUBT[confidence]}${CLAIM[role]}: ${pieces.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`;
+  return `${name} ${DOUBT[confidence]}${ROLE_FACTS[role].claim}: ${pieces.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`;
 }
 
 function shortened(value: string): string {

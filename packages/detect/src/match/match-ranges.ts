@@ -2,7 +2,7 @@
 // announces them.
 
 import type { AddressEvidence } from '../evidence/evidence.ts';
-import { ROLES } from '../profile.ts';
+import type { RoleOf } from '../profile.ts';
 import type { AddressRanges } from '../ranges/address-ranges.ts';
 import { addressText, parseAddress } from '../ranges/ip-address.ts';
 import type { Rule } from '../rulebook/matchers.ts';
@@ -19,12 +19,12 @@ const NOTHING: readonly Finding[] = [];
  */
 export function matchPublished(
   { address, use }: Pick<AddressEvidence, 'address' | 'use'>,
-  { matchers, ranges }: Pick<Rulebook, 'matchers' | 'ranges'>,
+  { matchers, ranges, roleOf }: Pick<Rulebook, 'matchers' | 'ranges' | 'roleOf'>,
 ): readonly Finding[] {
   if (use !== 'web' && use !== 'www') return NOTHING;
   const listed = matchers.addresses.get(canonicalText(address));
   if (listed) return listed.map((rule) => findingOf(rule, address));
-  const range = ranges && matchRange(address, ranges);
+  const range = ranges && matchRange(address, { ranges, roleOf });
   return range ? [range] : NOTHING;
 }
 
@@ -34,20 +34,22 @@ function canonicalText(address: string): string {
   return words ? addressText(words) : address;
 }
 
-function matchRange(address: string, ranges: AddressRanges): Finding | undefined {
+function matchRange(
+  address: string,
+  { ranges, roleOf }: { readonly ranges: AddressRanges; readonly roleOf: RoleOf },
+): Finding | undefined {
   const range = ranges.find(address);
   if (!range) return undefined;
   const { provider, category, prefix } = range;
-  const role = ROLES[category];
   const rule: Rule = {
     id: `${provider}/${SOURCE_OF.range}/range:${prefix}`,
     provider,
     category,
-    role,
+    role: roleOf(category, provider),
     channel: 'range',
     source: SOURCE_OF.range,
     family: FAMILY_OF.range,
-    strength: strengthOf('range', role),
+    strength: strengthOf('range', category),
     isParking: false,
     isShared: false,
     hasNetworks: true,

@@ -76,7 +76,7 @@ function matchFront(findings: Finding[], http: HttpEvidence, matchers: Matchers)
 
 /** The wall itself, and a host that adds its own header to every response. */
 export function showsTheWall({ rule }: Finding): boolean {
-  if (rule.role === 'edge' || rule.role === 'protection') return true;
+  if (rule.category === 'cdn' || rule.category === 'security') return true;
   return rule.role === 'origin' && rule.channel === 'private-header';
 }
 

@@ -1,6 +1,6 @@
 // The strength of each kind of evidence, by channel and role; explained in docs/detection.md.
 
-import type { ConfidenceLevel, Role } from '../profile.ts';
+import { type Category, type ConfidenceLevel, type MainRole, ROLES } from '../profile.ts';
 import type { Channel } from '../rulebook/patterns.ts';
 
 /**
@@ -39,7 +39,7 @@ export const FAMILY_OF = {
 
 interface Strength {
   readonly any: number;
-  readonly roles?: Partial<Record<Role, number>>;
+  readonly roles?: Partial<Record<MainRole, number>>;
 }
 
 /** The table in docs/detection.md; a test compares the two. */
@@ -100,9 +100,10 @@ const MAX_SCORE = 0.99;
 const HIGH = 0.85;
 const MEDIUM = 0.5;
 
-export function strengthOf(channel: Channel, role: Role): number {
+/** The strength is the same for all roles of a category: that of its main role. */
+export function strengthOf(channel: Channel, category: Category): number {
   const { any, roles } = STRENGTHS[channel];
-  return roles?.[role] ?? any;
+  return roles?.[ROLES[category]] ?? any;
 }
 
 const FAMILY_BIT: Readonly<Record<Family, number>> = {

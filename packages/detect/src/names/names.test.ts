@@ -43,7 +43,6 @@ it('parseDomain refuses a lone surrogate, which no UTF-8 can carry, and a megaby
   for (const text of ['\ud800.com', `${':'.repeat(1_000_000)}x`, `${':'.repeat(1000)}x`])
     assert.equal(parseDomain(text).ok, false, text.slice(0, 40));
 });
-
 it('the date of the Public Suffix List is that of the package in use', () =>
   assert.equal(PUBLIC_SUFFIX_LIST.source, `tldts ${manifest.dependencies.tldts}`));
 it('parseDomain takes what it gives, unchanged', () =>
@@ -90,7 +89,6 @@ it('hasSameOwner compares registrable domains, by the labels that two hosts shar
     assert.deepEqual(both, [same.includes(pair), same.includes(pair)], pair);
   }
 });
-
 it('hostOfUrl reads plain URLs as the URL parser does, and leaves the rest to it', () => {
   const plain = 'https://example.com/ http://a-b_c.example.com:8080/x?y#z https://example.com https://1.2.3/';
   const odd = 'https://user@example.com/ https://user:secret@example.com/ https://victim.example:x@evil.example/';

@@ -29,7 +29,6 @@ it('parseAddress accepts of random text what the platform accepts', () => {
     assert.equal(parseAddress(given) !== null, isIPv4(given) || isIPv6(given)),
   );
 });
-
 it('parseCidr treats an address as its own prefix', () => {
   assert.deepEqual(parseCidr('192.0.2.1'), { words: [0xc0000201], length: 32 });
   assert.deepEqual(parseCidr('2001:db8::'), { words: [0x20010db8, 0, 0, 0], length: 128 });

@@ -1,6 +1,6 @@
 // The schema of the catalog. catalog/ has one entry for each provider.
 import { z } from 'zod';
-import { CATEGORIES } from '../profile.ts';
+import { CATEGORIES, ROLE_FACTS, ROLE_LIST } from '../profile.ts';
 import { addressText, parseAddress } from '../ranges/ip-address.ts';
 import { KINDS } from './kinds.ts';
 
@@ -36,6 +36,8 @@ const PublishedAddresses = z.strictObject({
 export const RuleGroup = z
   .strictObject({
     category: z.enum(CATEGORIES),
+    /** The role in the category, if the provider's kinds do not name it. */
+    role: z.enum(ROLE_LIST).optional(),
     ns: Hosts.optional(),
     /** SOA MNAME or RNAME. */
     soa: Hosts.optional(),
@@ -96,6 +98,10 @@ export const RuleGroup = z
     /** Other products of the owner have the same aliases and addresses: they name the host only if nothing else does. */
     shared: z.literal(true).optional(),
   })
+  .refine(
+    ({ category, role }) => role === undefined || ROLE_FACTS[role].category === category,
+    'a role of the category',
+  )
   .readonly();
 
 export const Provider = z

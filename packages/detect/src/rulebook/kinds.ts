@@ -1,4 +1,4 @@
-// The kind of a provider, finer than the ten categories: the terms by which analysts search for products.
+// The kind of a provider, finer than the categories and roles: the terms by which analysts search for products.
 
 /** Kinds of providers; an entry of the catalog names up to four. */
 export const KINDS = [
@@ -34,6 +34,7 @@ export const KINDS = [
   'wiki',
   'learning-platform',
   'landing-pages',
+  'creator-platform',
   'web-server',
   'application-server',
   'web-framework',

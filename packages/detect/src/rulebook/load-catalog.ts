@@ -1,4 +1,5 @@
 // Catalog entries as JSON -> validated providers, or all problems at once.
+import { EXCLUSIVE_ROLES, roleIn } from '../profile.ts';
 import { Provider, productKeysOf } from './catalog.ts';
 import { ambiguousPatterns } from './overlaps.ts';
 import { patternsOf } from './patterns.ts';
@@ -34,6 +35,7 @@ export function loadCatalog(entries: readonly unknown[]): readonly Provider[] {
     ...sharedPatterns(providers),
     ...ambiguousPatterns(providers),
     ...sharedProducts(providers),
+    ...mistakenRoles(providers),
   );
   if (problems.length > 0) throw new CatalogError(problems);
   return providers;
@@ -89,6 +91,22 @@ function sharedPatterns(providers: readonly Provider[]): string[] {
     }
   }
   return problems;
+}
+
+/**
+ * A provider has one role in a category: a vendor's gateway and its reports are two providers. Receiving reports does not
+ * make a provider the only holder of anything.
+ */
+function mistakenRoles(providers: readonly Provider[]): string[] {
+  return providers.flatMap((provider) =>
+    provider.rules.flatMap(({ category, role, dmarc }, i) => {
+      const held = roleIn(provider, category);
+      if (role !== undefined && role !== held)
+        return [`${provider.id} rules.${i}.role: its role in ${category} is already ${held}`];
+      const isHolder = dmarc !== undefined && EXCLUSIVE_ROLES.has(held);
+      return isHolder ? [`${provider.id} rules.${i}.dmarc: a report address does not show the role ${held}`] : [];
+    }),
+  );
 }
 
 /** One product belongs to one provider; otherwise an advisory would name two. */

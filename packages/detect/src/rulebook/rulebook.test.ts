@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { provider, testEntries, testRulebook } from '../test/rulebook-of.ts';
 import { HostTrie } from './host-trie.ts';
 import { CatalogError, loadCatalog } from './load-catalog.ts';
@@ -89,6 +90,25 @@ it('loadCatalog lets one provider have a pattern in two categories, and two prov
   refuses([both, provider('b', mx('x.test')), provider('c', { category: 'dns', ns: ['x.test'] })]);
 });
 
+describe('the role of a provider in a category', () => {
+  const security = (kinds: readonly string[], parts: object = {}) =>
+    entryOf('a', { kinds, rules: [{ category: 'email_security', spf: ['a.test'], ...parts }] });
+  it('is the one that its group names, or its first kind that names one, or the main one', () => {
+    const roleOf = (entry: unknown) => compileRulebook(loadCatalog([entry])).roleOf('email_security', 'a');
+    assert.equal(roleOf(security(['dns-host', 'mail-forwarding', 'mail-gateway'])), 'forwarding');
+    assert.equal(roleOf(security(['mail-gateway'], { role: 'dmarc_reports' })), 'dmarc_reports');
+    assert.deepEqual([roleOf(security(['crm'])), roleOf(security([], { category: 'dns' }))], ['gateway', 'gateway']);
+  });
+  it('is of the category, is one, and is not shown by a report address if it has one holder', () => {
+    assert.match(problemsOf([security([], { role: 'waf' })])[0] ?? '', /^a rules.0: a role of the category$/);
+    const two = ['gateway', 'forwarding'].map((role, i) => ({ category: 'email_security', role, mx: [`${i}.test`] }));
+    refuses([entryOf('a', { rules: two })], 'a rules.1.role: its role in email_security is already gateway');
+    const problem = 'a rules.0.dmarc: a report address does not show the role gateway';
+    refuses([security([], { dmarc: ['rua.test'] })], problem);
+    refuses([security(['email-authentication'], { dmarc: ['rua.test'] })]);
+  });
+});
+
 describe('compileRulebook', () => {
   const versionOf = (entries: readonly unknown[]) => compileRulebook(loadCatalog(entries)).version;
   const both = mx('a.test', 'b.test');
@@ -127,14 +147,7 @@ const trieOf = (...patterns: string[]) => filled(new HostTrie<string>(), pattern
 const textsOf = (...texts: string[]) => filled(new TextTrie<string>(), texts);
 
 describe('HostTrie', () => {
-  for (const [pattern, fitting, unfitting] of [
-    ['pphosted.com', 'pphosted.com mxa-1.gslb.pphosted.com', 'notpphosted.com pphosted.com.evil.net'],
-    ['*.awsdns-*.com', 'ns-1.awsdns-12.com', 'awsdns-12.com ns-1.awsdns-12.evil.com ns-1.myawsdns-12.com'],
-    ['ns*.example.net', 'ns1.example.net a.ns1.example.net ns.example.net', 'dns1.example.net'],
-    ['a*b*c.test', 'aXbYc.test abc.test', 'acb.test'],
-    ['ab*ba.test', 'abba.test', 'aba.test'],
-    ['_spf.google.com', '_spf.google.com ._spf.google.com', ' .. google.com'],
-  ] as const) {
+  for (const [pattern, fitting, unfitting] of casesOf<[string, string, string][]>('detect', 'patterns of hosts')) {
     it(`${pattern} fits ${fitting}, and not ${unfitting}`, () => {
       const findIn = (hosts: string) => hosts.split(' ').map((host) => trieOf(pattern).find(host).join());
       assert.deepEqual([new Set(findIn(fitting)), new Set(findIn(unfitting))], [new Set([pattern]), new Set([''])]);
@@ -173,7 +186,6 @@ describe('HostTrie', () => {
     assert.equal(trieOf(repeated('a*', 20), repeated('*a', 20)).find(repeated('a', 127)).length, 1);
   });
 });
-
 it('TextTrie finds at any position what a loop over all patterns finds, in any order of insertion', () => {
   const pattern = fc.stringMatching(/^[abé]{0,5}$/);
   const text = fc.stringMatching(/^[abé]{0,10}$/);

@@ -4,7 +4,7 @@ import { type CompiledSets, compileSets } from '../fingerprints/compile/compile-
 import type { FingerprintSet } from '../fingerprints/read/fingerprint-set.ts';
 import { ENGINE_VERSION, FAMILY_OF, HOSTED_RECORD_STRENGTH, strengthOf } from '../match/strengths.ts';
 import { registrableDomain } from '../names/names.ts';
-import { type Category, ROLES, type Role, type Source } from '../profile.ts';
+import { type Category, mainRoleOf, type Role, type RoleOf, roleIn, type Source } from '../profile.ts';
 import type { AddressRanges } from '../ranges/address-ranges.ts';
 import type { SectorList } from '../sector/sector.ts';
 import type { Provider, RuleGroup } from './catalog.ts';
@@ -26,6 +26,8 @@ export interface Rulebook {
   readonly sectors: SectorList;
   /** Published address ranges, if any were loaded. */
   readonly ranges: AddressRanges | undefined;
+  /** The role of a provider in a category; the main role for an unknown provider. */
+  readonly roleOf: RoleOf;
   /** The sources that can provide evidence of a role under this rulebook. */
   readonly sourcesOf: ReadonlyMap<Role, ReadonlySet<Source>>;
   /** Community sets, if any were loaded. */
@@ -51,11 +53,12 @@ export function compileRulebook(
   for (const provider of catalog) {
     const isGateway = provider.rules.some((group) => group.category === 'email_security' && group.mx !== undefined);
     for (const group of provider.rules) {
+      const role = roleIn(provider, group.category);
       const [isParking, isShared] = [group.parking === true, group.shared === true];
       const hasNetworks = provider.rules.some(({ category, asn }) => category === group.category && asn !== undefined);
       for (const pattern of [...patternsOf(group), ...primariesOf(group)]) {
         const rule = createRule(provider.id, group.category, pattern, {
-          ...{ isParking, isShared, isGateway, hasNetworks, services },
+          ...{ role, isParking, isShared, isGateway, hasNetworks, services },
         });
         rules.push(rule);
         addRule(matchers, pattern, rule);
@@ -63,22 +66,27 @@ export function compileRulebook(
     }
   }
   const sets = given && compileSets(given, catalog);
-  const providers = [...(sets?.added ?? []), ...catalog];
+  const providers = new Map([...(sets?.added ?? []), ...catalog].map((provider) => [provider.id, provider]));
+  const roleOf: RoleOf = (category, id) => {
+    const provider = providers.get(id);
+    return provider ? roleIn(provider, category) : mainRoleOf(category, id);
+  };
   // The catalog's names come last and take precedence.
   const names = new Map(
-    providers.flatMap((provider) =>
+    [...providers.values()].flatMap((provider) =>
       [provider.id, provider.name, ...provider.aliases].map((name) => [name.toLowerCase(), provider] as const),
     ),
   );
   return {
     version: versionOf([...rules.map(lineOf), ...(sets?.lines ?? [])], { sectors, ranges }),
-    providers: new Map(providers.map((provider) => [provider.id, provider])),
+    providers,
     probeLabels: probeLabelsOf(matchers),
     findProvider: (nameOrAlias) => names.get(nameOrAlias.toLowerCase()),
     matchers,
     sectors,
     ranges,
-    sourcesOf: sourcesByRole(rules, { ranges, ofSets: sets?.sources ?? [] }),
+    roleOf,
+    sourcesOf: sourcesByRole(rules, { roleOf, ranges, ofSets: sets?.sources ?? [] }),
     sets,
   };
 }
@@ -102,11 +110,14 @@ function createRule(
   provider: string,
   category: Category,
   { channel, pattern, version }: Pattern,
-  options: Pick<Rule, 'isParking' | 'isShared' | 'hasNetworks'> & { isGateway: boolean; services: Map<string, string> },
+  options: Pick<Rule, 'role' | 'isParking' | 'isShared' | 'hasNetworks'> & {
+    isGateway: boolean;
+    services: Map<string, string>;
+  },
 ): Rule {
-  const role = ROLES[category];
+  const { role } = options;
   const source = SOURCE_OF[channel];
-  const isHostedRecord = channel === 'spf' && role === 'gateway' && !options.isGateway;
+  const isHostedRecord = channel === 'spf' && category === 'email_security' && !options.isGateway;
   const rule: Rule = {
     id: `${provider}/${source}/${pattern}`,
     provider,
@@ -115,7 +126,7 @@ function createRule(
     channel,
     source,
     family: FAMILY_OF[channel],
-    strength: isHostedRecord ? HOSTED_RECORD_STRENGTH : strengthOf(options.isShared ? 'asn' : channel, role),
+    strength: isHostedRecord ? HOSTED_RECORD_STRENGTH : strengthOf(options.isShared ? 'asn' : channel, category),
     isParking: options.isParking,
     isShared: options.isShared,
     isRegistrableDomain: channel === 'mx' && registrableDomain(pattern) === pattern,
@@ -124,14 +135,14 @@ function createRule(
     service: serviceOf(category, provider, options.services),
     asSender: undefined,
   };
-  if (channel !== 'spf' || isHostedRecord || (role !== 'mailbox' && role !== 'gateway')) return rule;
+  if (channel !== 'spf' || isHostedRecord || (category !== 'email' && category !== 'email_security')) return rule;
   return {
     ...rule,
     asSender: {
       ...rule,
       category: 'email_sending',
       role: 'sender',
-      strength: strengthOf('spf', 'sender'),
+      strength: strengthOf('spf', 'email_sending'),
       service: serviceOf('email_sending', provider, options.services),
     },
   };
@@ -145,14 +156,22 @@ function serviceOf(category: Category, provider: string, services: Map<string, s
 
 function sourcesByRole(
   rules: readonly Rule[],
-  { ranges, ofSets }: { readonly ranges: AddressRanges | undefined; readonly ofSets: CompiledSets['sources'] },
+  {
+    roleOf,
+    ranges,
+    ofSets,
+  }: {
+    readonly roleOf: RoleOf;
+    readonly ranges: AddressRanges | undefined;
+    readonly ofSets: CompiledSets['sources'];
+  },
 ): ReadonlyMap<Role, ReadonlySet<Source>> {
   const sources = new Map<Role, Set<Source>>();
   for (const [role, source] of ofSets) getOrCreate(sources, role, () => new Set()).add(source);
   const all = rules.flatMap((rule) => (rule.asSender ? [rule, rule.asSender] : [rule]));
   for (const { role, source } of all) getOrCreate(sources, role, () => new Set()).add(source);
-  for (const { category } of ranges?.products ?? []) {
-    getOrCreate(sources, ROLES[category], () => new Set()).add(SOURCE_OF.range);
+  for (const { category, provider } of ranges?.products ?? []) {
+    getOrCreate(sources, roleOf(category, provider), () => new Set()).add(SOURCE_OF.range);
   }
   return sources;
 }
@@ -168,6 +187,6 @@ function versionOf(
   return `${ENGINE_VERSION}-${new Digest().addText(`${ENGINE_VERSION}\n${lines.join('\n')}`).hex}`;
 }
 
-function lineOf({ id, category, isParking, isShared, version }: Rule): string {
-  return `${category} ${id}${isParking ? ' parking' : ''}${isShared ? ' shared' : ''}${version === undefined ? '' : ` version ${version}`}`;
+function lineOf({ id, category, role, isParking, isShared, version }: Rule): string {
+  return `${category} ${role} ${id}${isParking ? ' parking' : ''}${isShared ? ' shared' : ''}${version === undefined ? '' : ` version ${version}`}`;
 }

@@ -47,7 +47,6 @@ it('decideSector is unknown where a page speaks of several', () => {
   assert.equal(decide('example.com', pageWith('Hospital', 'CollegeOrUniversity')).sector, 'unknown');
   assert.equal(decide('example.com', pageWith('Hospital', 'MedicalClinic')).sector, 'health');
 });
-
 it('sectorListOf reads rows, a heading before them or not', () => {
   const rows = ['example.com,health', 'WWW.Example.co.uk, media '].map((row) => row.split(','));
   assert.deepEqual(Object.fromEntries(sectorListOf(rows)), { 'example.com': 'health', 'example.co.uk': 'media' });
@@ -57,10 +56,8 @@ it('sectorListOf reads rows, a heading before them or not', () => {
 it('sectorListOf rejects a list with invalid rows, and reports them all', () => {
   const text = 'example.com,health example.com,media nonsense,health a.com,x b.com c.com,media,';
   const rows = text.split(' ').map((row) => row.split(','));
-  assert.throws(
-    () => sectorListOf(rows),
-    ({ problems }: SectorListError) => problems.map((each) => each.slice(4, 5)).join('') === '23456',
-  );
+  const found = ({ problems }: SectorListError) => problems.map((each) => each.slice(4, 5)).join('') === '23456';
+  assert.throws(() => sectorListOf(rows), found);
 });
 it('sectorListOf makes another rulebook, under which a domain has another sector', () => {
   const sectors = sectorListOf([['example.com', 'health']]);

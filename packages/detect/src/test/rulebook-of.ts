@@ -18,6 +18,8 @@ const MICRO_NAMES = [
 ];
 const SENDY_NAMES = [{ label: 's1._domainkey', target: 'dkim.sendy.test' }];
 const DEPLOY = [{ name: 'x-deploy-id' }, { name: 'server', value: 'Deploy' }];
+const FORWARDING = { category: 'email_security', role: 'forwarding' } as const;
+const REPORTING = { category: 'email_security', role: 'dmarc_reports' } as const;
 const SALES = ['seller.test', 'frame.seller.test/park/'];
 const serverOf = (value: string) => ({ name: 'server', value });
 const BLOGGER_HEADERS = [
@@ -33,8 +35,8 @@ export const testEntries: readonly unknown[] = [
   provider('vpshost', { category: 'email', mailAsn: [64501] }),
   // Gateways, and a vendor that hosts records.
   provider('guard', { category: 'email_security', mx: ['guard.test'], spf: ['spf.guard.test'] }),
-  provider('forwarder', { category: 'email_security', mx: ['forwarder.test'], spf: ['_spf.forwarder.test'] }),
-  provider('dmarcer', { category: 'email_security', spf: ['_spf.dmarcer.test'], dmarc: ['rua.dmarcer.test'] }),
+  provider('forwarder', { ...FORWARDING, mx: ['forwarder.test'], spf: ['_spf.forwarder.test'] }),
+  provider('dmarcer', { ...REPORTING, spf: ['_spf.dmarcer.test'], dmarc: ['rua.dmarcer.test'] }),
   provider('sendy', { category: 'email_sending', spf: ['sendy.test'], named: SENDY_NAMES }),
   // Names.
   provider('dnsco', { category: 'dns', ns: ['dnsco.test'], soa: ['hostmaster.dnsco.test'], nsAsn: [64502] }),

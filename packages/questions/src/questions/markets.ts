@@ -1,6 +1,6 @@
 // Questions about all domains: markets, migrations, totals and security.
 import { z } from 'zod';
-import { Category, Name, offsetPages, Provider, pages, Query, question, windowOf } from '../question.ts';
+import { Category, Name, offsetPages, Provider, pages, Query, question, Role, windowOf } from '../question.ts';
 import { changeLine, flowLine } from './lines.ts';
 import { joined, percent, tenths } from './text.ts';
 
@@ -8,23 +8,27 @@ export const marketShare = question({
   name: 'stack_market_share',
   title: 'Market share and concentration',
   description:
-    'Market shares of providers among active domains, and concentration: hhi (0-10,000), band, cr4 (share of the four largest). Without a category, all ten are returned. Shares are of domains, not of revenue.',
+    'Market shares of providers among active domains, and concentration: hhi (0-10,000), band, cr4 (share of the four largest). Providers of one role compete; without category and role, all are returned. Shares are of domains, not of revenue.',
   path: '/stack/v1/intelligence/market-share',
   input: z.object({
     category: Category.optional(),
+    role: Role.optional(),
     include_parked: z.boolean().default(false).describe('Also count parked domains. Rarely needed.'),
     query: Query.optional(),
     ...offsetPages(5),
   }),
-  list: { at: ['categories[].providers'], paging: 'here' },
-  summarize: ({ categories }) =>
-    categories.flatMap((market) => {
-      const head = `${market.category}: ${market.domains} domains, HHI ${market.hhi === null ? 'unknown' : Math.round(market.hhi)} (${market.band}), ${market.total} providers`;
+  list: { at: ['categories[].providers', 'roles[].providers'], paging: 'here' },
+  summarize: ({ categories, roles }) => {
+    // Of one category, each role has its own competitors.
+    const markets = categories.length > 1 || roles.length === 0 ? categories : roles;
+    return markets.flatMap((market) => {
+      const head = `${market.role ?? market.category}: ${market.domains} domains, HHI ${market.hhi === null ? 'unknown' : Math.round(market.hhi)} (${market.band}), ${market.total} providers`;
       const shares = market.providers.map((each) => `${each.provider} ${percent(each.share)} (${each.domains})`);
-      return categories.length === 1
+      return markets.length === 1
         ? [`${head}:`, ...shares.map((share) => `- ${share}`)]
         : [`${head}: ${shares.join(', ') || 'none'}`];
-    }),
+    });
+  },
 });
 
 export const migrations = question({

@@ -31,7 +31,7 @@ async function openTown(count: number) {
   const file = path.join(directory.path, 'index.snapshot');
   const logger = createLogger({ level: 'silent' });
   const events = new EventBus(logger);
-  const live = stack.use(await LiveIndex.open({ store, file, logger, events }));
+  const live = stack.use(await LiveIndex.open({ store, file, logger, events, rulebook }));
   const { index } = live;
   let now = START;
   const exposures = await Exposures.open({ store, index, rulebook });
@@ -91,7 +91,6 @@ it('the watch finds the day on which a provider lost many, once, and raises one 
   const events = (await town.store.events.since(0, 100_000)).filter(({ kind }) => kind === 'anomaly-found');
   assert.equal(events.length, (await town.anomalies()).length, 'each is published once');
 });
-
 it('the watch weighs those who left against those who used the provider for the same', async () => {
   await using town = await openTown(90);
   for (const company of town.companies.slice(0, 30)) company.ns = NS.ovh;
@@ -105,7 +104,6 @@ it('the watch weighs those who left against those who used the provider for the 
   const expected = '33.3 % of the domains that used OVHcloud for dns left it, most often for NS1 (10).';
   assert.equal(alert?.detail, expected);
 });
-
 it('the watch reports a security regression once, and none where a look-up failed', async () => {
   await using town = await openTown(3);
   const [removes, weakens, fails] = town.companies as [Company, Company, Company];
@@ -126,7 +124,6 @@ it('the watch reports a security regression once, and none where a look-up faile
   ]);
   assert.equal(alerts[0]?.ref, `/stack/v1/domains/${alerts[0]?.domain}`);
 });
-
 it('the watch finds a domain whose stack grows far more than usual', async () => {
   await using town = await openTown(2);
   await town.days(0, 18, [18]);

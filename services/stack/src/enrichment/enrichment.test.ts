@@ -36,7 +36,6 @@ it('keeping advisories fresh skips no source, however often another is due', asy
   await keepUntil(ground, [source('kev'), source('epss'), source('nvd')], () => order.length === 6);
   assert.deepEqual(order, ['kev', 'epss', 'nvd', 'kev', 'epss', 'nvd']);
 });
-
 it('keeping advisories fresh continues with the remaining sources when one fails, whatever its error', async () => {
   await using ground = await openAlone();
   let isRead = false;
@@ -94,7 +93,6 @@ it('a sync of a term that is over is interrupted, not failed, and the next one g
   assert.deepEqual([state, cursor, failures, error], ['interrupted', 1, 0, null]);
   assert.ok(nextAt && nextAt.getTime() <= START);
 });
-
 it('a sync closes what its source holds open, however it ends', async () => {
   await using ground = await openAlone();
   let isClosed = false;

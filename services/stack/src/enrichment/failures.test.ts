@@ -37,7 +37,6 @@ for (const name of NET_NAMES) {
       assert.deepEqual(ground.dump(), expected.dump());
     }
   });
-
   it(`${name}: reports a lasting failure, keeps its position, and waits longer each time`, async () => {
     await using world = await openWorld();
     await using ground = await world.ground();
@@ -79,7 +78,6 @@ it('a sync does not count what the last complete sync read to one that failed at
   await ground.run(world.source('nvd'));
   assert.equal((await ground.stored('nvd')).read, 1);
 });
-
 it('a sync waits as long as a publisher asks for', async () => {
   // Limited, and only for a valid time.
   for (const [after, waitMs] of Object.entries({ 7200: 2 * HOUR, 999999999: 24 * HOUR, soon: 300_000 })) {
@@ -87,7 +85,6 @@ it('a sync waits as long as a publisher asks for', async () => {
     assert.equal((await endWith(busy)).waitMs, waitMs);
   }
 });
-
 it('a sync heeds a short Retry-After within a sync', async () => {
   const times: number[] = [];
   await endWith((_, response) => {
@@ -97,13 +94,11 @@ it('a sync heeds a short Retry-After within a sync', async () => {
   assert.equal(times.length, 2);
   assert.ok((times[1] ?? 0) - (times[0] ?? 0) >= 990);
 });
-
 it('a sync is not led elsewhere', async () => {
   const location = 'http://127.0.0.1:9/kev.json';
   const { error } = await endWith((_, response) => void response.writeHead(302, { location }).end());
   assert.match(error, /cannot be fetched/);
 });
-
 it('a sync refuses pages that are not JSON, and JSON that is not a page', async () => {
   const bodies = '<html>||[]|{"vulnerabilities":{}}|{"__proto__":{"totalResults":1}}'.split('|');
   for (const body of [...bodies, '['.repeat(50_000)]) {
@@ -119,7 +114,6 @@ inWorld('a sync counts an unknown ecosystem, and reads the remaining ones', asyn
   assert.match((await ground.stored('osv')).skippedExample ?? '', /^Nowhere: nothing is published for it/);
   assert.ok(((await ground.store.advisories.counts()).bySource.ghsa ?? 0) > 3);
 });
-
 it('a sync downloads an archive again that was damaged after its download', async () => {
   await using world = await openWorld({ bulk: 700 });
   await using ground = await world.ground();
@@ -149,7 +143,6 @@ it('a request to a publisher has the API key where that is NVD, and shows none i
   await endWith(answers);
   assert.ok(requests[1] && !requests[1].includes(key));
 });
-
 it('a request to a publisher sends the key to no host that NVD redirects to', async () => {
   const requests: string[] = [];
   await using other = await fakeService(({ headers }, response) => {
@@ -162,7 +155,6 @@ it('a request to a publisher sends the key to no host that NVD redirects to', as
   assert.equal(requests.length, 1);
   assert.ok(!requests[0]?.includes('secret'));
 });
-
 it('requests to publishers leave the gap between requests that NVD asks for, tries again included', async () => {
   const gapMs = 100;
   const startedAt = performance.now();
@@ -176,7 +168,6 @@ it('requests to publishers leave the gap between requests that NVD asks for, tri
   // From the start on: a request that arrives late does not put off the next one. Timers may fire a millisecond early.
   for (const [i, time] of times.entries()) assert.ok(time >= i * (gapMs - 1), `${times}`);
 });
-
 it('requests to publishers stay within what NVD allows', { timeout: 20_000 }, async () => {
   await using world = await openWorld({ rateLimits: true, bulk: 5_000 });
   await using ground = await world.ground();

@@ -26,7 +26,6 @@ it('syncing with the publishers fetches everything once, then asks little while 
   assert.deepEqual(ground.dump(), first);
   assert.equal(await ground.store.advisories.latestChange(), latest);
 });
-
 it('syncing with the publishers counts and shows what cannot be read', async () => {
   await using world = await openWorld();
   await using ground = await world.ground();
@@ -41,7 +40,6 @@ it('syncing with the publishers counts and shows what cannot be read', async () 
     assert.deepEqual((await ground.stored(name)).skipped, skipped);
   }
 });
-
 it('syncing with the publishers follows what is published, exploited and withdrawn, as if it had read all of it then', async () => {
   await using world = await openWorld();
   await using follower = await world.ground();
@@ -64,7 +62,6 @@ it('syncing with the publishers follows what is published, exploited and withdra
   assert.equal(advisory?.advisory.state, 'rejected');
   assert.ok((await follower.store.advisories.read([known.id]))[0]?.exploited);
 });
-
 it('syncing with the publishers asks NVD for long absences in windows of at most 120 days', async () => {
   await using world = await openWorld();
   await using ground = await world.ground();
@@ -76,7 +73,6 @@ it('syncing with the publishers asks NVD for long absences in windows of at most
   assert.equal(await requestsOf('nvd', world, ground), 3);
   assert.equal((await ground.stored('nvd')).read, 1);
 });
-
 it('syncing with the publishers takes the archive again when the log of the CVE List no longer reaches back', async () => {
   await using world = await openWorld();
   await using ground = await world.ground();
@@ -89,7 +85,6 @@ it('syncing with the publishers takes the archive again when the log of the CVE 
   await requestsOf('cve', world, fresh);
   assert.deepEqual(ground.dump(), fresh.dump());
 });
-
 it('a sync that is cut off keeps its position when another ecosystem has changed at the restart', async () => {
   await using world = await openWorld({ bulk: BULK });
   await using ground = await world.ground();
@@ -107,7 +102,6 @@ it('a sync that is cut off keeps its position when another ecosystem has changed
   // Both lists and the one record: the archive lay there.
   assert.equal(publishers.requests('osv') - requests, 3);
 });
-
 it('a sync that is cut off loses no record of a window from which records were withdrawn in between', async () => {
   await using world = await openWorld();
   await using ground = await world.ground();

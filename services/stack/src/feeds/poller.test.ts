@@ -129,7 +129,6 @@ withStore('one host that is slow and has thousands of feeds keeps no other out',
   assert.ok(reads < 40_000, `${reads} rows were read`);
   assert.ok(asked <= 3, `${asked} were asked`);
 });
-
 it('one host that says that it is asked too often is left alone with all its feeds, for as long as it says', async () => {
   await using store = await openStore('sqlite::memory:');
   await subscribeTo(store, 50, (i) => `https://busy.test/${i}`);
@@ -150,7 +149,6 @@ it('one host that says that it is asked too often is left alone with all its fee
     assert.equal(asked.busy > busy, isAskedAgain);
   }
 });
-
 it('polls are shared between processes: a feed is asked by one of them', async () => {
   await using directory = await temporaryDirectory();
   const url = `sqlite:${path.join(directory.path, 'x.db')}`;
@@ -173,7 +171,6 @@ withStore('polls are recorded though what follows from them fails', async (store
   await runDue(setUp(store, { scan }).poller, (_, result) => results.push(result));
   assert.deepEqual(results, ['read']);
 });
-
 it('polls are not more than one a minute when the clock goes back, and do not wait until it has caught up', async () => {
   await using store = await openStore('sqlite::memory:');
   await subscribe(store, A);
@@ -200,7 +197,6 @@ it('polls are not more than one a minute when the clock goes back, and do not wa
   const { nextPollAt = 0 } = (await store.feeds.find(A))?.state ?? {};
   assert.ok(nextPollAt < T0 - 364 * 24 * HOUR_MS);
 });
-
 it('the parts of the poller serve hosts round-robin, and drop queued feeds of a host in backoff', () => {
   const resting = new Set<string>();
   const queue = new HostQueue({ perHost: 1, isBackingOff: (host) => resting.has(host) });
@@ -215,7 +211,6 @@ it('the parts of the poller serve hosts round-robin, and drop queued feeds of a 
   const put = Array.from({ length: 60 }, (_, i) => queue.put({ id: 10 + i, url: 'not an address' }));
   assert.equal(put.filter(Boolean).length, 50);
 });
-
 it('the parts of the poller hear an end that comes before the wait', async () => {
   const pause = new Delay();
   pause.end();
@@ -224,7 +219,6 @@ it('the parts of the poller hear an end that comes before the wait', async () =>
   pause.end();
   await waiting;
 });
-
 it('the parts of the poller rest no longer than they may, whatever the clock does', () => {
   let now = T0;
   const backoffs = new Backoffs<string>(() => new Date(now), { maxMs: 1_000 });

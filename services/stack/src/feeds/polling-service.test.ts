@@ -32,7 +32,6 @@ it('a service that polls subscribes to its list, polls, gives new domains to the
   assert.deepEqual(world.asked, [A]);
   assert.match(await metrics.registry.metrics(), /strata_feed_polls 1\n/);
 });
-
 it('a service that polls does not start with a list that it cannot read', async () =>
   await assert.rejects(
     startHarness({ internet: await sharedInternet(), settings: { STRATA_FEEDS_FILE: '/no/such/file' } }),
@@ -45,7 +44,6 @@ it('a service that polls closes the fetcher that it was given when it ends', asy
   await (await startHarness({ internet: await sharedInternet(), world: { fetcher } }))[Symbol.asyncDispose]();
   assert.deepEqual(closes, ['fetcher']);
 });
-
 it('a service that polls stops at once while polls hang, and asks again after its restart', async () => {
   const world = fakeWeb();
   const asked: string[] = [];

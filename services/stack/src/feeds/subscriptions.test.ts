@@ -22,21 +22,18 @@ describe('the address of a feed', () => {
     for (const [given, kept] of casesOf<[string, string][]>('stack', 'addresses of feeds'))
       assert.equal(url(given), kept);
   });
-
   it('is refused with a reason if it cannot be polled', () => {
     const hostile = '|x|//x.example|http://|data:text/xml,x|feed:javascript:1|https://u@x.example/|http://x.example:0/';
     const further = ['https://x.example:8080/feed', `https://x.example/${'ü'.repeat(1_000)}`];
     for (const text of [...hostile.split('|'), ...further]) assert.equal(url(text), undefined, text.slice(0, 50));
   });
 });
-
 it('a list of feeds may be any mixture of lines, each bad one reported with its number', () => {
   const list = '\uFEFF# c\r\nhttps://a.example/#x\rhttps://b.example/ # b\n\nno\nhttps://a.example/';
   const { feeds, rejected } = readSubscriptions(list);
   const found = [feeds.map(({ url }) => url), rejected.map(({ line, text }) => [line, text])];
   assert.deepEqual(found, [['https://a.example/', 'https://b.example/'], [[5, 'no']]]);
 });
-
 it('a list of feeds shows of what it leaves out no name or password', () => {
   for (const [given, shown] of [
     ['https://me:se@cret@x.example/feed', 'https://***@x.example/feed'],
@@ -47,7 +44,6 @@ it('a list of feeds shows of what it leaves out no name or password', () => {
   ] as const)
     assert.equal(readSubscriptions(given).rejected[0]?.text, shown);
 });
-
 it('a list of feeds may be OPML, nested, with titles; other documents are reported as invalid', () => {
   const good = 'title="A &amp; B" xmlUrl="https://a.example/feed" htmlUrl="https://a.example/"';
   const outlines = `<outline type="rss" text="A" ${good}/><outline type="rss" text="bad" xmlUrl="ftp://b.example/"/>`;
@@ -58,7 +54,6 @@ it('a list of feeds may be OPML, nested, with titles; other documents are report
   for (const text of ['<html><body>x</body></html>', '<', '<opml', `<${'a'.repeat(100_000)}`])
     assert.ok(readSubscriptions(text).problem !== undefined, text.slice(0, 20));
 });
-
 it('a list of feeds is read within a moment however long and strange', () => {
   const startedAt = performance.now();
   readSubscriptions('x\n'.repeat(500_000));
@@ -67,7 +62,6 @@ it('a list of feeds is read within a moment however long and strange', () => {
   readSubscriptions(`${' '.repeat(200_000)}https://a.example/${' '.repeat(200_000)}x`);
   assert.ok(performance.now() - startedAt < 30_000);
 });
-
 it('the configured list adds what is new at each start, and does not bring back what was given up', async () => {
   await using directory = await temporaryDirectory();
   await using store = await openStore('sqlite::memory:');
@@ -83,7 +77,6 @@ it('the configured list adds what is new at each start, and does not bring back 
   const { active, gone: given } = await store.feeds.summary();
   assert.deepEqual([active, given], [1, 1]);
 });
-
 it('the feeds of a page are found; a feed or an unreachable URL is left unchanged', async () => {
   const fetchPage = (type: string, body: string, status = 200) => {
     const about = { status, headers: { 'content-type': type }, url: 'https://www.example.com/', isTruncated: false };

@@ -3,6 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type DomainIndex, decodeSnapshot, encodeSnapshot } from '@strata/analytics';
+import type { RoleOf } from '@strata/detect';
 import { removeLeftOvers, replaceFile } from '@strata/files';
 
 const MAGIC = Buffer.from('STRATAIX');
@@ -40,6 +41,7 @@ async function checksum(body: Uint8Array): Promise<number> {
 export async function loadIndex(
   file: string,
   storeId: string,
+  roleOf: RoleOf,
 ): Promise<{ readonly index: DomainIndex } | { readonly index?: undefined; readonly why: string }> {
   let bytes: Buffer;
   try {
@@ -53,6 +55,6 @@ export async function loadIndex(
   const body = bytes.subarray(HEAD_BYTES);
   if (bytes.readBigUInt64LE(MAGIC.length + 4) !== BigInt(body.length)) return { why: 'it is truncated' };
   if (bytes.readUInt32LE(MAGIC.length) !== crc32(body)) return { why: 'it is damaged' };
-  const index = decodeSnapshot(body, storeId);
+  const index = decodeSnapshot(body, storeId, roleOf);
   return index ? { index } : { why: 'it is of another version or another store' };
 }

@@ -1,5 +1,5 @@
-// Display names and owners of providers.
-import type { Kind, Rulebook } from '@strata/detect';
+// Display names, owners and roles of providers.
+import type { Kind, RoleOf, Rulebook } from '@strata/detect';
 
 export interface KnownNames {
   /** Display name; the id for a provider that was removed from the rulebook. */
@@ -8,9 +8,11 @@ export interface KnownNames {
   ownerOf(id: string): string;
   /** Its kinds, most characteristic first. */
   kindsOf(id: string): readonly Kind[];
+  /** By the present rulebook, whatever it was when a service or a change was stored. */
+  readonly roleOf: RoleOf;
 }
 
-export function knownNames({ providers }: Pick<Rulebook, 'providers'>): KnownNames {
+export function knownNames({ providers, roleOf }: Pick<Rulebook, 'providers' | 'roleOf'>): KnownNames {
   return {
     nameOf: (id) => providers.get(id)?.name ?? id,
     ownerOf: (id) => {
@@ -18,5 +20,6 @@ export function knownNames({ providers }: Pick<Rulebook, 'providers'>): KnownNam
       return entry?.owner ?? entry?.name ?? id;
     },
     kindsOf: (id) => providers.get(id)?.kinds ?? [],
+    roleOf,
   };
 }

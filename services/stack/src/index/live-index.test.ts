@@ -3,6 +3,7 @@ import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { it } from 'node:test';
 import { type DomainIndex, STATES, searchDomains } from '@strata/analytics';
+import { mainRoleOf } from '@strata/detect';
 import { createLogger } from '@strata/http';
 import fc from 'fast-check';
 import { rulebook, rulebookWithout } from '../../../../tests/support/rulebook.ts';
@@ -92,7 +93,7 @@ function contentsOf(index: DomainIndex) {
 }
 
 const openIndex = (store: Store, file: string, more: { logger?: typeof logger; events?: EventBus } = {}) =>
-  LiveIndex.open({ store, file, logger, events: new EventBus(logger), ...more });
+  LiveIndex.open({ store, file, logger, events: new EventBus(logger), rulebook: { roleOf: mainRoleOf }, ...more });
 
 it('the live index updated from the log through restarts equals a rebuilt one, for any scans', () =>
   fc.assert(
@@ -152,7 +153,6 @@ it('the live index starts from its snapshot, and is rebuilt if that is truncated
   await using foreign = await openStore(`sqlite:${directory.path}/other.db`);
   assert.partialDeepStrictEqual(await start(foreign), { from: 'store', domains: 0 });
 });
-
 it('the live index is rebuilt if unread events or scans were deleted, at run time and at a start', async () => {
   await using directory = await temporaryDirectory();
   await using store = await openStore(`sqlite:${directory.path}/strata.db`);
@@ -185,7 +185,6 @@ it('the live index is rebuilt if unread events or scans were deleted, at run tim
   await using later = await openIndex(store, file);
   assert.deepEqual([later.index.size, later.index.history.scans.total], [4, 11]);
 });
-
 it('the live index names what an event touches', async () => {
   await using directory = await temporaryDirectory();
   await using store = await openStore(`sqlite:${directory.path}/strata.db`);

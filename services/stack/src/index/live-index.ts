@@ -1,5 +1,6 @@
 // The index over all domains in a running service: loaded from its snapshot or built from the store, then updated from the logs.
 import { DAY_MS, type DomainIndex, dayOf, FLOW_DAYS, IndexBuilder } from '@strata/analytics';
+import type { RoleOf, Rulebook } from '@strata/detect';
 import type { Logger } from 'pino';
 import { servicesShown } from '../enrichment/exposure/product-uses.ts';
 import type { EventBus, EventEffects } from '../events.ts';
@@ -12,6 +13,7 @@ export interface LiveIndexDeps {
   readonly file: string;
   readonly logger: Logger;
   readonly events: EventBus;
+  readonly rulebook: Pick<Rulebook, 'roleOf'>;
 }
 
 /** Events and scans per read. */
@@ -36,12 +38,15 @@ export class LiveIndex implements AsyncDisposable {
 
   /** Opens the index and brings it up to date with the store. */
   static async open(deps: LiveIndexDeps): Promise<LiveIndex> {
-    const { store, file, logger } = deps;
+    const { store, file, logger, rulebook } = deps;
     const storeId = await store.feed.storeId();
     const startedAt = performance.now();
-    const loaded = await loadIndex(file, storeId).catch((error: unknown) => ({ why: String(error), index: undefined }));
+    const loaded = await loadIndex(file, storeId, rulebook.roleOf).catch((error: unknown) => ({
+      why: String(error),
+      index: undefined,
+    }));
     const isUsable = loaded.index !== undefined && (await store.feed.reaches(loaded.index.position));
-    const index = isUsable && loaded.index ? loaded.index : await build(store);
+    const index = isUsable && loaded.index ? loaded.index : await build(store, rulebook.roleOf);
     const live = new LiveIndex(deps, storeId, index);
     if (!isUsable) live.#unsaved = SAVE_AFTER_EVENTS;
     await live.catchUp();
@@ -104,13 +109,13 @@ export class LiveIndex implements AsyncDisposable {
 
   /** Rebuilds the index if rows after its position were deleted, for example if this process was stopped for longer than the retention. */
   async #isRebuilt(): Promise<boolean> {
-    const { store, logger, events } = this.#deps;
+    const { store, logger, events, rulebook } = this.#deps;
     if (await store.feed.reaches(this.index.position)) return false;
     logger.warn(
       { position: this.index.position },
       'events after the position of the index were deleted: rebuilding it',
     );
-    this.index.replaceWith(await build(store));
+    this.index.replaceWith(await build(store, rulebook.roleOf));
     this.#unsaved = SAVE_AFTER_EVENTS;
     events.publish('index-rebuilt');
     return true;
@@ -134,8 +139,8 @@ export class LiveIndex implements AsyncDisposable {
   }
 }
 
-async function build(store: Store): Promise<DomainIndex> {
-  const builder = new IndexBuilder();
+async function build(store: Store, roleOf: RoleOf): Promise<DomainIndex> {
+  const builder = new IndexBuilder(roleOf);
   const { history } = builder;
   const reader: FeedReader = {
     domains: (batch) => {

@@ -1,5 +1,5 @@
 // The API representation of a domain and its changes.
-import { CATEGORIES, KINDS, ROLES, SOURCES, sentenceOf } from '@strata/detect';
+import { CATEGORIES, KINDS, ROLE_LIST, SOURCES, sentenceOf } from '@strata/detect';
 import { z } from 'zod';
 import { OpenAdvisoriesSchema } from '../enrichment/exposure/advisory-report.ts';
 import type { KnownNames } from '../index/known-names.ts';
@@ -12,7 +12,7 @@ const Confidence = z.enum(['high', 'medium', 'low']);
 export const ServiceSchema = z
   .object({
     category: z.enum(CATEGORIES),
-    role: z.enum(Object.values(ROLES) as [string, ...string[]]).describe('The role of the provider.'),
+    role: z.enum(ROLE_LIST).describe('The role of the provider, more specific than the category.'),
     provider: z.string(),
     provider_id: z.string(),
     confidence: Confidence,
@@ -53,7 +53,7 @@ export const ChangeSchema = z
     at: Time.describe('Time of the first observation.'),
     confirmed_at: Time.describe('Time of the second, confirming observation.'),
     category: z.enum(CATEGORIES),
-    role: z.string(),
+    role: z.enum(ROLE_LIST),
     type: z.enum(['added', 'removed', 'migrated', 'reclassified']),
     from: z.string().nullable(),
     to: z.string().nullable(),
@@ -76,6 +76,7 @@ export function domainReport(
     sector_source: profile.sectorSource ?? null,
     services: [...profile.services]
       .sort((a, b) => CATEGORIES.indexOf(a.category) - CATEGORIES.indexOf(b.category) || b.score - a.score)
+      .map((stored) => ({ ...stored, role: names.roleOf(stored.category, stored.provider) }))
       .map((service) => ({
         category: service.category,
         role: service.role,
@@ -107,7 +108,7 @@ export function changeReport(change: StoredChange, names: KnownNames): z.input<t
     at: change.at.toISOString(),
     confirmed_at: change.confirmedAt.toISOString(),
     category: change.category,
-    role: change.role,
+    role: names.roleOf(change.category, change.to ?? change.from ?? ''),
     type: change.type,
     from: name(change.from),
     to: name(change.to),

@@ -1,6 +1,6 @@
 // The API representation of a market.
-import { type DomainIndex, type Market, netMovement } from '@strata/analytics';
-import { CATEGORIES } from '@strata/detect';
+import { type DomainIndex, type Market, netMovement, type RoleMarket } from '@strata/analytics';
+import { CATEGORIES, ROLE_FACTS, ROLE_LIST } from '@strata/detect';
 import { z } from 'zod';
 import type { KnownNames } from '../index/known-names.ts';
 
@@ -10,6 +10,7 @@ const share = z.number().min(0).max(1);
 export const MarketSchema = z
   .object({
     category: z.enum(CATEGORIES),
+    role: z.enum(ROLE_LIST).nullable().describe('Null for all roles of the category.'),
     domains: count.describe('Domains with the role: attributed, self-hosted and unknown.'),
     denominator: count.describe('Base of shares and HHI: attributed and self-hosted domains.'),
     attributed_share: share.nullable(),
@@ -45,6 +46,21 @@ export const MarketSchema = z
   })
   .meta({ id: 'Market' });
 
+export const RoleMarketSchema = MarketSchema.extend({
+  role: z.enum(ROLE_LIST),
+  label: z.string(),
+  is_exclusive: z.boolean().describe('One holder at a time: a change of holder is a migration.'),
+  is_critical: z.boolean().describe('Without its provider, mail or the site does not work.'),
+}).meta({ id: 'RoleMarket' });
+
+type ReportOptions = Parameters<typeof marketReport>[1];
+
+export function roleMarketReport(market: RoleMarket, options: ReportOptions): z.input<typeof RoleMarketSchema> {
+  const { role } = market;
+  const { label, isExclusive = false, isCritical = false } = ROLE_FACTS[role];
+  return { ...marketReport(market, options), role, label, is_exclusive: isExclusive, is_critical: isCritical };
+}
+
 export function marketReport(
   market: Market,
   {
@@ -64,6 +80,7 @@ export function marketReport(
   const of = (part: number) => (market.domains === 0 ? null : part / market.domains);
   return {
     category: market.category,
+    role: market.role,
     domains: market.domains,
     denominator: market.denominator,
     attributed_share: of(market.attributed),

@@ -34,7 +34,6 @@ describe('a running service', () => {
     // But its health, which it answers once at each start.
     assert.deepEqual([app.ledger.log.size, answers.size], [leaves + 1, 1]);
   });
-
   it('takes up signing keys that another process rotated; the old ones stay in the key set', async () => {
     const domain = company(service.internet, 1);
     const old = await service.get(profilePath(domain));
@@ -62,7 +61,6 @@ describe('a running service', () => {
     assert.notEqual((await service.ask('/ledger/checkpoint')).text.split('\n').at(-2), checkpoint.split('\n').at(-2));
     assert.equal((await service.ask(`/ledger/receipts/${old.body.provenance.ledger_receipt_id}`)).status, 200);
   });
-
   it('signs nothing while the clock is before its signing key, is not ready, and goes on when the clock is right', async (t) => {
     const domain = company(service.internet, 3);
     await service.scan(domain);
@@ -86,7 +84,6 @@ describe('a running service', () => {
       what: 'the recovery is logged',
     });
   });
-
   it('refuses a key that another process revoked, and ends its streams', { timeout: 120_000 }, async () => {
     const config = readConfig(settingsFor(service.internet, service.directory));
     const key = await service.newKey();
@@ -106,7 +103,6 @@ describe('a running service', () => {
     assert.equal(isOtherOver, false);
     assert.equal((await untilAnswer('the refusal', ask, ({ status }) => status !== 200)).body.code, 'invalid_key');
   });
-
   it('serves metrics on a port of their own, with the routes by their templates, and nothing else there', async () => {
     const base = `http://127.0.0.1:${service.running.metricsPort}`;
     const text = await (await fetch(`${base}/metrics`)).text();
@@ -118,7 +114,6 @@ describe('a running service', () => {
     assert.doesNotMatch(service.log.join(''), /ssk_/, 'no key is logged');
   });
 });
-
 it('a service that stops finishes a request that waits for a scan, and then takes no more', async () => {
   await using internet = await smallInternet();
   const service = await startHarness({ internet, world: { dnsTryTimeoutMs: 100 } });
@@ -132,7 +127,6 @@ it('a service that stops finishes a request that waits for a scan, and then take
   assert.deepEqual([status, body.domain], [200, domain]);
   await assert.rejects(fetch(`${base}/health`));
 });
-
 it('a service stops in the middle of its schedule without a warning', async () => {
   const log: string[] = [];
   const internet = await sharedInternet();
@@ -145,7 +139,6 @@ it('a service stops in the middle of its schedule without a warning', async () =
   const warnings = log.filter((line) => JSON.parse(line).level >= 40);
   assert.deepEqual(warnings, []);
 });
-
 it('a service that stops leaves nothing open when it cannot start, so that the next start works', async () => {
   const internet = await sharedInternet();
   await using service = await startHarness({ internet });

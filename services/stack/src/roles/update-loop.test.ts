@@ -25,7 +25,6 @@ it('a metric says whether the signing keys are retired', async () => {
   at = '2026-01-01T00:00:00Z';
   assert.equal(await value(), '1');
 });
-
 it('each rotation of the signing keys is logged once, by another node and here', async ({ mock }) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   const { lines, logger } = logging();
@@ -45,7 +44,6 @@ it('each rotation of the signing keys is logged once, by another node and here',
   const logged = lines.map(({ msg }) => /rotated on another node|new signing keys/.exec(msg)?.[0]);
   assert.deepEqual(logged, ['rotated on another node', 'new signing keys', 'rotated on another node']);
 });
-
 it('a repeated failure is logged in full at first, then once a minute, and when it is over', () => {
   const { lines, logger } = logging();
   const clock = { ms: 5 };
@@ -63,7 +61,6 @@ it('a repeated failure is logged in full at first, then once a minute, and when 
   );
   assert.deepEqual(logged, casesOf<string[]>('stack', 'log of repeated failures'));
 });
-
 it('the log of repeated failures has two lines for the poll of the store, regardless of the number of retries', async () => {
   const { lines, logger } = logging();
   const stop = new AbortController();
@@ -80,7 +77,6 @@ it('the log of repeated failures has two lines for the poll of the store, regard
   const logged = lines.map(({ msg, failures }) => `${msg} ${failures}`);
   assert.deepEqual(logged, [`${what} failed: will retry undefined`, `${what} recovered 3`]);
 });
-
 it('polling the store reports changes during a slow update, and waits for it at the end', async () => {
   const [stop, held] = [new AbortController(), Promise.withResolvers<void>()];
   const keys: number[] = [];

@@ -78,11 +78,9 @@ it('text in a query is parts of a name, trimmed and lower-cased; what no name ca
     await assertRefused(`search?q=${q}`, 'q');
   await assertRefused('search?q=a&q=b', 'q');
 });
-
 it('text in a query is the id of an advisory', async () => {
   for (const value of NO_NAME) await assertRefused(`enrichment/affected?advisory=${value}`, 'advisory');
 });
-
 it('text in a query is the other end of a migration, which needs the provider', async () => {
   for (const route of ['stats/migrations', 'migrations/export.csv']) {
     await assertRefused(`${route}?other=cloudflare`, 'other');
@@ -103,7 +101,6 @@ describe('the name of a provider', () => {
     for (const query of ['search?limit=1&provider=', 'stream/json?provider='])
       for (const name of ['Google+Workspace', 'gmail']) assert.equal((await ask(`${query}${name}`)).status, 200);
   });
-
   it('that is unknown is refused with the three nearest, whatever it holds: 404 in a path, 400 in a query', async () => {
     const names = `clodflare a%2Fb ..%2F..%2Fetc %E2%98%83 x%3Cscript%3E hasOwnProperty __proto__ %25 o'brien %22 a,b`;
     const inQuery =
@@ -120,7 +117,6 @@ describe('the name of a provider', () => {
     const { body } = await ask('search?provider=cloudflare,nginx');
     assert.equal(body.errors?.[0]?.message, 'Cloudflare');
   });
-
   it('that cannot be a name is refused', async () => {
     for (const path of paths)
       for (const name of [...NO_NAME.slice(1), '%'])
@@ -129,7 +125,6 @@ describe('the name of a provider', () => {
       for (const name of [...NO_NAME, 'a&provider=b']) await assertRefused(`${route}?provider=${name}`, 'provider');
   });
 });
-
 it('the name of a domain that is not one is refused, in a path and in a query', async () => {
   const paths = 'domains/ intelligence/risk/ feeds/domain/ anomalies?domain= stream/json?domain=';
   for (const name of [...NO_DOMAIN, '2001:db8::1', '..%2F..%2Fetc', 'a.com%0d%0ax:y', 'my_company.com']) {
@@ -197,7 +192,6 @@ it('a URL with an unknown parameter is refused with its name and the nearest kno
   const many = Array.from({ length: 500 }, (_, i) => `p${i}=1`).join('&');
   assert.equal((await ask(`stats?${many}`)).body.errors?.length, 10);
 });
-
 it('a URL that is too long, invalid or unknown is refused with this reason', async () => {
   assert.equal((await ask(`search?q=${LONG}${LONG}`)).status, 414);
   for (const path of [`providers/${LONG}${LONG}`, 'providers/%E0%A4%A', 'domains/%E0%A4%A'])
@@ -205,7 +199,6 @@ it('a URL that is too long, invalid or unknown is refused with this reason', asy
   for (const path of ['', 'Stats', '../v2/stats', 'providers', 'stats/x', 'domains/../domains'])
     assert.equal((await ask(path)).status, 404, path);
 });
-
 it('a URL under /stack/v1 needs a key on every route', async () => {
   const keyed = await keyedPaths();
   assert.ok(keyed.length > 20);

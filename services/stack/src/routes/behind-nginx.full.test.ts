@@ -77,7 +77,6 @@ describe('behind nginx', { skip: hasNginx ? false : 'nginx is not installed', ti
     }
     await until(() => app.hub.subscribers === 0);
   });
-
   it('answers arrive as they left, validators and receipts too', async () => {
     const headers = { 'x-stack-key': await service.newKey(), 'accept-encoding': 'identity' };
     for (const target of ['/stack/v1/search?limit=1000', '/stack/v1/security/export.csv']) {

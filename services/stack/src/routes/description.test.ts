@@ -22,7 +22,6 @@ describe('the OpenAPI document', () => {
     const file = path.join(import.meta.dirname, '../../../../openapi/stack.json');
     assert.equal(readFileSync(file, 'utf8'), `${JSON.stringify(document, null, 2)}\n`);
   });
-
   it('shows an example of every answer that its schema allows', () => {
     for (const [at, { get, post }] of Object.entries(document.paths)) {
       if (!at.startsWith('/stack/v1/') || at === '/stack/v1/stream') continue;
@@ -38,7 +37,6 @@ describe('the OpenAPI document', () => {
     }
   });
 });
-
 it('a live answer keeps to its schema, whatever its status', async () => {
   const domain = '/stack/v1/domains/{domain}';
   for (const [at, target, status] of [
@@ -57,7 +55,6 @@ it('a live answer keeps to its schema, whatever its status', async () => {
   const { body } = await service.ask('/stack/v1/domains/x.com');
   assertDescribed(domain, body, { status: 401 });
 });
-
 it('a live answer keeps to its schema for the profile and history of every company', async () => {
   for (const domain of service.internet.domains())
     for (const at of ['/stack/v1/domains/{domain}', '/stack/v1/domains/{domain}/changes']) {

@@ -70,7 +70,6 @@ describe('advisories', () => {
       assertDescribed(`/stack/v1/enrichment/${name}`, await get(`enrichment/${name}`));
     assertDescribed('/stack/v1/providers/{provider}', await get('providers/php'));
   });
-
   it('are those of the rows, in their order, with their domains counted apart', async () => {
     const rows = await affected();
     const all = await advisories();
@@ -83,7 +82,6 @@ describe('advisories', () => {
       assert.deepEqual([names, named.length], [named, Math.min(10, version.size)]);
     }
   });
-
   it('page without a gap or a repetition, whatever the size', async () => {
     for (const [path, list] of [
       ['enrichment/affected?', 'affected'],
@@ -109,7 +107,6 @@ describe('advisories', () => {
       }
     }
   });
-
   it('are filtered by everything at once, and counted so', async () => {
     const all = await affected();
     for (const domain of [undefined, withPhp])
@@ -124,7 +121,6 @@ describe('advisories', () => {
             assert.deepEqual(body.domains, countsOf(expected).counts);
           }
   });
-
   it('are found by severity in any case, and by any id in any case', async () => {
     for (const severity of SEVERITIES) {
       const expected = await advisories(`&severity=${severity}`);
@@ -144,7 +140,6 @@ describe('advisories', () => {
       assert.deepEqual(await affected(`&advisory=${unknown}`), [], unknown);
     assert.deepEqual(await affected('&domain=never-scanned.com'), []);
   });
-
   it('are on the page of a provider, for products only', async () => {
     const open = await openOf('providers/php');
     const rows = (await affected()).filter((row) => row.product_id === 'php');
@@ -173,7 +168,6 @@ describe('what changes of advisories', () => {
     assert.ok((await affected('&advisory=CVE-2026-80001&match=version&severity=critical')).length > 0);
     assert.ok(idsOf(await affected(`&domain=${domain}`)).includes('CVE-2026-80001'));
   });
-
   it('takes back what is withdrawn, and moves up what is exploited', async () => {
     const position = async () => idsOf(await advisories()).indexOf('CVE-2026-80001');
     const before = await position();
@@ -197,7 +191,6 @@ describe('what changes of advisories', () => {
     await shared.sync();
     assert.deepEqual([await position(), await affected('&advisory=CVE-2026-80001')], [-1, []]);
   });
-
   it('is counted once for a domain, whatever number of its products it names', async () => {
     const domain = scannedWith('php', 'wordpress');
     const before = await openOf(`domains/${domain}`);
@@ -214,7 +207,6 @@ describe('what changes of advisories', () => {
     const all = (await affected('&advisory=CVE-2026-80003')).filter((row) => row.domain === domain);
     assert.deepEqual(all, rows, 'in the same order, whichever domain is asked for');
   });
-
   it('is found by a new scan, also one that a request waits for', async () => {
     const [onRequest = '', waited = ''] = shared.unscanned;
     const before = (await get('enrichment/affected')).total as number;
@@ -231,7 +223,6 @@ describe('what changes of advisories', () => {
     assert.equal((await get('enrichment/affected')).total, before + more);
   });
 });
-
 it('the error of a source is shown without URLs and file paths', () => {
   const error = 'fetch https://user:key@nvd.example/a?b=c failed: cannot read /var/lib/strata/nvd.json now';
   assert.equal(withoutPaths(error), 'fetch … failed: cannot read … now');

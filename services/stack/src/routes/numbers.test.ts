@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import * as analytics from '@strata/analytics';
-import { CATEGORIES, type Category } from '@strata/detect';
+import { CATEGORIES, ROLE_FACTS, type Role } from '@strata/detect';
 import { casesOf } from '../../../../tests/support/vectors.ts';
 import { dependenceLevel } from '../reports/dependence-level.ts';
 import type { StoredProfile } from '../store/index.ts';
@@ -20,7 +20,7 @@ const shareOf = (domains: number) => domains / timeline.profiles.length;
 
 it('market-share: every market with and without parked names, 25 providers each, or all of one', async () => {
   for (const includeParked of [false, true]) {
-    const expected = analytics.markets(app.index, { includeParked, ownerOf }).map((each) => {
+    const reported = (each: analytics.Market) => {
       const { attributed, selfHosted, unknown, hhiByOwner, effectiveProviders, providers, ...rest } = each;
       const share = (domains: number) => (each.domains === 0 ? null : domains / each.domains);
       return {
@@ -33,11 +33,21 @@ it('market-share: every market with and without parked names, 25 providers each,
           return { ...row, owner: ownerOf(row.provider_id), change_30d };
         }),
       };
+    };
+    const options = { includeParked, ownerOf };
+    const expected = analytics.markets(app.index, options).map(reported);
+    const ofRoles = analytics.roleMarkets(app.index, options).map((each) => {
+      const { label, isExclusive = false, isCritical = false } = ROLE_FACTS[each.role];
+      return { ...reported(each), label, is_exclusive: isExclusive, is_critical: isCritical };
     });
     const path = `intelligence/market-share?include_parked=${includeParked}`;
-    const { categories, include_parked } = await timeline.get(path);
-    const cut = expected.map((each) => ({ ...each, providers: each.providers.slice(0, 25) }));
-    assert.deepEqual([categories, include_parked], [cut, includeParked]);
+    const { categories, roles, include_parked } = await timeline.get(path);
+    const cut = <Of extends { readonly providers: readonly unknown[] }>(all: readonly Of[]) =>
+      all.map((each) => ({ ...each, providers: each.providers.slice(0, 25) }));
+    assert.deepEqual([categories, roles, include_parked], [cut(expected), cut(ofRoles), includeParked]);
+    const [gateways] = ofRoles.filter(({ role }) => role === 'gateway');
+    const one = await timeline.get(`${path}&role=gateway`);
+    assert.deepEqual([one.categories, one.roles], [[], [gateways]]);
     for (const each of expected)
       assert.deepEqual((await timeline.get(`${path}&category=${each.category}`)).categories, [each]);
     const has = (name: 'self_hosted_share' | 'unknown_share') => expected.some((each) => (each[name] ?? 0) > 0);
@@ -50,7 +60,6 @@ it('market-share: every market with and without parked names, 25 providers each,
   const { categories } = await timeline.get('intelligence/market-share');
   assert.deepEqual(categories, (await timeline.get('intelligence/market-share?include_parked=false')).categories);
 });
-
 it('supply-chain and adoption of a provider', async () => {
   const [firstDay, today] = [timeline.begin, timeline.end].map(analytics.dayOf) as [number, number];
   const scanned = new Set(app.index.history.scans.days().map(({ day }) => day));
@@ -59,16 +68,19 @@ it('supply-chain and adoption of a provider', async () => {
     const chain = analytics.supplyChain(app.index, id, { ownerOf, limit: 20 });
     const path = `intelligence/supply-chain/${id}`;
     const { provenance: _, _alpha, _notice, definition, ...answer } = await timeline.get(path);
-    const byCategory = (of: (each: (typeof chain.markets)[number]) => number | null) =>
-      Object.fromEntries(chain.markets.map((each) => [each.market.category, of(each)]));
+    type Held = analytics.SupplyChain['markets'];
+    const by = (held: Held, of: (each: Held[number]) => number | null) =>
+      Object.fromEntries(held.map((each) => [each.market.role ?? each.market.category, of(each)]));
     const name = app.names.nameOf(id);
     assert.deepEqual(answer, {
       provider: name,
       provider_id: id,
       owner: ownerOf(id),
       dependent_domains: timeline.users(id).length,
-      share_by_category: byCategory(({ share }) => share),
-      hhi_by_category: byCategory((each) => each.market.hhi),
+      share_by_category: by(chain.markets, ({ share }) => share),
+      hhi_by_category: by(chain.markets, (each) => each.market.hhi),
+      share_by_role: by(chain.roleMarkets, ({ share }) => share),
+      hhi_by_role: by(chain.roleMarkets, (each) => each.market.hhi),
       sole_source_domains: chain.soleSourceDomains,
       upstream: named(chain.upstream),
       downstream: named(chain.downstream),
@@ -87,7 +99,6 @@ it('supply-chain and adoption of a provider', async () => {
   }
   assert.ok(neighbours > 0 && scanned.size > 2 && scanned.size < today - firstDay);
 });
-
 it('security-scorecard: every standard, over all domains that exist and by sector', async () => {
   const answer = await timeline.get('intelligence/security-scorecard');
   const card = analytics.scorecard(app.index);
@@ -98,10 +109,9 @@ it('security-scorecard: every standard, over all domains that exist and by secto
   const bySector = card.bySector.map(({ meanScore, ...each }) => ({ ...each, mean_score: meanScore }));
   assert.deepEqual(answer.by_sector, bySector);
 });
-
 it('risk: of firm services, the posture and the markets that have a band', async () => {
-  const hhiOf = (category: Category) => {
-    const { hhi, band } = analytics.market(app.index, category, { ownerOf });
+  const hhiOf = (role: Role) => {
+    const { hhi, band } = analytics.roleMarket(app.index, role, { ownerOf });
     return band === 'insufficient_data' ? null : hhi;
   };
   const concentrations = new Set<boolean>();
@@ -118,9 +128,9 @@ it('risk: of firm services, the posture and the markets that have a band', async
   }
   assert.equal(concentrations.size, 2);
 });
-
 it('the page of a provider, and the leaders rank it among all and in each of its markets', async () => {
   const everyMarket = analytics.markets(app.index, { ownerOf });
+  const everyRole = analytics.roleMarkets(app.index, { ownerOf });
   const top = analytics.leaders(app.index, { today: analytics.dayOf(timeline.end), limit: 1_000 }).leaders;
   const { total, limit, providers } = await timeline.get('stats/providers');
   assert.deepEqual([total, limit], [timeline.inUse.length, 50]);
@@ -133,12 +143,14 @@ it('the page of a provider, and the leaders rank it among all and in each of its
     assert.deepEqual([answer.rank, answer.share, domains.total], [rank, shareOf(all.length), all.length]);
     const listed = domains.results.map(({ domain }: Row) => domain);
     assert.deepEqual(listed, all.sort().slice(0, 7));
-    const own = everyMarket.flatMap(({ category, providers: rows, hhi, band }) =>
-      rows.flatMap(({ provider, domains: count, share }, i) =>
-        provider === id ? [{ category, domains: count, share, rank: i + 1, providers: rows.length, hhi, band }] : [],
-      ),
-    );
-    assert.deepEqual(answer.by_category, own, id);
+    const positionsIn = (all: readonly analytics.Market[]) =>
+      all.flatMap(({ category, role, providers: rows, hhi, band }) =>
+        rows.flatMap(({ provider, domains: count, share }, i) => {
+          const position = { category, domains: count, share, rank: i + 1, providers: rows.length, hhi, band };
+          return provider === id ? [role === null ? position : { role, ...position }] : [];
+        }),
+      );
+    assert.deepEqual([answer.by_category, answer.by_role], [positionsIn(everyMarket), positionsIn(everyRole)], id);
   }
 });
 
@@ -178,7 +190,6 @@ it('the export of security: worst first, every cell, for every sector and at the
       assert.deepEqual(rows, expected.map(cellsOf), `${sector} up to ${max}`);
     }
 });
-
 it('the export of domains of a provider: its categories, the best confidence, state, sector, score and time', async () => {
   const order = ['high', 'medium', 'low'];
   for (const id of timeline.inUse.filter((_, i) => i < 5 || i % 9 === 0)) {
@@ -220,7 +231,6 @@ it('search finds a name, the exact one first, in pages, and a provider by id, na
       assert.deepEqual((await search({ provider: form })).results, known.results, form);
   }
 });
-
 it('search has the list behind each number: a provider in a market, by state', async () => {
   for (const [state, isParkedIn] of Object.entries({ active: 'false', live: 'true' })) {
     const { categories } = await timeline.get(`intelligence/market-share?include_parked=${isParkedIn}`);
@@ -233,7 +243,6 @@ it('search has the list behind each number: a provider in a market, by state', a
   for (const { provider_id, domains } of upstream.slice(0, 5))
     assert.equal(await found({ provider: 'cloudflare', with: provider_id }), domains, provider_id);
 });
-
 it('search has the list behind each number: standards, what they were measured in, sectors and grades', async () => {
   const card = await timeline.get('intelligence/security-scorecard');
   const { sector } = card.by_sector.toSorted((a: Row, b: Row) => Number(b.domains) - Number(a.domains))[0];

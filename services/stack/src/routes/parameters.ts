@@ -1,6 +1,6 @@
 // Query parameters with one definition for all routes: invalid and empty values are refused.
 
-import { CATEGORIES, SECTORS } from '@strata/detect';
+import { CATEGORIES, ROLE_LIST, SECTORS } from '@strata/detect';
 import { type RequestContext, refuse } from '@strata/http';
 import { nearestName } from '@strata/http/nearest-names';
 import { z } from 'zod';
@@ -52,6 +52,7 @@ export function WordList(words: readonly string[]) {
 export const splitList = (list: string): string[] => list.split(',').map((word) => word.trim().toLowerCase());
 
 export const CategoryParameter = Word(CATEGORIES);
+export const RoleParameter = Word(ROLE_LIST);
 export const SectorParameter = Word(SECTORS);
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters to refuse them

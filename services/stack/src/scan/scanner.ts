@@ -69,7 +69,11 @@ export function createScanner(deps: ScannerDeps, options: ScannerOptions): Scann
   let onDemand = 0;
 
   const redetect = (evidence: Evidence) => detect(evidence, rulebook);
-  const recorder = new ScanRecorder(store, { confirmAfterMs: options.confirmAfterMs, redetect });
+  const recorder = new ScanRecorder(store, {
+    confirmAfterMs: options.confirmAfterMs,
+    redetect,
+    roleOf: rulebook.roleOf,
+  });
 
   /** A broken resolver reports every domain as nonexistent: that is not evidence about the domain. */
   async function verifyState(profile: Profile): Promise<Profile> {

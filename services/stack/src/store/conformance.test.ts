@@ -32,7 +32,6 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     const counts = await store.inspection.counts();
     assert.deepEqual(counts, { domains: 3, scannedDomains: 1, services: 3, scans: 1, changes: 0 });
   });
-
   test('reports a domain only after a scan, then all of it', async (store) => {
     await store.domains.add(['a.com'], { source: 'test' });
     assert.equal(await store.domains.profile('a.com'), undefined);
@@ -43,7 +42,6 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     assert.deepEqual([scannedAt.toISOString(), services[1]?.evidence[0]?.value], [day(0), GOOGLE]);
     assert.equal(security.spf.result, 'none');
   });
-
   test('reports another version, which is not a change of services', async (store) => {
     const record = (n: number, server: string) => scans.recordScan(store, withServer(scan(n), server), confirm);
     const builtOn = async () => {
@@ -62,7 +60,6 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     assert.deepEqual((await readFeed(store)).domains.at(-1)?.services.at(-1), service);
     assert.deepEqual([(await record(3, 'nginx')).isChanged, await builtOn()], [true, [null, null]]);
   });
-
   test('records a migration once it is confirmed, with an event, and pages without skipping', async (store) => {
     await scans.recordScan(store, scan(0), confirm);
     assert.deepEqual(summaryOf(await scans.recordScan(store, scan(1, MICROSOFT), confirm)), []);
@@ -82,7 +79,6 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     const inOrder = events.toSorted((a, b) => a.seq - b.seq);
     assert.deepEqual([events, await store.events.since(events[0]?.seq ?? 0, 1)], [inOrder, [events[1]]]);
   });
-
   test('publishes the changes of a scan, then the domain as it is now, then what got worse', async (store) => {
     const spf = ['v=spf1 include:_spf.google.com -all'];
     await scans.recordScan(store, withTxt(scan(0), spf), confirm);
@@ -108,7 +104,6 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     const mail = services.filter(([category]) => category === 'email').map(([, provider]) => provider);
     assert.deepEqual(mail, ['microsoft-365']);
   });
-
   test('reports nothing as worse where the look-up failed or the name does not exist', async (store) => {
     await scans.recordScan(store, withTxt(scan(0), [SPF]), confirm);
     const found = withTxt(scan(1), []);
@@ -122,7 +117,6 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
       assert.deepEqual(new Set(await kindsSince(store, 0)), new Set(['domain-changed']));
     }
   });
-
   test('reads old evidence again with a changed rulebook, and calls the difference reclassified', async (store) => {
     await scans.recordScan(store, scan(0), confirm);
     const without = rulebookWithout('google-workspace');
@@ -134,7 +128,6 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     const types = events.flatMap((event) => (event.kind === 'change-confirmed' ? event.payload.type : []));
     assert.deepEqual(types, ['reclassified']);
   });
-
   test('reads the newest evidence with new rules, not an older one that lacks what has come back', async (store) => {
     const [both, rules] = [['google-site-verification=x', 'MS=ms12345678'], rulebookWithout('zoho-mail')];
     await scans.recordScan(store, withTxt(scan(0), both), confirm);
@@ -147,7 +140,6 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     const { services } = (await store.domains.profile('a.com')) ?? assert.fail();
     assert.equal(services.filter((s) => s.category === 'verified_service').length, 2);
   });
-
   test('reports a domain as changed when only its posture has', async (store) => {
     await scans.recordScan(store, scan(0), confirm);
     const [seq, hardened] = [await store.events.latestSeq(), withTxt(scan(1), ['google-site-verification=x', SPF])];
@@ -155,7 +147,6 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     assert.deepEqual(await kindsSince(store, seq), ['domain-changed']);
     assert.equal((await store.domains.profile('a.com'))?.security.spf.all, '-all');
   });
-
   test('lists simultaneous changes the most important first, and once of a scan given twice', async (store) => {
     await scans.recordScan(store, scan(0), confirm);
     const moved = (n: number) => withTxt(scan(n, MICROSOFT), ['nothing']);
@@ -164,7 +155,6 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     const listed = changes.map(({ importance, type, category }) => `${importance} ${type} ${category}`);
     assert.deepEqual(listed, ['high migrated email', 'low removed verified_service']);
   });
-
   test('waits twice as long after each scan that resolves nothing, and at most a day', async (store) => {
     const waits = [];
     for (let n = 0; n < 9; n += 1) {
@@ -176,7 +166,6 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     assert.deepEqual(waits, [15, 30, 60, 120, 240, 480, 960, 1_440, 1_440]);
     assert.equal(await store.domains.profile('a.com'), undefined);
   });
-
   test('keeps only the hash of a key, and does not find a revoked one', async ({ keys }) => {
     const { key, stored } = await keys.create({ tier: 'standard', label: 'test' });
     assert.match(key, /^ssk_[\w-]{43}$/);
@@ -215,7 +204,6 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     now -= 7 * 86_400_000;
     assert.equal(await issued(3, 'a1', 'a'), 1, 'a clock that is set back is still in that day');
   });
-
   test('keeps the latest text of a name, and the latest position of the watch', async ({ texts, signals }) => {
     assert.deepEqual([await texts.get('a'), await signals.watched()], [undefined, undefined]);
     for (const value of ['one', 'two']) await texts.put('a', value);
@@ -223,7 +211,6 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     assert.deepEqual([await texts.get('a'), await texts.get('b')], ['two', undefined]);
     assert.deepEqual(await signals.watched(), { seq: 3, day: 4 });
   });
-
   test('accepts times to delete history by, the first after the newest scan', async (store) => {
     const { retention } = store.inTerm(0);
     assert.equal(await retention.acceptedTime(), undefined);

@@ -4,7 +4,7 @@ import { Fragment, type ReactNode } from 'react';
 import { Day } from '../../ui/ago.tsx';
 import { Badge, Confidence } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card/card.tsx';
-import { formatCount, formatNumber } from '../../ui/formats.ts';
+import { formatCount, formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import { CATEGORIES } from '../links/categories.ts';
 import { CategoryLink, ProviderLink } from '../links/links.tsx';
@@ -43,7 +43,7 @@ function Category({ name, services }: { readonly name: string; readonly services
 }
 
 function ServiceEntry({ service }: { readonly service: Service }) {
-  const { provider, provider_id, version, platform, kinds, evidence } = service;
+  const { provider, provider_id, role, version, platform, kinds, evidence } = service;
   return (
     <>
       <div className="row">
@@ -54,6 +54,7 @@ function ServiceEntry({ service }: { readonly service: Service }) {
             {platform && ` (${platform})`}
           </code>
         )}
+        <span className="soft small">{formatName(role)}</span>
         <Confidence level={service.confidence} />
         <span className="soft small">confidence</span>
         {service.stale && (

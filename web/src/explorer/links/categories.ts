@@ -18,7 +18,7 @@ export const CATEGORIES: readonly Category[] = [
 ];
 
 /** Categories with one provider at a time, so that a domain can migrate from one provider to another. */
-export const EXCLUSIVE: readonly Category[] = ['dns', 'email', 'email_security', 'hosting', 'cdn', 'security'];
+export const EXCLUSIVE: readonly Category[] = ['dns', 'email', 'email_security', 'hosting', 'cdn'];
 
 export const SECTORS = Object.keys(SECTOR_NAMES) as Sector[];
 

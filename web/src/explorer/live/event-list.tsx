@@ -96,6 +96,7 @@ const ROLES: Readonly<Record<string, string>> = {
   dns: 'DNS',
   mailbox: 'mailboxes',
   gateway: 'mail gateway',
+  forwarding: 'mail forwarding',
   edge: 'CDN',
   origin: 'hosting',
 };

@@ -121,7 +121,7 @@ export function Coverage({ market }: { readonly market: Market }) {
         <Figure name="Not measured" value={market.unmeasured} note="domains" />
       </Figures>
       <p className="small soft note">
-        {formatNumber(market.domains)} domains use this category. Market shares refer to the{' '}
+        {formatNumber(market.domains)} domains are in this market. Market shares refer to the{' '}
         {formatNumber(market.denominator)} domains with a known provider or self-hosting; domains with an unknown or
         unmeasured provider are excluded.
       </p>

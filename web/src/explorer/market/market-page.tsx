@@ -1,4 +1,4 @@
-// The market page of a category: shares, concentration, coverage, leaders and movers.
+// The market page of a category or one of its roles: shares, concentration, coverage, leaders and movers.
 import './market.css';
 import type { Market as MarketBody } from '@strata/client';
 import { Link, useSearch } from '@tanstack/react-router';
@@ -24,7 +24,7 @@ export function Market() {
   const input = { query: { include_parked: hasParked ? ('true' as const) : undefined } };
   const shares = useStack('/stack/v1/intelligence/market-share', input, { keepsLast: 'any' });
   return (
-    <Page title="Market" lead="Market share, concentration and leading providers by category.">
+    <Page title="Market" lead="Market share, concentration and leading providers by category and role.">
       <div className="row apart">
         <Choices label="Category" choices={labelled(CATEGORIES)} chosen={category} byDefault="" name="category" />
         <Link {...changed({ include_parked: hasParked ? undefined : 'true' })} className="button small">
@@ -35,7 +35,22 @@ export function Market() {
         {(body, source) => {
           const market = body.categories.find((entry) => entry.category === category);
           if (!market) return <Empty>No domains in this category yet.</Empty>;
-          return <Shares market={market} includesParked={hasParked} source={source} />;
+          const roles = body.roles.filter((entry) => entry.category === category);
+          const role = roles.find((entry) => entry.role === search.role);
+          const choices = [['', 'All roles'], ...roles.map((each) => [each.role, each.label] as const)] as const;
+          return (
+            <>
+              {roles.length > 1 && (
+                <Choices label="Role" choices={choices} chosen={role?.role ?? ''} byDefault="" name="role" />
+              )}
+              <Shares
+                market={role ?? market}
+                name={role?.label ?? formatName(category)}
+                includesParked={hasParked}
+                source={source}
+              />
+            </>
+          );
         }}
       </Answer>
     </Page>
@@ -44,16 +59,17 @@ export function Market() {
 
 interface SharesProps {
   readonly market: MarketBody;
+  readonly name: string;
   readonly includesParked: boolean;
   readonly source: ReactNode;
 }
 
-function Shares({ market, includesParked, source }: SharesProps) {
+function Shares({ market, name, includesParked, source }: SharesProps) {
   const { category, providers } = market;
   return (
     <>
       <Card
-        title={`${formatName(category)}: market share`}
+        title={`${name}: market share`}
         width="half"
         actions={
           <Link to="/migrations" search={{ category }}>
@@ -76,14 +92,14 @@ function Shares({ market, includesParked, source }: SharesProps) {
           <Coverage market={market} />
         </Card>
       </div>
-      <Card title={`${formatName(category)}: leading providers`} width="half">
+      <Card title={`${name}: leading providers`} width="half">
         <Leaders market={market} includesParked={includesParked} />
-        <p className="small soft note">By share of this category.</p>
+        <p className="small soft note">By share of this market.</p>
       </Card>
-      <Card title={`${formatName(category)}: movers, 30 days`} width="half">
+      <Card title={`${name}: movers, 30 days`} width="half">
         <Movers market={market} includesParked={includesParked} />
         <p className="small soft note">
-          Of the {formatNumber(providers.length)} largest in this category. Net change: domains that gained the provider
+          Of the {formatNumber(providers.length)} largest in this market. Net change: domains that gained the provider
           here minus domains that lost it, with any confidence, confirmed by a second scan.
         </p>
       </Card>

@@ -34,9 +34,9 @@ interface ShareChartProps {
   readonly includesParked: boolean;
 }
 
-export function ShareChart({ market: { category, providers, total }, includesParked }: ShareChartProps) {
+export function ShareChart({ market: { category, role, providers, total }, includesParked }: ShareChartProps) {
   const drawn = providers.slice(0, DRAWN);
-  const label = `Market share: ${formatName(category)}`;
+  const label = `Market share: ${formatName(role ?? category)}`;
   return (
     <>
       <Chart

@@ -3,9 +3,9 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Badge, Severity } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
-import { formatChange, formatNumber, formatShare } from '../../ui/formats.ts';
+import { formatChange, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { numberColumn } from '../../ui/table/columns.ts';
+import { numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { categoryColumn } from '../links/columns.tsx';
 import { AdvisoryLink, CountLink, CustomersLink, ProviderLink, usersIn } from '../links/links.tsx';
@@ -50,10 +50,10 @@ export function Overview({ provider, source }: OverviewProps) {
       <Moves provider={provider} />
       <Card title="Markets" width="half">
         <DataTable
-          caption="Market position by category"
+          caption="Market position by role"
           columns={marketColumns(id)}
-          rows={market.by_category}
-          keyOf={({ category }) => category}
+          rows={market.by_role}
+          keyOf={({ role }) => role}
           empty="Not in any market currently."
         />
         <p className="small soft note">
@@ -136,8 +136,9 @@ function Moves({ provider: body }: { readonly provider: ProviderBody }) {
   );
 }
 
-const marketColumns = (id: string): readonly Column<ProviderBody['market']['by_category'][number]>[] => [
+const marketColumns = (id: string): readonly Column<ProviderBody['market']['by_role'][number]>[] => [
   categoryColumn,
+  textColumn('Role', 'role', formatName),
   numberColumn('Rank', 'rank', (rank, { providers }) => (
     <span className="nowrap">
       {formatNumber(rank)} of {formatNumber(providers)}

@@ -33,7 +33,7 @@ export function SupplyChain({ provider }: { readonly provider: string }) {
               <Figure
                 name="Sole-source domains"
                 value={body.sole_source_domains}
-                note="no other provider in at least one category"
+                note="no other provider in at least one role"
               />
               {Object.entries(body.share_by_category).map(([category, share]) => (
                 <Figure key={category} name={`Share of ${formatName(category)}`} note={hhiOf(body, category)}>

@@ -1,7 +1,7 @@
 // The channel of a community set's finding, and with it the family and strength, which are those of our own rules.
 
 import { FAMILY_OF, strengthOf } from '../../match/strengths.ts';
-import { type Category, ROLES } from '../../profile.ts';
+import { type Category, roleIn } from '../../profile.ts';
 import type { Provider, RuleGroup } from '../../rulebook/catalog.ts';
 import type { Rule } from '../../rulebook/matchers.ts';
 import { type Channel, channelOfHeader, patternsOf, SOURCE_OF } from '../../rulebook/patterns.ts';
@@ -113,7 +113,7 @@ function createRule(
   { channel, category, shown }: { readonly channel: Channel; readonly category: Category; readonly shown: string },
 ): Rule {
   const { id } = of.provider;
-  const role = ROLES[category];
+  const role = roleIn(of.provider, category);
   const source = SOURCE_OF[channel];
   return {
     id: `${id}/${source}/${shown.slice(0, MAX_SHOWN_LENGTH)}`,
@@ -123,7 +123,7 @@ function createRule(
     channel,
     source,
     family: FAMILY_OF[channel],
-    strength: strengthOf(channel, role),
+    strength: strengthOf(channel, category),
     isParking: false,
     isShared: false,
     hasNetworks: of.networks.has(category),

@@ -1,7 +1,7 @@
 // Compiles a set together with the catalog for matching: the provider of each technology, its pattern index, its
 // relations.
 
-import { ROLES, type Role, type Source } from '../../profile.ts';
+import type { Role, Source } from '../../profile.ts';
 import type { Provider } from '../../rulebook/catalog.ts';
 import { EngineMemory } from '../pattern/engine-memory.ts';
 import type { FingerprintSet, FingerprintTechnology } from '../read/fingerprint-set.ts';
@@ -45,8 +45,8 @@ export function compileSets(set: FingerprintSet, catalog: readonly Provider[]): 
     for (const pattern of technology.patterns) {
       owned.push({ pattern, owner });
       for (const reading of readingsOf(pattern)) {
-        const { category, source } = ruleOfPattern(at(of, owner), pattern, reading);
-        sources.set(`${category} ${source}`, [ROLES[category], source]);
+        const { role, source } = ruleOfPattern(at(of, owner), pattern, reading);
+        sources.set(`${role} ${source}`, [role, source]);
         sourcesByOwner[owner]?.add(source);
       }
     }

@@ -4,7 +4,7 @@ import type { Reading } from '../../evidence/reading.ts';
 import { type Finding, findingOf as findingOfRule } from '../../match/finding.ts';
 import type { Family } from '../../match/strengths.ts';
 import type { Measurement } from '../../posture/posture-type.ts';
-import { type Role, SOURCES, type Source } from '../../profile.ts';
+import { type Category, SOURCES, type Source } from '../../profile.ts';
 import { getOrCreate, type Rule } from '../../rulebook/matchers.ts';
 import type { Rulebook } from '../../rulebook/rulebook.ts';
 import { ruleOfImplication } from '../compile/channels.ts';
@@ -16,7 +16,7 @@ const CERTAIN = 100;
 
 /** One record, token, header or cookie identifies one provider; the catalog's identification takes precedence. */
 const RECORDS: ReadonlySet<Source> = new Set<Source>(['ns', 'soa', 'mx', 'txt', 'cname', 'tls']);
-const AT_ADDRESS: ReadonlySet<Role> = new Set<Role>(['edge', 'protection', 'origin']);
+const AT_ADDRESS: ReadonlySet<Category> = new Set<Category>(['cdn', 'security', 'hosting']);
 
 interface SetMatches {
   readonly findings: readonly Finding[];
@@ -67,8 +67,8 @@ function recordsOf(own: readonly Finding[]): ReadonlyMap<string, ReadonlySet<str
   return records;
 }
 
-function namesOne({ source, role }: Rule): boolean {
-  return RECORDS.has(source) || ((source === 'header' || source === 'cookie') && AT_ADDRESS.has(role));
+function namesOne({ source, category }: Rule): boolean {
+  return RECORDS.has(source) || ((source === 'header' || source === 'cookie') && AT_ADDRESS.has(category));
 }
 
 function isNamedOtherwise({ rule, value }: Finding, records: ReadonlyMap<string, ReadonlySet<string>>): boolean {

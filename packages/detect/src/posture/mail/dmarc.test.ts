@@ -24,7 +24,6 @@ describe('parseDmarc reads', () => {
   it('anything without throwing', () =>
     holds(100, [fc.string({ unit: codePoint })], (text) => parseDmarc(`v=DMARC1;${text}`).record !== ''));
 });
-
 it('selectDmarc takes records whose version comes first and is written so', () => {
   for (const txt of ['p=reject; v=DMARC1', 'v=dmarc1; p=reject', 'v=DMARC10; p=reject', 'v=spf1 -all', ''])
     assert.deepEqual(selectDmarc([txt]), [], txt);

@@ -140,7 +140,6 @@ it('while one look-up fails the score of a domain is null while SPF or DMARC is 
     assert.deepEqual([score, grade, coverage >= 0.6], [null, null, true]);
   }
 });
-
 it('a domain with unknown use of mail gets no advice to protect incoming mail', () => {
   for (const mx of ['timeout', 'servfail'] as const) {
     const posture = postureOf({ ...nullMx, mx });

@@ -49,7 +49,8 @@ have one row for each name. Names are in the column "domain", "website", "url", 
 first or second row. A hundred names cost one request of the quota. More than 1,000 are looked up by a job of the service.
 Columns: domain, registrable, error, state, scanned_at, sector, score, grade; the providers by role (dns, mailbox, gateway,
 sender, origin, edge, protection, verified, issuer, platform); spf, dmarc, dmarc_effective, dmarc_reporting, mta_sts, tls_rpt,
-dnssec, caa, bimi, tls_trusted. A table has a few of them by default, the other formats all.
+dnssec, caa, bimi, tls_trusted; the other roles (forwarding, dmarc_reports, waf, bot_protection, site_builder,
+creator_platform, careers, help_centre, status_page, identity). A table has a few of them by default, the other formats all.
 
 Exit codes:
   0  the rows were printed, also for domains that were never scanned

@@ -95,7 +95,6 @@ describe('affected domains', () => {
     await service?.[Symbol.asyncDispose]();
     await internet?.[Symbol.asyncDispose]();
   });
-
   it('are those that the facts affect, by version and by product, none more and none less', () => {
     const reported = new Map(rows.map((row) => [keyOf(row), `${row.match} ${row.reason}`]));
     assert.equal(reported.size, rows.length, 'each once');
@@ -115,7 +114,6 @@ describe('affected domains', () => {
     for (const match of ['version in_range', 'product no_version', 'product condition', 'product backport'])
       assert.ok(found.has(match), match);
   });
-
   it('are not users of a service of the company that makes a product', async () => {
     const { rulebook, exposures } = service.running.app;
     for (const id of ['cloudflare', 'google-workspace', 'microsoft-365', 'fastly', 'akamai'])

@@ -72,7 +72,6 @@ it('a known-exploited vulnerability of what domains use reaches the alerts, the 
   await shared.sync();
   assert.deepEqual([await news(id), await alerts(id)], [polled, [alert]]);
 });
-
 it('a known-exploited vulnerability of what domains use is published when all that was synced before a kill is found at the next start', async () => {
   const id = 'CVE-2026-90002';
   publish(id, kev());
@@ -85,7 +84,6 @@ it('a known-exploited vulnerability of what domains use is published when all th
     assert.deepEqual([await reasons(id), (await alerts(id)).length], [['exploited'], 1]);
   }
 });
-
 it('a known-exploited vulnerability of what domains use is published once where the alert was written and the event was not', async () => {
   const id = 'CVE-2026-90003';
   // Of all tables of that kind: the scheduler has one of its own in each term.
@@ -105,7 +103,6 @@ it('a known-exploited vulnerability of what domains use is published once where 
   shared.age();
   assert.deepEqual([(await news(id)).length, (await alerts(id)).length], [1, 1]);
 });
-
 it('a known-exploited vulnerability of what domains use is not news when no domain uses it, or when it is old and not exploited', async () => {
   const [unused, old] = ['CVE-2026-90004', 'CVE-2026-90005'];
   publish(unused, { ...kev(), ...ofProduct('someone:something') });
@@ -152,7 +149,6 @@ describe('as time passes', () => {
     assert.notEqual(again?.detail, alert?.detail);
     assert.equal((await news(id)).length, 1);
   });
-
   it('one that is published first and exploited later is reported in this order, and alerted to once', async () => {
     const id = 'CVE-2026-90007';
     publish(id);
@@ -168,7 +164,6 @@ describe('as time passes', () => {
     await syncAndAge();
     assert.deepEqual(await alerts(id), [alert]);
   });
-
   it('a domain is reported as exposed once, and never for a change that has nothing to do with it', async () => {
     const id = 'CVE-2026-90008';
     const { internet } = shared;

@@ -28,7 +28,6 @@ it('exposures take a version for as many as the catalog says that it may be', as
   const reasons = ['2.4.49', '2.4', '2.5'].map((version) => reasonOf('apache', version));
   assert.deepEqual([...reasons, reasonOf('wordpress', '6.4')], ['in_range', 'no_range', undefined, 'in_range']);
 });
-
 it('the build of a product is the version with the highest confidence, the first of several, and none at low confidence', () => {
   type Level = ObservedService['confidence'];
   const service = (confidence: Level, version: string | null, platform: string | null = null) => {

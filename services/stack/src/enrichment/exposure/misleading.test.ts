@@ -39,7 +39,6 @@ it('NVD is not complete when a page in the middle holds nothing', async () => {
     url.searchParams.get('startIndex') === '0' ? page([{ cve }], 3) : page([], 3);
   assert.equal(await publisher.sync(), 'failed');
 });
-
 it('NVD is asked from its own clock on, where ours is ahead', async () => {
   await using publisher = await openAnswers(nvd);
   publisher.clock.at = START + 3 * HOUR;
@@ -68,7 +67,6 @@ it('OSV is followed past a date that lies ahead, and in what is listed late', as
     assert.ok(idsOf(ground).includes(id), id);
   }
 });
-
 it('OSV is not complete if there is no list, or another page', async () => {
   await using publisher = await openAnswers(osv);
   for (const list of [undefined, '<!doctype html><title>Please log in</title>', '']) {
@@ -76,7 +74,6 @@ it('OSV is not complete if there is no list, or another page', async () => {
     assert.equal(await publisher.sync(), 'failed', list);
   }
 });
-
 it('CISA takes back what it no longer lists, and not what we cannot read any more', async () => {
   await using publisher = await openAnswers((origin) => kevSource({ url: `${origin}/kev.json`, everyMs: HOUR }));
   const entry = (cveID: string) => ({ cveID, dateAdded: '2026-01-31', requiredAction: 'Apply updates.' });
@@ -92,7 +89,6 @@ it('CISA takes back what it no longer lists, and not what we cannot read any mor
     assert.deepEqual([await publisher.sync(), publisher.ground.dump().known_exploited?.length], [end, left]);
   }
 });
-
 it('FIRST is not believed when its scores are of a day to come, or its file is one endless line', async () => {
   await using publisher = await openAnswers((origin) => epssSource({ url: `${origin}/epss.csv.gz`, everyMs: HOUR }));
   for (const [at, end] of [[START + 90 * DAY, 'failed'] as const, [START, 'complete'] as const]) {
@@ -119,7 +115,6 @@ it('the JSON of publishers is what it says, brackets and quotes in texts too', (
   assert.throws(() => read('{"a": '), SyntaxError);
   assert.throws(() => read('"open'), SyntaxError);
 });
-
 it('the JSON of publishers is refused where it is a maze, whether it ends or not', () => {
   const deep = '['.repeat(201);
   assert.throws(() => read(deep), RangeError);

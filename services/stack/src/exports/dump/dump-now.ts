@@ -20,7 +20,7 @@ export async function dumpNow(config: Config, logger: Logger, signal: AbortSigna
   const rulebook = await openRulebook(config);
   // A snapshot of its own: the other one may be in use by the service.
   const file = path.join(dataDirectory, 'dump-now.snapshot');
-  await using live = await LiveIndex.open({ store, file, logger, events: new EventBus(logger) });
+  await using live = await LiveIndex.open({ store, file, logger, events: new EventBus(logger), rulebook });
   const app = { index: live.index, names: knownNames(rulebook), rulebook, store, clock: store.clock };
   const deps = { address, store, scratch, tables: completeTables(app), now: store.clock };
   const outcome = await dumpToday(deps, { isReplaced: true, signal });

@@ -157,7 +157,6 @@ it('accepts addresses of folders and buckets only, and no credentials', () => {
   for (const bad of casesOf<string[]>('stack', 'bad addresses of dumps'))
     assert.equal(DumpUrl.safeParse(bad).success, false, bad);
 });
-
 it('the tables of a service are dumped once a day', async () => {
   const { app } = (await sharedService()).running;
   await using directory = await temporaryDirectory();

@@ -21,7 +21,6 @@ it('a profile has the same bytes and the same receipt for every way to write the
     assert.deepEqual([status, text, headers.get('etag')], [200, plain.text, plain.headers.get('etag')], form);
   }
 });
-
 it('a profile is signed again after a scan, and then not again', async () => {
   const receipt = async () => (await service.get(profilePath(own(1)))).body.provenance.receipt_id;
   await service.scan(own(1));
@@ -39,7 +38,6 @@ it('a history is an empty list, not 404, where nothing has changed', async () =>
   const { total, limit, offset, changes } = body;
   assert.deepEqual([status, total, limit, offset, changes], [200, 0, 50, 0, []]);
 });
-
 it('a history shows a migration that a second scan has confirmed, newest first', async () => {
   const { domain, from, to } = moveDns(service.internet);
   await service.restart();
@@ -51,7 +49,6 @@ it('a history shows a migration that a second scan has confirmed, newest first',
   const times = changes.map(({ at }) => String(at));
   assert.deepEqual(times, [...times].sort().reverse());
 });
-
 it('answers about all domains keep their receipt while nothing changes, and are known by their ETag', async () => {
   const targets = 'stats/providers intelligence/market-share search?q=a providers/cloudflare alerts';
   for (const path of targets.split(' ').map((target) => `/stack/v1/${target}`)) {
@@ -62,7 +59,6 @@ it('answers about all domains keep their receipt while nothing changes, and are 
     assert.equal(first.headers.get('cache-control'), 'private, no-cache');
   }
 });
-
 it('answers about all domains are recomputed within about a second after a change that affects them, and only these', async () => {
   const { internet } = service;
   const servicesOf = (name: string) => internet.truth(name).services;
@@ -87,7 +83,6 @@ it('answers about all domains are recomputed within about a second after a chang
   const { body } = await service.get('/stack/v1/search?provider=ns1');
   assert.ok((body.results as { domain: string }[]).some(({ domain }) => domain === moving));
 });
-
 it('answers about all domains are signed at most once in 0.6 s while scans go on, and say when they were computed', async () => {
   const stats = async () => {
     const { body } = await service.get('/stack/v1/stats');

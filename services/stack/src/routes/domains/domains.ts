@@ -50,7 +50,7 @@ export const getDomainChanges = route(
     summary: 'Provider transition history of the domain',
     description:
       'Confirmed changes, newest first. A second observation confirms a change; a failed lookup never does. ' +
-      '`migrated` is a change of holder in an exclusive role (mailbox, gateway, dns, edge, origin), `reclassified` a change of the rulebook.',
+      '`migrated` is a change of holder in an exclusive role (mailbox, gateway, forwarding, dns, edge, origin), `reclassified` a change of the rulebook.',
     params: domainParams,
     query: z.object({
       category: CategoryParameter.optional(),

@@ -3,7 +3,7 @@ import { gradeOf, hostIn, parseDomain, SECTORS } from '@strata/detect';
 import type { Cell, TableColumn } from '@strata/http';
 import type { StackApp } from '../../context.ts';
 import { POSTURE_COLUMNS, postureCells } from './posture-columns.ts';
-import { ROLE_COLUMNS, roleCells } from './role-columns.ts';
+import { FIRST_ROLES, MORE_ROLES, roleCells, roleColumns } from './role-columns.ts';
 
 /** A name as given, or why a line has none. */
 export interface GivenName {
@@ -22,12 +22,13 @@ export const LOOKUP_COLUMNS = [
   { name: 'sector', description: SECTORS.join(', ') },
   { name: 'score', description: 'Security score, 0 to 100.', type: 'integer' },
   { name: 'grade', description: 'A+ to F.' },
-  ...ROLE_COLUMNS,
+  ...roleColumns(FIRST_ROLES),
   ...POSTURE_COLUMNS,
+  ...roleColumns(MORE_ROLES),
 ] as const satisfies readonly TableColumn[];
 
 /** In the order of the columns; cells after the last one are null. */
-export function lookupCells({ index }: StackApp, { text, error }: GivenName): Cell[] {
+export function lookupCells({ index, names }: StackApp, { text, error }: GivenName): Cell[] {
   const given = text.slice(0, 253).toWellFormed();
   const parsed = error === undefined ? parseDomain(hostIn(text)) : { ok: false as const, message: error };
   if (!parsed.ok) return [given, null, parsed.message, 'invalid'];
@@ -37,7 +38,8 @@ export function lookupCells({ index }: StackApp, { text, error }: GivenName): Ce
   return [
     ...[given, parsed.domain, null, index.state(id), new Date(scannedAt).toISOString(), index.sector(id)],
     ...[score, score === null ? null : gradeOf(score)],
-    ...roleCells(index, id),
+    ...roleCells({ index, names }, id, FIRST_ROLES),
     ...postureCells(posture),
+    ...roleCells({ index, names }, id, MORE_ROLES),
   ];
 }

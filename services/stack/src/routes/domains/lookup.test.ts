@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { DomainIndex } from '@strata/analytics';
+import { mainRoleOf } from '@strata/detect';
 import { assertDescribed } from '../../test/described.ts';
 import { sharedService } from '../../test/shared.ts';
 import { roleCells } from './role-columns.ts';
@@ -40,7 +41,6 @@ it('a look-up answers each name once, in the order given: known, unknown, invali
   const found = rows.map(({ domain }: Row) => domain);
   assert.deepEqual(found, given);
 });
-
 it('a look-up leaves out services of low confidence', () => {
   const services = [
     ['email', 'sure', 'high'],
@@ -48,8 +48,8 @@ it('a look-up leaves out services of low confidence', () => {
     ['email', 'likely', 'medium'],
   ] as const;
   // The cells of roles read nothing else of an index.
-  const cells = roleCells({ services: () => services } as unknown as DomainIndex, 0);
-  assert.deepEqual(cells.filter(Boolean), ['sure;likely']);
+  const index = { services: () => services } as unknown as DomainIndex;
+  assert.deepEqual(roleCells({ index, names: { roleOf: mainRoleOf } }, 0, ['mailbox', 'dns']), ['sure;likely', '']);
 });
 it('a look-up has the values of the profile', async () => {
   const profile = (await service.get(`/stack/v1/domains/${a}`)).body;
@@ -102,7 +102,6 @@ it('a look-up is JSON, CSV, NDJSON or Parquet, with the chosen columns in their 
     assert.equal(headers.has('stack-provenance'), !text.startsWith('{"_'));
   }
 });
-
 it('a look-up returns the other columns of CSV, under names of their own', async () => {
   const asked = { type: CSV, query: '?fields=score,domain&format=csv' };
   const named = await ask('domain, Score ,,note,note\nnever.com,high,x,"=1,2",n,more\nb.c', asked);

@@ -46,7 +46,6 @@ it('a query has facets whose conditions find as many domains', async () => {
   const searched = await search('query=state:live&facets=email,tld,grade');
   assert.deepEqual(searched.facets, body.facets);
 });
-
 it('a query restricts leaderboards and exports to its domains', async () => {
   const query = 'state:live spf:valid';
   const { results } = (await ask({ query, limit: 1000 })).body;

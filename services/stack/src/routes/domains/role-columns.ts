@@ -1,18 +1,28 @@
 // The columns of a table of domains that show the providers by role.
 import type { DomainIndex } from '@strata/analytics';
-import { ROLE_LIST, ROLES } from '@strata/detect';
+import { MAIN_ROLES, ROLE_LIST, type Role } from '@strata/detect';
+import type { KnownNames } from '../../index/known-names.ts';
 
-export const ROLE_COLUMNS = ROLE_LIST.map((role) => ({
-  name: role,
-  description: `Ids of the providers in the role ${role} with high or medium confidence, separated by semicolons.`,
-}));
+/** The main role of each category, which tables had first; later roles are the last columns. */
+export const FIRST_ROLES: readonly Role[] = MAIN_ROLES;
+export const MORE_ROLES: readonly Role[] = ROLE_LIST.filter((role) => !FIRST_ROLES.includes(role));
 
-/** Cells in the order of `ROLE_COLUMNS`. */
-export function roleCells(index: DomainIndex, domain: number): string[] {
+export const roleColumns = (roles: readonly Role[]) =>
+  roles.map((role) => ({
+    name: role,
+    description: `Ids of the providers in the role ${role} with high or medium confidence, separated by semicolons.`,
+  }));
+
+/** Cells in the order of the roles. */
+export function roleCells(
+  { index, names }: { readonly index: DomainIndex; readonly names: Pick<KnownNames, 'roleOf'> },
+  domain: number,
+  roles: readonly Role[],
+): string[] {
   const services = index.services(domain).filter(([, , confidence]) => confidence !== 'low');
-  return ROLE_LIST.map((role) =>
+  return roles.map((role) =>
     services
-      .filter(([category]) => ROLES[category] === role)
+      .filter(([category, provider]) => names.roleOf(category, provider) === role)
       .map(([, provider]) => provider)
       .join(';'),
   );

@@ -1,10 +1,10 @@
 // Tables of domains: every domain that matches the filters of a search, in the order of their names.
 import { type DomainFilter, type DomainIndex, searchDomains } from '@strata/analytics';
-import { gradeOf, type RecordKind, SECTORS } from '@strata/detect';
+import { gradeOf, type RecordKind, ROLE_LIST, SECTORS } from '@strata/detect';
 import type { Row } from '@strata/http';
 import type { TableApp } from '../../context.ts';
 import { POSTURE_COLUMNS, postureCells } from '../domains/posture-columns.ts';
-import { ROLE_COLUMNS, roleCells } from '../domains/role-columns.ts';
+import { roleCells, roleColumns } from '../domains/role-columns.ts';
 import { domainFilter, domainParameters } from '../domains/search.ts';
 import { KindParameter } from '../records/record-fields.ts';
 import { exportTable, TIME, time } from './export-table.ts';
@@ -40,14 +40,14 @@ export const domainsTable = exportTable({
   name: 'domains',
   summary: 'All domains of a search, with their providers by role',
   description: MEANING,
-  columns: [NAME, STATE, SECTOR, ...SCORE, SCANNED, ...ROLE_COLUMNS],
+  columns: [NAME, STATE, SECTOR, ...SCORE, SCANNED, ...roleColumns(ROLE_LIST)],
   parameters: domainParameters,
   rows: (app, input) => {
     const { index } = app;
     return domainRows(index, domainFilter(app, input), (domain) => {
       const { scannedAt, score } = index.columns.facts(domain);
       const facts = [index.names.name(domain), index.state(domain), index.sector(domain), score, gradeIn(score)];
-      return [...facts, time(scannedAt), ...roleCells(index, domain)];
+      return [...facts, time(scannedAt), ...roleCells(app, domain, ROLE_LIST)];
     });
   },
 });
@@ -90,8 +90,9 @@ async function* serviceRows({ index, store, names }: TableApp, filter: DomainFil
   for (const domains of pagesOf(index, filter)) {
     const services = Map.groupBy(await store.bulk.services(domains), ({ domainId }) => domainId);
     yield domains.flatMap((domain) =>
-      (services.get(domain) ?? []).map(({ category, role, provider, confidence, firstObserved, lastObserved }) => {
+      (services.get(domain) ?? []).map(({ category, provider, confidence, firstObserved, lastObserved }) => {
         const last = lastObserved ?? index.columns.facts(domain).scannedAt;
+        const role = names.roleOf(category, provider);
         const what = [index.names.name(domain), category, role, provider, names.nameOf(provider), confidence];
         return [...what, time(firstObserved), time(last)];
       }),

@@ -76,7 +76,6 @@ describe('an export', () => {
     const head = await ask(path, { method: 'HEAD' });
     assert.deepEqual([head.status, head.headers.get('content-length')], [200, String(bytes.length)]);
   });
-
   it('costs one request when it is begun and its rows once, and is not begun without quota', async () => {
     const free = await service.newKey('free');
     const left = async (q: string) => {
@@ -131,7 +130,6 @@ describe('a job', () => {
     const { body: own } = await ask('/jobs', { as: free });
     assert.deepEqual([own.total, own.jobs[0].is_paid], [1, true]);
   });
-
   it('costs a look-up its names, and refuses what a key cannot pay for', async () => {
     const free = await service.newKey('free');
     for (const left of [40, 30, 20, 10, 0, 0]) {

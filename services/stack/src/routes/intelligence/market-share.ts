@@ -1,11 +1,12 @@
-// Market share of providers by category, with concentration.
-import { dayOf, market, markets } from '@strata/analytics';
+// Market share of providers by category and by role, with concentration.
+import { dayOf, market, markets, roleMarket } from '@strata/analytics';
+import { ROLE_FACTS, ROLE_LIST } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { tags } from '../../index/live-index.ts';
-import { MarketSchema, marketReport } from '../../reports/market-report.ts';
-import { CategoryParameter, Limit, Word } from '../parameters.ts';
+import { MarketSchema, marketReport, RoleMarketSchema, roleMarketReport } from '../../reports/market-report.ts';
+import { CategoryParameter, Limit, RoleParameter, Word } from '../parameters.ts';
 import { populationCache, populationOf, queryParameter } from '../query-parameter.ts';
 
 /** Changes within 30 days move without an event: maximum age of an answer. */
@@ -21,21 +22,29 @@ export const getMarketShare = route(
       'Shares of the domains with a known provider, self-hosted ones included; a domain with k providers counts 1/k for each. Only services of high and medium confidence count. Parked names are excluded by default. With `query`, shares of the domains that match, and `change_30d` is null.',
     query: z.object({
       category: CategoryParameter.optional(),
+      role: RoleParameter.describe('Only the market of this role; `categories` is then empty.').optional(),
       include_parked: Word(['true', 'false']).default('false'),
-      limit: Limit.describe('Providers of a category, by default 1,000 of one and 25 of each of all.').optional(),
+      limit: Limit.describe(
+        'Providers of a market, by default 1,000 of one category or role and 25 of each of all.',
+      ).optional(),
       ...queryParameter,
     }),
     output: {
       kind: 'signed',
-      schema: z.object({ include_parked: z.boolean(), method: z.string(), categories: z.array(MarketSchema) }),
+      schema: z.object({
+        include_parked: z.boolean(),
+        method: z.string(),
+        categories: z.array(MarketSchema),
+        roles: z.array(RoleMarketSchema).describe('The providers that compete: of one role each.'),
+      }),
     },
     errors: ['unavailable'],
     access: 'key',
-    cache: (_app: StackApp, { category, include_parked, limit, query }) =>
+    cache: (_app: StackApp, { category, role, include_parked, limit, query }) =>
       populationCache(
         { query },
         {
-          key: `market ${category ?? ''} ${include_parked} ${limit ?? ''}`,
+          key: `market ${category ?? ''} ${role ?? ''} ${include_parked} ${limit ?? ''}`,
           tags: [
             ...tags.changes,
             ...(category === undefined ? tags.domains : [tags.category(category), tags.domains[0]]),
@@ -44,21 +53,24 @@ export const getMarketShare = route(
         },
       ),
   },
-  async (app, { category, include_parked, limit, query }) => {
+  async (app, { category, role, include_parked, limit, query }) => {
     const { index, names, clock } = app;
     const population = await populationOf(app, { query });
     const includeParked = include_parked === 'true';
     const options = { includeParked, ownerOf: names.ownerOf };
     const today = dayOf(clock().getTime());
-    const max = limit ?? (category === undefined ? 25 : 1_000);
+    const max = limit ?? (category === undefined && role === undefined ? 25 : 1_000);
     const found = category === undefined ? markets(population, options) : [market(population, category, options)];
+    const roles = ROLE_LIST.filter(
+      (each) => (role ?? each) === each && (category ?? ROLE_FACTS[each].category) === ROLE_FACTS[each].category,
+    );
+    const shown = { index: query === undefined ? index : undefined, names, today, max };
     return {
       include_parked: includeParked,
       method:
         'HHI = sum of squared percent shares, 0-10,000, by brand and by owner; each self-hosted domain is a separate firm; unknown and unmeasured ones are excluded. Bands: 1,800 from DOJ/FTC Merger Guidelines 2023, guideline 1; 1,000 from those of 1992',
-      categories: found.map((each) =>
-        marketReport(each, { index: query === undefined ? index : undefined, names, today, max }),
-      ),
+      categories: role === undefined ? found.map((each) => marketReport(each, shown)) : [],
+      roles: roles.map((each) => roleMarketReport(roleMarket(population, each, options), shown)),
     };
   },
 );

@@ -1,5 +1,5 @@
 // The risk of one domain.
-import { assessRisk, type ExposureInput, market } from '@strata/analytics';
+import { assessRisk, type ExposureInput, roleMarket } from '@strata/analytics';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
@@ -64,14 +64,14 @@ export const getRisk = route(
     const risk = assessRisk({
       posture: profile.security,
       services: profile.services.map(({ category, provider, confidence }) => ({
-        category,
+        role: names.roleOf(category, provider),
         provider,
         isFirm: confidence !== 'low',
       })),
       ownerOf: names.ownerOf,
       exposure: exposures ? exposureInput(app, profile, exposures) : null,
-      hhiOf: (category) => {
-        const { hhi, band } = market(index, category, { ownerOf: names.ownerOf });
+      hhiOf: (role) => {
+        const { hhi, band } = roleMarket(index, role, { ownerOf: names.ownerOf });
         return band === 'insufficient_data' ? null : hhi;
       },
     });

@@ -32,8 +32,10 @@ export const getSupplyChain = route(
         dependent_domains: count.describe('Domains that use it, in any category and with any confidence.'),
         share_by_category: z.record(z.string(), share),
         hhi_by_category: z.record(z.string(), z.number().nullable()),
+        share_by_role: z.record(z.string(), share),
+        hhi_by_role: z.record(z.string(), z.number().nullable()),
         sole_source_domains: count.describe(
-          'Domains with a category in which it is the only provider of high or medium confidence.',
+          'Domains with a role in which it is the only provider of high or medium confidence.',
         ),
         upstream: z
           .array(DependenceSchema)
@@ -70,6 +72,8 @@ export const getSupplyChain = route(
       dependent_domains: chain.dependentDomains,
       share_by_category: Object.fromEntries(chain.markets.map((each) => [each.market.category, each.share])),
       hhi_by_category: Object.fromEntries(chain.markets.map((each) => [each.market.category, each.market.hhi])),
+      share_by_role: Object.fromEntries(chain.roleMarkets.map((each) => [each.market.role, each.share])),
+      hhi_by_role: Object.fromEntries(chain.roleMarkets.map((each) => [each.market.role, each.market.hhi])),
       sole_source_domains: chain.soleSourceDomains,
       upstream: named(chain.upstream),
       downstream: named(chain.downstream),

@@ -75,7 +75,7 @@ export const getMigrations = route(
     tag: 'Statistics',
     summary: 'Recent provider migrations',
     description:
-      'A migration is a confirmed change of holder in an exclusive role (mailbox, gateway, dns, edge, origin). Newest first: without a window by first observation, within a window (`days`, `hours`, `since`) by confirmation. ' +
+      'A migration is a confirmed change of holder in an exclusive role (mailbox, gateway, forwarding, dns, edge, origin). Newest first: without a window by first observation, within a window (`days`, `hours`, `since`) by confirmation. ' +
       '`total` and `flows` count those confirmed within the window, or within 30 days without one. ' +
       'With `query` a page may have fewer rows than `limit`: `next_cursor` continues the search.',
     query: z.object({ ...offsetParameters(50), ...migrationParameters }),

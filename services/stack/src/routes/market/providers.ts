@@ -1,6 +1,16 @@
 // One provider: its domains, markets and movement.
-import { categoriesOf, dayOf, type FlowFilter, inNameOrder, markets, rankOf, TREND_DAYS } from '@strata/analytics';
-import { CATEGORIES, KINDS } from '@strata/detect';
+import {
+  categoriesOf,
+  dayOf,
+  type FlowFilter,
+  inNameOrder,
+  type Market,
+  markets,
+  rankOf,
+  roleMarkets,
+  TREND_DAYS,
+} from '@strata/analytics';
+import { CATEGORIES, KINDS, ROLE_LIST } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
@@ -12,6 +22,15 @@ import { ProviderPath, providerOf } from '../parameters.ts';
 import { FlowSchema, flowReport } from './migrations.ts';
 
 const count = z.int().min(0);
+const position = {
+  category: z.enum(CATEGORIES),
+  domains: count,
+  share: z.number().min(0).max(1),
+  rank: z.int(),
+  providers: count,
+  hhi: z.number().nullable(),
+  band: z.string(),
+};
 
 export const getProvider = route(
   {
@@ -40,17 +59,10 @@ export const getProvider = route(
           rank: z.int().nullable().describe('Rank among all providers by number of domains; null without domains.'),
           share: z.number().min(0).max(1).describe('Share of all scanned domains.'),
           change_30d: z.int(),
-          by_category: z.array(
-            z.object({
-              category: z.enum(CATEGORIES),
-              domains: count,
-              share: z.number().min(0).max(1),
-              rank: z.int(),
-              providers: count,
-              hhi: z.number().nullable(),
-              band: z.string(),
-            }),
-          ),
+          by_category: z.array(z.object(position)),
+          by_role: z
+            .array(z.object({ role: z.enum(ROLE_LIST), ...position }))
+            .describe('Among the providers of the same role.'),
         }),
         gained_30d: count.describe('Domains that started to use it, confirmed within 30 days.'),
         lost_30d: count.describe('Domains that stopped using it completely, confirmed within 30 days.'),
@@ -106,7 +118,10 @@ export const getProvider = route(
         rank: set && set.size > 0 ? rankOf(index, id) : null,
         share: set && index.size > 0 ? set.size / index.size : 0,
         change_30d: gained - lost,
-        by_category: marketsOf(app, id),
+        by_category: markets(index, names).flatMap((each) => positionIn(each, id)),
+        by_role: roleMarkets(index, names).flatMap((each) =>
+          positionIn(each, id).map((own) => ({ role: each.role, ...own })),
+        ),
       },
       gained_30d: gained,
       lost_30d: lost,
@@ -117,14 +132,12 @@ export const getProvider = route(
   },
 );
 
-function marketsOf({ index, names }: StackApp, id: string) {
-  return markets(index, { ownerOf: names.ownerOf }).flatMap(({ category, providers, hhi, band }) => {
-    const at = providers.findIndex(({ provider }) => provider === id);
-    const own = providers[at];
-    return own
-      ? [{ category, domains: own.domains, share: own.share, rank: at + 1, providers: providers.length, hhi, band }]
-      : [];
-  });
+function positionIn({ category, providers, hhi, band }: Market, id: string) {
+  const at = providers.findIndex(({ provider }) => provider === id);
+  const own = providers[at];
+  return own
+    ? [{ category, domains: own.domains, share: own.share, rank: at + 1, providers: providers.length, hhi, band }]
+    : [];
 }
 
 function advisoriesOfProduct(app: StackApp, id: string) {

@@ -13,11 +13,19 @@ export const countScanDays = (scans: RawBuilder<unknown>): RawBuilder<never> => 
   on conflict (day, rulebook) do update set
     scans = scan_days.scans + excluded.scans, measured = scan_days.measured + excluded.measured`;
 
-/** Adds the rows of `changes`, which have the columns of the table, to `change_days`: both providers of a change are counted. */
-export const countChangeDays = (changes: RawBuilder<unknown>): RawBuilder<never> => sql`
+/**
+ * Adds the rows of `changes`, which have the columns of the table, to `change_days`, or takes them back: both providers of a
+ * change are counted.
+ */
+export const countChangeDays = (
+  changes: RawBuilder<unknown>,
+  { isTakenBack = false }: { readonly isTakenBack?: boolean } = {},
+): RawBuilder<never> => {
+  const sum = (column: string) => sql`${sql.lit(isTakenBack ? -1 : 1)} * sum(${sql.ref(column)})`;
+  return sql`
   insert into change_days (day, category, provider, gained, entered, lost, exited, migrated, reclassified)
-  select confirmed_at / ${DAY_MS}, category, provider, sum(gained), sum(entered), sum(lost), sum(exited), sum(migrated),
-    sum(reclassified)
+  select confirmed_at / ${DAY_MS}, category, provider, ${sum('gained')}, ${sum('entered')}, ${sum('lost')}, ${sum('exited')},
+    ${sum('migrated')}, ${sum('reclassified')}
   from (
     select confirmed_at, category, to_provider as provider, ${moved} as gained, ${moved} * is_entry as entered, 0 as lost,
       0 as exited, case when type = 'migrated' and from_provider is not null then 1 else 0 end as migrated,
@@ -32,3 +40,4 @@ export const countChangeDays = (changes: RawBuilder<unknown>): RawBuilder<never>
     lost = change_days.lost + excluded.lost, exited = change_days.exited + excluded.exited,
     migrated = change_days.migrated + excluded.migrated,
     reclassified = change_days.reclassified + excluded.reclassified`;
+};

@@ -145,7 +145,6 @@ onEach(kept, 'what grows with time', (_backend, test) => {
     }
     assert.ok(plans.length > 200, String(plans.length));
   });
-
   test('is deleted oldest first, except for what is still needed; counts are kept', async (store, url) => {
     const { retention, signals, stream } = store;
     for (let n = 0; n < 8; n += 1) await store.recordScans(scansOn(n), confirm);
@@ -191,7 +190,6 @@ onEach(kept, 'what grows with time', (_backend, test) => {
     assert.deepEqual([after.position.scanId, (await store.inspection.heads()).scans], [all.length + 1, all.length + 1]);
     assert.deepEqual((await checkStore(stackSchema, url)).findings, []);
   });
-
   test('is counted where an answer says how many there are', async ({ signals, retention }) => {
     for (let n = 0; n < 9; n += 1) {
       await signals.addAlert(alert(`s${n}`, n), { quietMs: 0 });
@@ -205,7 +203,6 @@ onEach(kept, 'what grows with time', (_backend, test) => {
       assert.deepEqual(await totals(), [left, left]);
     }
   });
-
   test('is measured: tables with their rows, and how many more there are a day', async (store, url) => {
     await store.recordScans(scansOn(0), confirm);
     await store.retention.recordSizes(new Date(day(0)));
@@ -218,7 +215,6 @@ onEach(kept, 'what grows with time', (_backend, test) => {
     if (pathOf(url)) assert.deepEqual(scans, { table: 'scans', rows: 60, bytes: null, rowsPerDay: 15 });
     else assert.ok((scans.bytes ?? 0) > 8_192 && scans.rowsPerDay !== null);
   });
-
   test('has no event of a domain that a new release of the rulebook reads as the old one did', async (store) => {
     const names = [...NAMES, 'mail.com'];
     const read = (n: number, rules: Rulebook) => {

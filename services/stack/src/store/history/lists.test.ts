@@ -1,9 +1,13 @@
 // Lists of changes, anomalies and alerts, and the public stream.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import type { ChangeType } from '@strata/detect';
+import { sql } from 'kysely';
 import { alertKey, type ChangeFilter, isWanted, type ListedChange, openStore, type StoredAlert } from '../index.ts';
-import { exec, kept, onEach, plansOf } from '../test/backends.ts';
+import { up } from '../migrations/026-mail-roles.ts';
+import { exec, kept, onEach, plansOf, rows } from '../test/backends.ts';
 import { alert, anomaly, streamEvent } from '../test/records.ts';
+import { countChangeDays } from './day-counts.ts';
 import { ListTable } from './lists.ts';
 
 const [DAY, SINCE] = [86_400_000, new Date(55)];
@@ -21,8 +25,9 @@ const CHANGES = Array.from({ length: 400 }, (_, i) => ({
   to: ['x', 'y', 'z'][(i + 1 + (i % 2)) % 3],
 }));
 
-function insertChanges(url: string): Promise<void> {
-  const values = CHANGES.map(({ domain, at, confirmedAt, category, type, from, to }) => {
+type Inserted = Omit<(typeof CHANGES)[number], 'id'>;
+function insertChanges(url: string, changes: readonly Inserted[] = CHANGES): Promise<void> {
+  const values = changes.map(({ domain, at, confirmedAt, category, type, from, to }) => {
     const left = from === null ? 'null' : `'${from}'`;
     return `(${domain}, 1, ${at}, ${confirmedAt}, '${category}', 'dns', '${type}', ${left}, '${to}', 'high', 'high')`;
   });
@@ -49,6 +54,23 @@ function expectedOf({ type, provider, direction, other, category, since }: Chang
 }
 
 onEach(kept, 'the list of changes', (backend, test) => {
+  test('has no migration of a report service after the upgrade, nor do the counts', async ({ lists }, url) => {
+    const moves = ['dmarcian valimail', 'proofpoint mimecast', 'improvmx forward-email', 'proofpoint improvmx'];
+    const of = { domain: 1, at: 0, confirmedAt: DAY, category: 'email_security', type: 'migrated' };
+    const changes = moves.map((move) => ({ ...of, from: move.split(' ')[0], to: move.split(' ')[1] }));
+    await insertChanges(url, changes);
+    const count = () => plansOf(url, async (db) => void (await countChangeDays(sql`changes`).execute(db)));
+    const days = () => rows(url, 'select * from change_days order by provider');
+    const found = async (type: ChangeType) => idsOf(await lists.changes({ type }, { limit: 9, offset: 0 }));
+    await count();
+    await plansOf(url, (db) => up(db as never));
+    const ids = [3, 2, 4, 1].map((i) => CHANGES[i - 1]?.id);
+    assert.deepEqual([...(await found('migrated')), ...(await found('reclassified'))], ids);
+    const upgraded = await days();
+    await exec(url, 'delete from change_days');
+    await count();
+    assert.deepEqual(upgraded, await days());
+  });
   test('is newest first and total, for each filter, in pages that neither skip nor repeat', async ({ lists }, url) => {
     await insertChanges(url);
     const domains = new Map(CHANGES.map(({ id, domain }) => [id, domain]));
@@ -77,7 +99,6 @@ onEach(kept, 'the list of changes', (backend, test) => {
     assert.deepEqual(Object.fromEntries(await lists.namesOf([2, 1, 2, 77])), { 1: 'a.com', 2: 'b.com' });
     assert.equal((await lists.namesOf([])).size, 0);
   });
-
   test('is read from an index, without sorting more than a page of each side', async (_store, url) => {
     await insertChanges(url);
     const [x, y, dns] = [{ provider: 'x' }, { other: 'y' }, { category: 'dns' }] as const;
@@ -137,7 +158,6 @@ onEach(kept, 'signals', (_backend, test) => {
     assert.equal((await signals.anomalies({ ...dates, domain: 'a.com' }, 10)).total, 0);
     assert.equal(await signals.anomaly('an_3'), undefined);
   });
-
   test('raise an alert once for its subject, with its latest figures, again after quiet time', async ({ signals }) => {
     const quiet = { quietMs: 7 * DAY };
     const add = (day: number, more: Partial<StoredAlert> = {}) => signals.addAlert(alert('s', day * DAY, more), quiet);
@@ -149,7 +169,6 @@ onEach(kept, 'signals', (_backend, test) => {
     assert.deepEqual([await signals.alerts(10), await add(9)], [{ total: 1, alerts: [merged] }, true]);
     assert.equal((await signals.alerts(10)).total, 2);
   });
-
   test('list alerts by day, within it by kind, then severity; whatever the limit', async ({ signals }) => {
     const kinds = ['migration', 'anomaly', 'security'] as const;
     const severities = ['critical', 'high', 'medium', 'low'] as const;
@@ -200,7 +219,6 @@ onEach(kept, 'the public stream', (_backend, test) => {
     assert.deepEqual(await stream.latest(), appended[1]);
     assert.deepEqual([await stream.seqAt(1_000), await stream.seqAt(1_001), await stream.seqAt(9_999)], [0, 1, 2]);
   });
-
   test('is written by one process: a second one with an old position writes nothing', async ({ stream }, url) => {
     await using other = await openStore(url);
     await stream.begin(0, 1);
@@ -210,7 +228,6 @@ onEach(kept, 'the public stream', (_backend, test) => {
     await assert.rejects(stream.append([streamEvent(11), streamEvent(10)], { from: 5, to: 6 }));
     assert.deepEqual([await stream.cursor(), (await other.stream.since(0, 10)).length], [5, 1]);
   });
-
   test('deletes old events in batches, and never reuses a number', async ({ stream }) => {
     await stream.begin(0, 1);
     const events = Array.from({ length: 10 }, (_, i) => streamEvent(100 + i));

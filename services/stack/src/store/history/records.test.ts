@@ -34,7 +34,6 @@ onEach(kept, 'records', (_backend, test) => {
     await scan(101, GOOGLE);
     assert.equal((await written()).length, first.length, 'and begins again');
   });
-
   test('of a favicon that earlier scans did not measure begin without a change', async (store, url) => {
     const { evidence, ...scan } = scanOf('a.com', day(1), GOOGLE);
     const skipped = { status: 'skipped', statusCode: null, contentType: null, text: '' } as const;
@@ -48,12 +47,11 @@ onEach(kept, 'records', (_backend, test) => {
     const at = new Date(day(1));
     assert.deepEqual([favicon?.value, favicon?.firstSeen, unmeasuredUntil.get('favicon')], ['-7', at, at]);
   });
-
   test('are counted and listed by value, in pages that neither skip nor repeat', async (store, url) => {
     const names = Array.from({ length: 9 }, (_, i) => `d${i}.com`);
-    const scans = (n: number, of: readonly string[], exchange: string) =>
+    const scans = (n: number, of: readonly string[], to: string) =>
       store.recordScans(
-        of.map((name) => scanOf(name, day(n), exchange)),
+        of.map((name) => scanOf(name, day(n), to)),
         confirm,
       );
     await scans(0, names, GOOGLE);

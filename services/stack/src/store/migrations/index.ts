@@ -21,6 +21,7 @@ import { up as watchlists } from './022-watchlists.ts';
 import { up as segments } from './023-segments.ts';
 import { up as watchlistChannels } from './024-watchlist-channels.ts';
 import { up as favicons } from './025-favicons.ts';
+import { up as mailRoles } from './026-mail-roles.ts';
 
 const TABLES = [
   ...['settings', 'counters', 'table_sizes', 'api_keys', 'quota_usage', 'domains', 'on_demand_days', 'scan_leases'],
@@ -57,4 +58,5 @@ export const migrations: Migrations = {
   '023-segments': segments,
   '024-watchlist-channels': watchlistChannels,
   '025-favicons': favicons,
+  '026-mail-roles': mailRoles,
 };

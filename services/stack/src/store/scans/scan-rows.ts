@@ -77,6 +77,7 @@ export function openIntervals(rows: readonly ServiceRow[], domain: Pick<DomainRo
 /** The columns that a scan at `observedAt` may change. */
 export function serviceRow(service: KnownService, observedAt: number) {
   return {
+    role: service.role,
     confidence: service.confidence,
     score: service.score,
     evidence: JSON.stringify(service.evidence),
@@ -89,8 +90,8 @@ export function serviceRow(service: KnownService, observedAt: number) {
 }
 
 export function begunRow(service: KnownService, observedAt: number) {
-  const { category, role, provider, validFrom: valid_from } = service;
-  return { category, role, provider, valid_from, ...serviceRow(service, observedAt) };
+  const { category, provider, validFrom: valid_from } = service;
+  return { category, provider, valid_from, ...serviceRow(service, observedAt) };
 }
 
 /** The columns that every counted scan writes to the row of its domain. */
