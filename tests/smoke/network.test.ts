@@ -100,8 +100,10 @@ it('a gateway serves workers that join with a token and prove a pinned model, an
     const pinned = peers.filter(({ models }) => models.some((each) => each.verified.level === 'pinned'));
     return both.every(({ id }) => pinned.some(({ peer }) => peer === id));
   });
+  const asking = { model: MODEL, messages, seed: 11, max_tokens: 400 };
   const stream = await client.chat.completions.create({
-    ...{ model: MODEL, messages, seed: 11, max_tokens: 400, stream: true },
+    ...asking,
+    stream: true,
     stream_options: { include_usage: true },
   });
   const chunks: OpenAI.ChatCompletionChunk[] = [];

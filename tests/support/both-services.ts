@@ -34,10 +34,8 @@ export async function startBothServices(settings: Settings = {}) {
   const { app } = stack;
   const stackKey = (await app.store.keys.create({ tier: 'unlimited' })).key;
   const gatewayKey = (await gateway.keys.create({ tier: 'unlimited' })).key;
-  return Object.assign(owned.move(), {
-    ...{ stackPort: stack.port, metricsPort: stack.metricsPort, gatewayPort: port },
-    ...{ stackKey, gatewayKey, log },
-  });
+  const ports = { stackPort: stack.port, metricsPort: stack.metricsPort, gatewayPort: port };
+  return Object.assign(owned.move(), { ...ports, stackKey, gatewayKey, log });
 }
 
 /** Services for the tests of the suite that calls this, stopped after them. */

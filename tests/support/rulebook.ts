@@ -18,10 +18,8 @@ export function probedDns(
   rules = rulebook,
   remaining: 'empty' | 'timeout' = 'empty',
 ): Evidence['dns'] {
-  const asked = Object.entries(dns).map(([name, lookup]) => [
-    name,
-    'status' in lookup && lookup.status === 'skipped' ? { ...lookup, status: remaining } : lookup,
-  ]);
+  const isSkipped = (lookup: object) => 'status' in lookup && lookup.status === 'skipped';
+  const asked = Object.entries(dns).map(([name, of]) => [name, isSkipped(of) ? { ...of, status: remaining } : of]);
   const missing = { status: 'nxdomain', records: [], aliases: [] } as const;
   return {
     ...Object.fromEntries(asked),

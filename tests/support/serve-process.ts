@@ -48,8 +48,7 @@ export async function startServe(
   return {
     ...{ base, log, kill },
     pid: child.pid ?? 0,
-    get: (where: string, key?: string) =>
-      fetch(base + where, key === undefined ? {} : { headers: { 'x-stack-key': key } }),
+    get: (at: string, key?: string) => fetch(base + at, key === undefined ? {} : { headers: { 'x-stack-key': key } }),
     /** Limits the size of files, or removes the limit: a process then fails as on a full disk. */
     limitFiles: (bytes: number | 'unlimited') =>
       void execFileSync('prlimit', [`--pid=${child.pid}`, `--fsize=${bytes}:unlimited`]),

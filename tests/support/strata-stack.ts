@@ -4,8 +4,7 @@ import { assertEnds, runStrata, succeed } from '../../services/cli/src/test/run-
 type Env = Readonly<Record<string, string>>;
 
 /** What it prints. @throws where it does not end with 0. */
-export const succeeds = async (args: readonly string[], env: Env) =>
-  (await succeed(['stack', ...args], { env })).stdout;
+export const succeeds = async (args: string[], env: Env) => (await succeed(['stack', ...args], { env })).stdout;
 
 /** What it prints as its error, without a stack. @throws where it ends with another code. */
 export const fails = async (args: readonly string[], env: Env, expected = 1) =>

@@ -51,10 +51,8 @@ it('detect sorts services by category, score and provider', () => {
   ]);
 });
 it('detect says with each service which rule saw which value, the strongest first', () => {
-  const { services } = profileOf({
-    addresses: [{ asn: 64496, asName: 'EDGY', address: '192.0.2.7' }],
-    http: { headers: { server: 'Edgy', 'x-edgy-ray': '7' } },
-  });
+  const http = { headers: { server: 'Edgy', 'x-edgy-ray': '7' } };
+  const { services } = profileOf({ addresses: [{ asn: 64496, asName: 'EDGY', address: '192.0.2.7' }], http });
   assert.deepEqual(services[0]?.evidence, [
     { source: 'header', value: 'x-edgy-ray: 7', rule: 'edgy/header/x-edgy-ray' },
     { source: 'asn', value: 'AS64496 EDGY (192.0.2.7)', rule: 'edgy/asn/64496' },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
+import { casesOf } from '../../../tests/support/vectors.ts';
 import { evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
 import { testRulebook } from './test/rulebook-of.ts';
 
@@ -10,17 +11,7 @@ const linesOf = (record: unknown) =>
   explain(record).services.map(({ category, provider_id, confidence }) => `${category} ${provider_id} ${confidence}`);
 
 it('explainRecord reads a full record of every part', () => {
-  const record = {
-    ...{ domain: 'WWW.Example.com.', ns: ['NS1.dnsco.test.'] },
-    ...{ tls_issuer: 'Certy Ltd', caa: ['0 issue "certy.test"'] },
-    mx: [{ preference: 10, exchange: 'mxa.guard.test.' }],
-    txt: ['v=spf1 include:sendy.test -all', 'socially-verification=1'],
-    dmarc: 'v=DMARC1; p=reject; rua=mailto:x@rua.dmarcer.test',
-    cname: { 'www.example.com': 'x.edgy.test', 'selector1._domainkey.example.com.': 'x.onmicro.test' },
-    a: [{ address: '192.0.2.1', asn: 64496, as_name: 'EDGY' }],
-    ...{ headers: { 'X-Edgy-Ray': '1', 'X-Deploy-Id': '2' }, cookies: ['waffle_ses_1=secret; Path=/'] },
-    html: '<meta name=generator content="Blogger 1">',
-  };
+  const record = casesOf('detect', 'full record');
   assert.deepEqual(linesOf(record), [
     ...['dns dnsco high', 'email micro medium', 'email_security guard high', 'email_security dmarcer high'],
     ...['email_sending sendy high', 'hosting deploy high', 'cdn edgy high', 'security waffle medium'],
@@ -58,19 +49,9 @@ it('explainRecord reads a bare CAA issuer as it reads the zone-file form', () =>
     assert.deepEqual(linesOf({ domain: 'example.com', caa: [caa] }), ['certificate_authority certy low'], caa);
 });
 it('explainRecord reads additional parts as a probe would collect them', () => {
-  const { dns, addresses, policies, files } = evidenceFromRecord({
-    domain: 'example.com',
-    soa: 'NS1.example.com. hostmaster.example.com. 2026112101 7200 3600 1209600 300',
-    ds: ['60485 13 2 D4B7 D520'],
-    aaaa: [{ address: '2001:db8::1', asn: 64496 }],
-    www: [{ address: '192.0.2.2' }],
-    mx_addresses: [{ host: 'mx.example.com', address: '192.0.2.25' }],
-    ns_addresses: [{ host: 'NS1.example.com.', address: '192.0.2.53', asn: 64502, as_name: 'DNSCO' }],
-    spf_policies: { '_SPF.mail.test.': ['v=spf1 -all'], 'empty.test': [] },
-    dmarc_parents: { com: [] },
-    report_consents: { 'reports.test': ['v=DMARC1'] },
-    mta_sts_policy: 'version: STSv1\nmode: enforce\n',
-  });
+  const { dns, addresses, policies, files } = evidenceFromRecord(
+    casesOf<object>('detect', 'record with additional parts'),
+  );
   const soa = { mname: 'ns1.example.com', rname: 'hostmaster.example.com', serial: 2026112101 };
   const ds = { keyTag: 60485, algorithm: 13, digestType: 2, digest: 'd4b7d520' };
   assert.deepEqual([dns.soa.records, dns.ds.records], [[soa], [ds]]);

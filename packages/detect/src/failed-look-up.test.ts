@@ -1,9 +1,11 @@
 // The guarantee of decision 3 over detection and history together: a failed look-up makes no change, however often it
 // fails. Includes community sets with requirements, exclusions and implications, and long pages.
+
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../tests/support/property.ts';
+import { casesOf } from '../../../tests/support/vectors.ts';
 import { detect } from './detect.ts';
 import { extractPage } from './evidence/page.ts';
 import type { KnownService } from './history/known-service.ts';
@@ -85,17 +87,7 @@ const FAILURES: Record<string, Fail> = {
   'the certificate': () => ({ tls: { status: 'timeout', issuer: null } }),
 };
 
-const community = rulebookWith({
-  Alpha: { cats: [31], dns: { CNAME: 'alpha-edge' }, implies: 'Alpha Cloud' },
-  'Alpha Cloud': { cats: [62], cookies: { alpha: '' } },
-  Beta: { cats: [31], headers: { 'x-beta': '' }, excludes: 'Alpha', requires: 'Delta' },
-  Gamma: { cats: [62], dns: { CNAME: 'alpha-edge' }, requires: ['Beta', 'EDGY'] },
-  Delta: { cats: [88], dns: { TXT: '^delta-site', NS: 'delta-names' }, implies: 'Epsilon' },
-  Epsilon: { cats: [16], meta: { epsilon: '' } },
-  Postbox: { cats: [75], dns: { MX: 'postbox' }, requiresCategory: [16] },
-  Left: { cats: [1], dns: { TXT: '^left\\;confidence:50' }, excludes: 'Right' },
-  Right: { cats: [1], dns: { TXT: '^left\\;confidence:10' }, cookies: { right: '' }, excludes: 'Left' },
-});
+const community = rulebookWith(casesOf<Parameters<typeof rulebookWith>[0]>('detect', 'entangled technologies'));
 
 const communityParts: fc.Arbitrary<EvidenceParts> = fc.record({
   ns: some('ns1.delta-names.test', 'ns1.dnsco.test'),

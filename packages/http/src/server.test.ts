@@ -11,8 +11,8 @@ import { createTestServer, LIMITED_KEY, plain, serverOf, UNLIMITED_KEY } from '.
 
 const unlimited = { 'x-stack-key': UNLIMITED_KEY };
 const SECURE = {
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   ...{ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' },
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
 describe('the server', () => {

@@ -1,4 +1,5 @@
 // A built site from a temporary directory: its page, its files, and that nothing outside it is served.
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -10,6 +11,7 @@ import { after, before, describe, it } from 'node:test';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
+import { casesOf } from '../../../tests/support/vectors.ts';
 import { serveSite } from './site.ts';
 
 const SECRET = 'not for readers';
@@ -109,12 +111,7 @@ describe('a built site', () => {
     }
   });
 
-  for (const target of [
-    ...['/assets/../secret.txt', '/assets/../../package.json', '/assets/%2e%2e/%2e%2e/package.json', '/assets/'],
-    ...['/assets/..%2f..%2fpackage.json', '/assets/%2e%2e%5c%2e%2e%5cpackage.json', '/assets//etc/passwd'],
-    ...['/assets/%2fetc%2fpasswd', '/assets/page-1a2b.js%00.txt', '/assets/.hidden', '/assets/nothing.js'],
-    ...['/secret.txt', '/page.html'],
-  ])
+  for (const target of casesOf<string[]>('http', 'paths out of a site'))
     it(`has nothing at ${target}`, async () => {
       const { status, bytes } = await ask(target);
       assert.ok(status === 400 || status === 403 || status === 404, `${target}: ${status}`);

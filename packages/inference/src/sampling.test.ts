@@ -197,10 +197,8 @@ describe('the margin of a token', () => {
   it('includes the distance to the edge of a cut', () => {
     // At low temperature the draw itself chooses the most likely token, and the cut excludes the rest.
     const list = candidates(5, 4.99, 4.9, 2);
-    for (const [token, cut, expected] of casesOf<[number, Partial<Sampling>, number][]>(
-      'inference',
-      'margins at a cut',
-    )) {
+    const cases = casesOf<[number, Partial<Sampling>, number][]>('inference', 'margins at a cut');
+    for (const [token, cut, expected] of cases) {
       const sampling = { ...GREEDY, temperature: 1, seed: 3, ...cut };
       const found = marginOf(token, list, { sampling, step: start });
       assert.ok(expected === 0 ? found === 0 : Math.abs(found - expected) < 1e-9, `${found} is not ${expected}`);

@@ -26,8 +26,7 @@ describe('a process of another user', { skip: otherUserSkip() }, () => {
     const env = { STRATA_DATA: data.path, STRATA_SCAN: 'off', STRATA_ADVISORIES: 'off', STRATA_LOG_LEVEL: 'fatal' };
     const { code, stderr } = await spawnStrata(['stack', 'serve'], { env, uid: OTHER_UID });
     assert.equal(code, 1, stderr);
-    const unwritable =
-      /^strata: The database file cannot be opened: check that the directory exists and may be written/;
+    const unwritable = /^strata: The database file cannot be opened: check that the directory exists and may be /;
     for (const pattern of [unwritable, foreign('0555')]) assert.match(stderr, pattern);
   });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { casesOf } from '../../../tests/support/vectors.ts';
 import { readGatewayConfig } from './config.ts';
 import { startHarness } from './test/harness.ts';
 import { sharedGateway } from './test/shared.ts';
@@ -11,13 +12,7 @@ const read = (file: string) => readFileSync(path.join(import.meta.dirname, file)
 
 describe('the settings', () => {
   it('that are invalid are named', () => {
-    for (const [name, value] of Object.entries({
-      ...{ STRATA_INFERENCE_PORT: '70000', STRATA_MODEL_SLOTS: '0', STRATA_MODEL_THREADS: 'many' },
-      ...{ STRATA_MODEL_GPU: 'yes', STRATA_LOG_LEVEL: 'loud', STRATA_NETWORK: 'perhaps', STRATA_AUDIT_SHARE: '2' },
-      ...{ STRATA_P2P_LISTEN: '0.0.0.0:9788', STRATA_P2P_ALLOW: 'all', STRATA_PIN_MODELS: 'llama=abc' },
-      ...{ STRATA_HEDGE_AFTER: '0.5', STRATA_NETWORK_WORKERS: '0', STRATA_NETWORK_MODELS: 'all' },
-      ...{ STRATA_MODEL_KV_CACHE: 'q8_0/q5_1', STRATA_MODEL_FLASH_ATTENTION: 'yes' },
-    })) {
+    for (const [name, value] of Object.entries(casesOf<Record<string, string>>('gateway', 'refused settings'))) {
       const refusal = { name: 'SettingsError', message: new RegExp(`^${name}: `) };
       assert.throws(() => readGatewayConfig({ [name]: value }), refusal, name);
     }

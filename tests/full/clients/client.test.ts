@@ -1,4 +1,5 @@
 // The typed client with the real services over sockets; the examples of its README run in Node and in a browser.
+
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -11,6 +12,7 @@ import { type Harness as Gateway, startHarness as startGateway } from '../../../
 import { type ScannedStack, startScannedStack } from '../../support/client-services.ts';
 import { serveModules } from '../../support/module-server.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { casesOf } from '../../support/vectors.ts';
 import { sharedBrowser, skip } from '../../support/web/browser.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
@@ -19,15 +21,7 @@ const examples = new Map(
   [...readme.matchAll(/^## (.+)\n\n```ts\n([\s\S]*?)```/gm)].map(([, title = '', code = '']) => [title, code]),
 );
 
-const OUTPUTS: Readonly<Record<string, RegExp>> = {
-  Ask: /^\d+ domains, 49 of 50 requests left\n(?:\S+ .*dns: .*\n){5}$/,
-  Verify: /^(?:passed .*\n){7}false signature\n$/,
-  'Read a complete list': /^(?:\S+\n){0,3}\d+ parked domains\n$/,
-  'Follow events': /^connecting\nopen\n\S+ moved its dns from .+ to .+\n$/,
-  Chat: /\nreceipt valid: true, of this text: true\n$/,
-  'In a page': /^\d+ domains; the receipt is valid$/,
-  'When something goes wrong': /^400 invalid_domain .+\n$/,
-};
+const OUTPUTS: Readonly<Record<string, string>> = casesOf('client', 'outputs of examples');
 
 describe('the clients', () => {
   let scanned: ScannedStack;
@@ -60,7 +54,7 @@ describe('the clients', () => {
         await writeFile(file, addressed(code, pathToFileURL(path.join(root, 'packages/client/src/index.ts')).href));
         const env = { ...process.env, STRATA_STACK_KEY: scanned.key, STRATA_INFERENCE_KEY: gateway.key };
         const { stdout } = await promisify(execFile)(process.execPath, [file], { env, timeout: 60_000 });
-        assert.match(stdout, OUTPUTS[title] ?? /^$/);
+        assert.match(stdout, new RegExp(OUTPUTS[title] ?? '^$'));
       });
     it(`"${title}" of the README runs in a browser, in a page of another origin`, { skip }, async () => {
       const script = addressed(code, '@strata/client')
@@ -75,7 +69,7 @@ describe('the clients', () => {
       assert.deepEqual(errors, []);
       // The text of the page, otherwise the output of the script.
       const output = () => document.body.textContent || (window as unknown as { output: string }).output;
-      assert.match(await page.evaluate(output), OUTPUTS[title] ?? /^$/);
+      assert.match(await page.evaluate(output), new RegExp(OUTPUTS[title] ?? '^$'));
     });
   }
 

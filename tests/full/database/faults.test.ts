@@ -127,7 +127,7 @@ describe('processes whose PostgreSQL fails', { skip: postgres.skip }, () => {
   };
   for (const [what, fault] of Object.entries(FAULTS)) it(what, { timeout: 900_000 }, () => through(fault));
 
-  it('refuse writes while its disk is full, keep reading, and continue when there is space', {
+  it('refuse writes while its disk is full, read on, and continue when there is space', {
     timeout: 900_000,
   }, async (t) => {
     const full = disk;

@@ -110,7 +110,7 @@ it('the compose file names no volume, network, secret or service that it does no
   assert.doesNotMatch(text, /"[A-Z_]*(?:PASSWORD|_KEY|TOKEN)":/, 'secrets come from files');
 });
 it('the compose file is taken by Compose', {
-  skip: reader ? false : 'neither docker compose nor docker-compose is installed',
+  skip: reader ? false : 'Compose is not installed',
 }, () => {
   // `name` came with version 2, which Debian does not have yet; all else is read by either.
   const text = readFileSync(path.join(here, 'compose.yaml'), 'utf8');

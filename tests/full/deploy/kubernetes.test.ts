@@ -1,4 +1,5 @@
 // The Kubernetes manifests as kustomize renders them: what holds together, which rights there are, and whether our program understands them.
+
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
@@ -7,6 +8,7 @@ import { it } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { assertSettings, root, serviceOf } from '../../support/deployed.ts';
+import { casesOf } from '../../support/vectors.ts';
 
 const here = path.join(root, 'deploy/kubernetes');
 
@@ -58,12 +60,7 @@ type Workload = z.output<typeof Workload>;
 const Expression = z.object({ key: z.string(), operator: z.literal('In'), values: z.array(z.string()) });
 const Selector = z.object({ matchLabels: Labels.default({}), matchExpressions: z.array(Expression).default([]) });
 
-const KINDS: Readonly<Record<string, string>> = {
-  ...{ Namespace: 'v1', ConfigMap: 'v1', Service: 'v1', Deployment: 'apps/v1', StatefulSet: 'apps/v1' },
-  PodDisruptionBudget: 'policy/v1',
-  NetworkPolicy: 'networking.k8s.io/v1',
-  HorizontalPodAutoscaler: 'autoscaling/v2',
-};
+const KINDS: Readonly<Record<string, string>> = casesOf('kubernetes', 'kinds');
 
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 

@@ -79,7 +79,7 @@ describe('a backup that is cut off', () => {
   });
   after(() => stack.disposeAsync());
 
-  it('is complete or absent, leaves the service unchanged, and succeeds when it is repeated', {
+  it('is complete or absent, changes nothing, and succeeds when it is repeated', {
     timeout: 900_000,
   }, async () => {
     const sign = path.join(backups, '.set.unfinished');

@@ -53,7 +53,7 @@ function spoil(file: string, share = DAMAGED_SHARE): void {
 }
 
 describe('a service whose disk is full', { skip: !hasLimits && 'there is no prlimit here' }, () => {
-  it('answers 503 where it must count a request, all else from memory, and continues when there is space', {
+  it('answers 503 where it must write, all else from memory, and continues with space', {
     timeout: 300_000,
   }, async () => {
     await using at = await dataDirectory();
@@ -104,7 +104,7 @@ it('a service whose store is locked by another process answers 503 where it must
   await untilAnswer('it goes on', ask, isOk);
 });
 
-it('a store with damaged pages is reported, is not made worse, is found by check-store and repaired by restore', {
+it('damaged pages are reported, not made worse, found by check-store and repaired', {
   timeout: 300_000,
 }, async () => {
   await using at = await dataDirectory();
@@ -168,7 +168,7 @@ for (const [what, spoilLog] of [
   ['damaged', (log: string) => spoil(log, 0.5)],
   ['removed', (log: string) => rmSync(log)],
 ] as const) {
-  it(`a store that was killed is an older one, and complete, when its log is ${what}`, {
+  it(`a killed store is an older one, and complete, when its log is ${what}`, {
     timeout: 120_000,
   }, async () => {
     await using at = await killed();

@@ -65,7 +65,7 @@ it('two gateways share three workers, also when one is killed, and both sides ha
   for (const [nonce, tokens] of killedOne.gateways) assert.equal(killedOne.worker.get(nonce), tokens);
 });
 
-it('a gateway that is killed has a receipt of every stream that it began when it is back, and knows its models', {
+it('a killed gateway has a receipt of every stream when it is back, and its models', {
   timeout: 600_000,
 }, async () => {
   await using cluster = await Cluster.open();

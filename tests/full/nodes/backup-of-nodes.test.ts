@@ -82,7 +82,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     assert.match(await succeeds(['backup', '--verify', set], busy.env), /is complete, signed by localhost/);
   });
 
-  it('goes on in an empty database, where two nodes serve it, with every receipt and key that there was', {
+  it('goes on in an empty database, served by two nodes, with every receipt and key', {
     timeout: 300_000,
   }, async () => {
     const env = await nowhere();
@@ -152,7 +152,7 @@ describe('a backup of two nodes on PostgreSQL', { skip: postgres.skip }, () => {
     assert.match(stderr, /has no signing key of receipts and ledger: .*\(STRATA_DATA\)/);
   });
 
-  it('killed half-way into the ledger leaves an empty database and a node that does not start', {
+  it('killed half-way leaves an empty database and a node that does not start', {
     timeout: 300_000,
   }, async () => {
     const env = await nowhere();

@@ -22,10 +22,8 @@ const isOk = ({ status }: { readonly status: number }) => status === 200;
 /** `strata inference gateway`, with a new directory by default. */
 async function runGateway(databaseUrl: string, options: ProcessOptions = {}, data?: string) {
   await using directory = await temporaryDirectory();
-  const env = {
-    ...{ STRATA_DATA: data ?? directory.path, STRATA_INFERENCE_PORT: '0', STRATA_MODEL: tinyChatModel },
-    STRATA_INFERENCE_DATABASE_URL: databaseUrl,
-  };
+  const own = { STRATA_DATA: data ?? directory.path, STRATA_INFERENCE_PORT: '0', STRATA_MODEL: tinyChatModel };
+  const env = { ...own, STRATA_INFERENCE_DATABASE_URL: databaseUrl };
   return await spawnStrata(['inference', 'gateway'], { env, ...options });
 }
 /** The same, ended when it is ready, if ever. */

@@ -53,11 +53,8 @@ describe('regular expressions', { timeout: 600_000 }, () => {
       `const b = 1 / 2 / c; /* /no/ */ const c = \`/no/\${ /y[/]z/u.exec(d) }/no/\`;`,
       "return /\\/'/;",
     ].join('\n');
-    assert.deepEqual(expressionsIn(text), [
-      { source: 'x+', flags: 'g' },
-      { source: 'y[/]z', flags: 'u' },
-      { source: "\\/'", flags: '' },
-    ]);
+    const found = expressionsIn(text).map(({ source, flags }) => `${source} ${flags}`);
+    assert.deepEqual(found, ['x+ g', 'y[/]z u', "\\/' "]);
   });
 
   it('end on long texts that are made against them', async () => assert.deepEqual(await firstSlow(unique), undefined));

@@ -25,8 +25,8 @@ const FROZEN = path.join(import.meta.dirname, '../../support/shared-log/frozen-p
 const until = (holds: () => boolean | Promise<boolean>) => untilSo(holds, { limitMs: 60_000 });
 
 const stoppedBy = (log: DatabaseLog): string => {
-  const { backgroundError } = log.stats();
-  return backgroundError instanceof LogError ? backgroundError.code : '';
+  const error = log.stats().backgroundError;
+  return error instanceof LogError ? error.code : '';
 };
 
 /** Everything adds up, and there are so many leaves, each number once. */

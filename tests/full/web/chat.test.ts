@@ -151,6 +151,7 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Stop' }).waitFor();
     await focusIs(page, 'Your question');
+    await page.locator('[data-state=running] .chat-text').waitFor();
     await page.evaluate(() => dispatchEvent(new Event('release')));
     await finished(page);
     await settled(page);

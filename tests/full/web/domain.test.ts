@@ -1,7 +1,9 @@
 // The domain page and the comparison: history, posture, valid and invalid receipts, with mouse and keyboard.
+
 import assert from 'node:assert/strict';
 import { before } from 'node:test';
 import type { Page } from 'playwright-core';
+import { casesOf } from '../../support/vectors.ts';
 import { assertAccessible, assertReceiptHolds, settled } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
 
@@ -58,12 +60,7 @@ describePages('the domain page', ({ answer, demo, inPage, named }) => {
     await page.reload();
     await settled(page);
     const askedOf = (part: string) => asked.filter((path) => path.includes(part)).length;
-    for (const [tab, card, part] of [
-      ['Posture', 'Posture', ''],
-      ['Risk', 'Risk', '/intelligence/risk/'],
-      ['Advisories', 'Advisories', '/enrichment/affected'],
-      ['Feeds', 'Mentions in feeds', '/feeds/domain/'],
-    ] as const) {
+    for (const [tab, card, part] of casesOf<[string, string, string][]>('web', 'tabs of a domain')) {
       if (part !== '') assert.equal(askedOf(part), 0, `${part} before it is opened`);
       await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: tab }).click();
       await page.getByRole('region', { name: card, exact: true }).waitFor();

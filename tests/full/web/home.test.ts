@@ -146,6 +146,8 @@ describePages('home', ({ answer, demo, inPage }) => {
   inPage('shows complete commands that work', '/start', async (page) => {
     const shownKey = demo().stackKey;
     await page.getByText('Complete commands with your API key').waitFor();
+    // Until the page knows a domain of the demo.
+    await page.locator('pre', { hasText: '/domains/example.com' }).first().waitFor({ state: 'detached' });
     const commands = await page.getByRole('region', { name: '2. First requests' }).locator('pre').allTextContents();
     assert.equal(commands.length, 7);
     for (const command of commands) {

@@ -8,19 +8,11 @@ import { describePages } from '../../support/web/demo.ts';
 
 /** The list of an answer that must not be empty, by the end of the path; other answers are numbers about all domains. */
 const LISTS: Readonly<Record<string, string>> = {
-  changes: 'changes',
-  search: 'results',
-  providers: 'providers',
-  migrations: 'migrations',
-  customers: 'customers',
-  'market-share': 'categories',
-  cloudflare: 'downstream',
-  'google-workspace': 'curve',
-  'security-scorecard': 'by_sector',
-  affected: 'affected',
-  leaderboard: 'domains',
-  alerts: 'alerts',
-  anomalies: 'anomalies',
+  ...Object.fromEntries(
+    'changes providers migrations customers affected alerts anomalies'.split(' ').map((of) => [of, of]),
+  ),
+  ...{ search: 'results', 'market-share': 'categories', cloudflare: 'downstream', leaderboard: 'domains' },
+  ...{ 'google-workspace': 'curve', 'security-scorecard': 'by_sector' },
 };
 
 describePages('the questions of the README', ({ answer }) => {

@@ -107,7 +107,9 @@ export async function settled(page: Page): Promise<void> {
   let quietSince = performance.now();
   for (const deadline = quietSince + SETTLED_WITHIN_MS; performance.now() < deadline; await delay(20)) {
     const isLoading = await page
-      .evaluate(() => {
+      .evaluate(async () => {
+        // What an answer has changed is drawn before the browser is idle.
+        await new Promise((resolve) => requestIdleCallback(resolve, { timeout: 1_000 }));
         const isDrawn = document.getElementById('root')?.childElementCount !== 0;
         return !isDrawn || document.querySelector('.loading, .skeleton, [aria-busy=true]') !== null;
       })

@@ -64,10 +64,9 @@ async function startDemo(): Promise<Demo & AsyncDisposable> {
   if (!found.stack) throw new Error('the demo ended before it was ready');
   child.stdout.resume();
   const { stack = '', inference = '', stackKey = '', inferenceKey = '', workerPids = '' } = found;
-  return {
-    ...{ stack, inference, stackKey, inferenceKey, workerPids: workerPids.split(' and ').map(Number) },
-    [Symbol.asyncDispose]: () => endProcess(child, 30_000),
-  };
+  const pids = workerPids.split(' and ').map(Number);
+  const close = () => endProcess(child, 30_000);
+  return { stack, inference, stackKey, inferenceKey, workerPids: pids, [Symbol.asyncDispose]: close };
 }
 
 const sharedDemo = shared(startDemo);

@@ -2,18 +2,14 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import type { Advisory } from '../advisory.ts';
 import { type Assessed, urgencyOf } from '../entry.ts';
 import { judge, productKeysOf } from '../judge/judge.ts';
 import { type Build, ExposureIndex, type KnownProduct } from './exposure-index.ts';
 import { verdictOf } from './verdict-list.ts';
 
-const PRODUCTS: readonly KnownProduct[] = [
-  { id: 'alpha', keys: ['cpe:a:alpha', 'pkg:npm/alpha'], releaseParts: 3 },
-  { id: 'beta', keys: ['cpe:b:beta'] },
-  { id: 'beta-too', keys: ['cpe:b:beta'] },
-  { id: '__proto__', keys: ['cpe:c:constructor'] },
-];
+const PRODUCTS: readonly KnownProduct[] = casesOf('advisories', 'providers');
 const KEYS = ['cpe:a:alpha', 'pkg:npm/alpha', 'cpe:b:beta', 'cpe:c:constructor', 'cpe:x:unknown'];
 const NO_VERSION: Build = { version: null, platform: null };
 

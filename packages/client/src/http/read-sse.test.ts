@@ -52,10 +52,9 @@ it('server-sent events fail for an event that is too long, in one line or in man
 
 it('server-sent events fail on an idle connection', async () => {
   const cancelled = Promise.withResolvers<void>();
-  const body = new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(bytes('data: 1\n\n')),
-    cancel: () => cancelled.resolve(),
-  });
+  const cancel = () => cancelled.resolve();
+  const start = (to: ReadableStreamDefaultController<Uint8Array>) => to.enqueue(bytes('data: 1\n\n'));
+  const body = new ReadableStream<Uint8Array>({ start, cancel });
   const events = readSse(body, { silentMs: 20 });
   assert.equal((await events.next()).done, false);
   await assert.rejects(events.next(), BrokenStreamError);

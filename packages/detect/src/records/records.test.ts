@@ -32,11 +32,11 @@ for (const [kind, parts, values] of [
   ['redirect', { http: { url: 'https://www.brand.example.org/' } }, ['example.org']],
 ] as const satisfies readonly (readonly [RecordKind, EvidenceParts, readonly string[] | undefined])[])
   it(`observed records of ${kind} are stored in one form`, () => {
-    const expected = {
-      verification: ['MS=ms12345678', 'p:domain_verify=abcdef'],
-      spf: ['%{d}.x', 'a.example', 'b.example'],
-      favicon: undefined,
-    };
+    const [verification, spf] = [
+      ['MS=ms12345678', 'p:domain_verify=abcdef'],
+      ['%{d}.x', 'a.example', 'b.example'],
+    ];
+    const expected = { verification, spf, favicon: undefined };
     const { values: found, unmeasured } = observedRecords(evidenceOf({ ...{ tls: {}, http: page([]) }, ...parts }));
     assert.deepEqual(found.get(kind), values ?? expected[kind as 'spf']);
     for (const value of found.get(kind) ?? []) assert.equal(recordValue(kind, value), value, 'and stay as they are');
@@ -75,10 +75,8 @@ describe('intervals of records', () => {
         kind === 'mx' ? { mx: values?.map((host) => `1 ${host}`) ?? 'timeout' } : { a: values ?? 'timeout' };
       const at = Number(day) * DAY;
       const observed = observedRecords(evidenceOf(given as EvidenceParts));
-      const { put, dropped } = planRecords(
-        { intervals, observed },
-        { at, lastScannedAt, isFirst: lastScannedAt === null },
-      );
+      const isFirst = lastScannedAt === null;
+      const { put, dropped } = planRecords({ intervals, observed }, { at, lastScannedAt, isFirst });
       const keyOf = (each: RecordInterval) => `${each.kind} ${each.value} ${each.firstSeen}`;
       const rows = new Map([...intervals, ...put].map((each) => [keyOf(each), each]));
       for (const each of dropped) rows.delete(keyOf(each));

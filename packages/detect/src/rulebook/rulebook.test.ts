@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { provider, testEntries, testRulebook } from '../test/rulebook-of.ts';
 import { HostTrie } from './host-trie.ts';
 import { CatalogError, loadCatalog } from './load-catalog.ts';
@@ -146,14 +147,7 @@ const trieOf = (...patterns: string[]) => filled(new HostTrie<string>(), pattern
 const textsOf = (...texts: string[]) => filled(new TextTrie<string>(), texts);
 
 describe('HostTrie', () => {
-  for (const [pattern, fitting, unfitting] of [
-    ['pphosted.com', 'pphosted.com mxa-1.gslb.pphosted.com', 'notpphosted.com pphosted.com.evil.net'],
-    ['*.awsdns-*.com', 'ns-1.awsdns-12.com', 'awsdns-12.com ns-1.awsdns-12.evil.com ns-1.myawsdns-12.com'],
-    ['ns*.example.net', 'ns1.example.net a.ns1.example.net ns.example.net', 'dns1.example.net'],
-    ['a*b*c.test', 'aXbYc.test abc.test', 'acb.test'],
-    ['ab*ba.test', 'abba.test', 'aba.test'],
-    ['_spf.google.com', '_spf.google.com ._spf.google.com', ' .. google.com'],
-  ] as const) {
+  for (const [pattern, fitting, unfitting] of casesOf<[string, string, string][]>('detect', 'patterns of hosts')) {
     it(`${pattern} fits ${fitting}, and not ${unfitting}`, () => {
       const findIn = (hosts: string) => hosts.split(' ').map((host) => trieOf(pattern).find(host).join());
       assert.deepEqual([new Set(findIn(fitting)), new Set(findIn(unfitting))], [new Set([pattern]), new Set([''])]);

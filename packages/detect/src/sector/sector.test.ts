@@ -56,10 +56,8 @@ it('sectorListOf reads rows, a heading before them or not', () => {
 it('sectorListOf rejects a list with invalid rows, and reports them all', () => {
   const text = 'example.com,health example.com,media nonsense,health a.com,x b.com c.com,media,';
   const rows = text.split(' ').map((row) => row.split(','));
-  assert.throws(
-    () => sectorListOf(rows),
-    ({ problems }: SectorListError) => problems.map((each) => each.slice(4, 5)).join('') === '23456',
-  );
+  const found = ({ problems }: SectorListError) => problems.map((each) => each.slice(4, 5)).join('') === '23456';
+  assert.throws(() => sectorListOf(rows), found);
 });
 it('sectorListOf makes another rulebook, under which a domain has another sector', () => {
   const sectors = sectorListOf([['example.com', 'health']]);

@@ -1,8 +1,10 @@
 // What vectors/spf.json does not say of policies: who is named, how far they are followed, and hostile records.
+
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { codePoint, holds } from '../../../../tests/support/property.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import type { Lookup } from '../evidence/evidence.ts';
 import { evidenceOf } from '../test/evidence-of.ts';
 import { spfNames, spfOf } from './policy.ts';
@@ -33,23 +35,18 @@ it('an SPF policy names those that it leads to by includes and redirects, each o
   assert.deepEqual(spfNames(['other', record, 'v=spf1 redirect=c.test ~all']), ['a.test', 'b.test']);
 });
 it('an SPF policy names senders of included domains deeper than its own', () => {
-  const policy = policyOf(['v=spf1 include:_spf.example.com include:reseller.test -all'], {
-    '_spf.example.com': ['v=spf1 include:sendy.test ~all'],
-    'reseller.test': ['v=spf1 include:micro.test include:sendy.test ~all'],
-    'micro.test': ['v=spf1 include:deep.micro.test -all'],
-    'deep.micro.test': ['v=spf1 ip4:192.0.2.1 -all'],
-    'sendy.test': ['v=spf1 ip4:192.0.2.2 -all'],
-  });
+  const policy = policyOf(
+    ['v=spf1 include:_spf.example.com include:reseller.test -all'],
+    casesOf<Record<string, string[]>>('detect', 'included policies'),
+  );
   const depths = spfTargets(policy).map(({ host, depth }) => `${depth} ${host}`);
   const expected = ['0 _spf.example.com', '0 reseller.test', '0 sendy.test', '1 micro.test', '2 deep.micro.test'];
   assert.deepEqual(depths, expected);
   assert.deepEqual([policy.evaluation, policy.lookups, policy.authorizedIpv4], ['valid', 6, 2]);
 });
 it('an SPF policy names each host once, by the nearest way', () => {
-  const policy = policyOf(['v=spf1 include:far.test include:near.test -all'], {
-    'far.test': ['v=spf1 include:near.test -all'],
-    'near.test': ['v=spf1 -all'],
-  });
+  const included = { 'far.test': ['v=spf1 include:near.test -all'], 'near.test': ['v=spf1 -all'] };
+  const policy = policyOf(['v=spf1 include:far.test include:near.test -all'], included);
   const targets = spfTargets(policy).map(({ host, depth, from }) => `${depth} ${host} of ${from}`);
   assert.deepEqual(targets, ['0 far.test of example.com', '0 near.test of example.com']);
 });

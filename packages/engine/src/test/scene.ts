@@ -53,10 +53,8 @@ async function start(files: Readonly<Record<string, FakeFile>> = {}) {
 }
 
 export type Scene = Awaited<ReturnType<typeof start>>;
-export const Scene = {
-  start,
-  withModel: (bytes: Buffer, file: Partial<FakeFile> = {}) => start({ 'm.gguf': { bytes, ...file } }),
-};
+const withModel = (bytes: Buffer, file: Partial<FakeFile> = {}) => start({ 'm.gguf': { bytes, ...file } });
+export const Scene = { start, withModel };
 
 /** What `assert.rejects` compares a ModelStoreError with. */
 export const failsWith = (code: ModelStoreErrorCode, message = /./) => ({ name: 'ModelStoreError', code, message });

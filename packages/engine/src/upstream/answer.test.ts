@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ChatDelta } from '@strata/inference';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { EngineError } from '../engine.ts';
 import { delta, ends, says } from '../test/scripted.ts';
 import { endOf, failedAs, noUsage, refusedAs, textOf } from '../test/upstream-harness.ts';
@@ -180,16 +181,8 @@ const answerOfCalls = (...pieces: string[]) => answer([...pieces.map(called), en
 
 describe('calls of tools', () => {
   it('are emitted once, then their arguments as they arrive, interleaved too', async () => {
-    assert.deepEqual(await answerOfCalls('0 c0 find ~', '0 - - {"a"', '1 c1 listen [', '0 - - :1}', '1 - - ]'), [
-      { kind: 'begin' },
-      { kind: 'call', at: 0, id: 'c0', name: 'find' },
-      { kind: 'arguments', at: 0, text: '{"a"' },
-      { kind: 'call', at: 1, id: 'c1', name: 'listen' },
-      { kind: 'arguments', at: 1, text: '[' },
-      { kind: 'arguments', at: 0, text: ':1}' },
-      { kind: 'arguments', at: 1, text: ']' },
-      { kind: 'end', reason: 'tool_calls' },
-    ]);
+    const events = await answerOfCalls('0 c0 find ~', '0 - - {"a"', '1 c1 listen [', '0 - - :1}', '1 - - ]');
+    assert.deepEqual(events, casesOf<object[]>('engine', 'calls of tools'));
   });
 
   const byName = ['0 made_1 a', '1 made_2 b'];

@@ -65,11 +65,8 @@ describe('the request to an upstream', () => {
   }
 
   it('leaves no defaults to servers that have their own, and asks each for log-probabilities as it gives them', async () => {
-    for (const [kind, expected] of [
-      ['llama.cpp', [0, 0, 1]],
-      ['vllm', [-1, 0, 0]],
-      ['other', [undefined, undefined, 0]],
-    ] as const) {
+    const KINDS = { 'llama.cpp': [0, 0, 1], vllm: [-1, 0, 0], other: [undefined, undefined, 0] };
+    for (const [kind, expected] of Object.entries(KINDS)) {
       const { top_k, min_p, top_logprobs } = await bodyFor(kind, { logprobs: true });
       assert.deepEqual([top_k, min_p, top_logprobs], expected);
     }

@@ -1,7 +1,9 @@
 // Against scripted servers on loopback: answers, and the queue for them.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { freePort } from '../../../../tests/support/free-port.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { begin, events, HELLO, MODEL, refuses, says, streams } from '../test/scripted.ts';
 import { asking, chat, failedAs, reading, textOf, useUpstream } from '../test/upstream-harness.ts';
 import { EventReader, type StreamEvent } from './response.ts';
@@ -11,12 +13,7 @@ describe('an answer of an upstream', () => {
   it('comes as deltas, with its usage', async () => {
     world.server.script(streams(HELLO));
     const { usage, signal } = asking();
-    assert.deepEqual(await chat(await world.open(), { usage, signal }), [
-      { kind: 'begin' },
-      { kind: 'text', text: 'Hel' },
-      { kind: 'text', text: 'lo' },
-      { kind: 'end', reason: 'stop' },
-    ]);
+    assert.deepEqual(await chat(await world.open(), { usage, signal }), casesOf('engine', 'answer in deltas'));
     assert.deepEqual(usage, { promptTokens: 7, completionTokens: 2, cachedTokens: 3 });
   });
 
@@ -121,10 +118,8 @@ describe('an upstream', () => {
     });
 
   it('is refused where the model is missing, with a list of what there is', async () => {
-    await assert.rejects(
-      world.open({ model: 'absent' }),
-      failedAs('model-unusable', /has no model 'absent': it has 'm'$/),
-    );
+    const refusal = failedAs('model-unusable', /has no model 'absent': it has 'm'$/);
+    await assert.rejects(world.open({ model: 'absent' }), refusal);
     world.server.pages['/v1/models'] = { data: [] };
     await assert.rejects(world.open(), failedAs('model-unusable', /it has none/));
     world.server.pages['/v1/models'] = { data: Array.from({ length: 25 }, (_, at) => ({ id: `m${at}` })) };
@@ -213,14 +208,7 @@ describe('events', () => {
       'data: {"a":"é€😀"}\r\n\r\n: ping\n\ndata:zwei\rdata: drei\r\revent: error\ndata: vier\n\ndata: 5\r\ndata: 6\r\n\r\nerror: 7\n\ndata: [DONE]\n\n';
     const bytes = bytesOf(text);
     const all = read(bytes);
-    assert.deepEqual(all, [
-      { type: '', data: '{"a":"é€😀"}' },
-      { type: '', data: 'zwei\ndrei' },
-      { type: 'error', data: 'vier' },
-      { type: '', data: '5\n6' },
-      { type: 'error', data: '7' },
-      { type: '', data: '[DONE]' },
-    ]);
+    assert.deepEqual(all, casesOf<object[]>('engine', 'events'));
     for (let at = 0; at <= bytes.length; at += 1)
       assert.deepEqual(read(bytes.subarray(0, at), bytes.subarray(at)), all, `cut at ${at}`);
     assert.deepEqual(read(...Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))), all);

@@ -86,8 +86,7 @@ const RETRY: readonly (readonly [string, number | null])[] = [
 ];
 
 for (const [value, expected] of RETRY)
-  test(`retry-after ${value} is ${expected} ms`, () =>
-    assert.equal(retryAfterMs({ 'retry-after': value }, NOW), expected));
+  test(`retry-after ${value}: ${expected}`, () => assert.equal(retryAfterMs({ 'retry-after': value }, NOW), expected));
 
 test('inherited properties are not headers, and endless headers are not sent back', () => {
   assert.equal(headerOf({}, 'constructor'), undefined);

@@ -1,9 +1,11 @@
 // ConnectionLimits on connections and streams, on real sockets of several addresses of this machine.
+
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { createLogger, type HttpServer, Metrics, type Route, route, type SignedServerDeps } from '../index.ts';
 import { StreamLimits } from '../streams/stream-limits.ts';
 import { connectionsOf, nothing, plain, plainBytes, rawClient, serverOf, until } from '../test/test-server.ts';
@@ -135,18 +137,12 @@ describe('limits', { timeout: 120_000 }, () => {
     assert.ok(log.some((text) => text.includes('"bound":"connections"')));
   });
 
+  // A quarter of all is for free keys.
   it('of streams hold for a key, the free keys of an address and all free keys; no refusal is counted', async () => {
     const perKey = { freeStreamsPerKey: 3, freeStreamsPerAddress: 5, streamsPerKey: 4 };
     await serve({ connections: 40, ...perKey }, '127.0.0.1');
-    for (const [key, client, count, expected] of [
-      ['free-1', '203.0.113.1', 4, '200 200 200 429'],
-      ['free-2', '203.0.113.1', 4, '200 200 429 429'],
-      ['free-3', '203.0.113.2', 3, '200 200 200'],
-      // A quarter of all is for free keys.
-      ['free-4', '2001:db8:0:1::1', 3, '200 200 503'],
-      ['standard-1', '203.0.113.1', 6, '200 200 200 200 429 429'],
-      ['unlimited-1', '203.0.113.1', 9, '200 200 200 200 200 200 200 200 200'],
-    ] as const) {
+    const keys = casesOf<[string, string, number, string][]>('http', 'streams of keys');
+    for (const [key, client, count, expected] of keys) {
       const headers = `x-stack-key: ${key}\r\nx-forwarded-for: ${client}\r\n`;
       const opened = await open('127.0.0.1', count, request('/stream', headers));
       await until(() => opened.every((each) => each.status() !== undefined), 'each has an answer');

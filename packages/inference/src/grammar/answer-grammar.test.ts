@@ -104,12 +104,8 @@ describe('the grammar of an answer', () => {
     const call = '<tool_call>{"name": "find", "arguments": {}}</tool_call>';
     const named: Asked = { ...auto, toolChoice: { mode: 'required', names: ['find'] } };
     const oneCall = { ...required, allowsParallelCalls: false };
-    for (const [asked, max] of [
-      [named, 1] as const,
-      [oneCall, 1] as const,
-      [required, 32] as const,
-      [auto, 32] as const,
-    ]) {
+    const choices = [[named, 1] as const, [oneCall, 1] as const, [required, 32] as const, [auto, 32] as const];
+    for (const [asked, max] of choices) {
       const { accepts } = hold('<tool_call></tool_call>', asked);
       assert.deepEqual([accepts(call.repeat(max)), accepts(call.repeat(max + 1))], [true, false]);
     }

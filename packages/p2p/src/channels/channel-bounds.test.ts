@@ -86,10 +86,8 @@ describe('the memory that unread messages of peers take', () => {
   });
 });
 
-for (const [maxBytes, maxBytesPerPeer, what, steps] of casesOf<[number, number, string, string][]>(
-  'p2p',
-  'byte budgets',
-))
+const BUDGETS = casesOf<[number, number, string, string][]>('p2p', 'byte budgets');
+for (const [maxBytes, maxBytesPerPeer, what, steps] of BUDGETS)
   it(`a byte budget ${what}`, () => {
     const budget = new ByteBudget({ maxBytes, maxBytesPerPeer });
     const cut: string[] = [];

@@ -23,8 +23,7 @@ it('the canonical form writes every number of RFC 8785 appendix B', () => {
 
 const refused = JSON.parse(readVector('jcs/refused.json')) as { name: string; input: string }[];
 for (const { name, input } of refused) {
-  it(`the canonical form refuses: ${name}`, () =>
-    assert.throws(() => canonicalize(JSON.parse(input)), CanonicalFormError));
+  it(`there is no form of ${name}`, () => assert.throws(() => canonicalize(JSON.parse(input)), CanonicalFormError));
 }
 it('the canonical form refuses what JSON cannot say', () => {
   const cycle: unknown[] = [];

@@ -97,10 +97,8 @@ export async function ledgerReceiptOf(
 const entryOf = ({ publicKey }: TestKey) =>
   receipts.publicKeyEntry(publicKey, { status: 'current', not_before: '2026-01-01T00:00:00.000Z' });
 
-export const KEY_SET: receipts.KeySet = receipts.keySetDocument(
-  [entryOf(RECEIPT_KEY)],
-  receipts.ledgerEntry([entryOf(LEDGER_KEY)], { origin: ORIGIN, url: '/ledger/' }),
-);
+const LEDGER_ENTRY = receipts.ledgerEntry([entryOf(LEDGER_KEY)], { origin: ORIGIN, url: '/ledger/' });
+export const KEY_SET: receipts.KeySet = receipts.keySetDocument([entryOf(RECEIPT_KEY)], LEDGER_ENTRY);
 
 export const PROFILE = {
   _alpha: true,

@@ -10,10 +10,8 @@ import type { RememberedLedger } from './remembered-ledger.ts';
 const { checkpointOver, history, keyTextOf, LEDGER_KEY, NOW, ORIGIN, readerOver, rotationNote, testKey, tilesOver } =
   fixture;
 
-const headOf = async (leaves: readonly Uint8Array[]) => ({
-  ...{ origin: ORIGIN, size: leaves.length },
-  root: await treeRoot(readerOver(leaves), leaves.length),
-});
+const rootOf = (leaves: readonly Uint8Array[]) => treeRoot(readerOver(leaves), leaves.length);
+const headOf = async (of: readonly Uint8Array[]) => ({ origin: ORIGIN, size: of.length, root: await rootOf(of) });
 
 it('consistency computed from tiles distinguishes a tree that grows from a fork at every leaf and from a rollback, for all small trees', async () => {
   for (let known = 0; known <= 9; known++) {

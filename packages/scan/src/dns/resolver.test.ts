@@ -1,9 +1,12 @@
 // The resolver against servers that answer well, badly, late, or not at all, over real sockets.
+
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Answer } from 'dns-packet';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { a, aaaa, cname, ds, mx, ns, reply, soa, startDnsServer, txt, zone } from '../test/dns-server.ts';
 import { found, lookUp, rcode, scriptedResolver, silent } from '../test/scripted-resolver.ts';
+import type { RecordType } from './message/records.ts';
 import { Resolver } from './resolver.ts';
 
 const records: readonly Answer[] = [
@@ -18,18 +21,7 @@ const records: readonly Answer[] = [
   txt('host.test', 'v=spf1 include:a', 'b.test -all'),
   txt('bytes.test', Buffer.from([0x61, 0x00, 0x62, 0xff]), Buffer.from([0xc3]), Buffer.from([0xa9])),
 ];
-const expected = [
-  ['host.test', 'A', ['192.0.2.1']],
-  ['host.test', 'AAAA', ['2001:db8::1']],
-  ['host.test', 'NS', ['ns1.host.test']],
-  ['host.test', 'MX', [{ preference: 10, exchange: 'mx.host.test' }]],
-  ['null.test', 'MX', [{ preference: 0, exchange: '' }]],
-  ['host.test', 'CAA', [{ critical: true, tag: 'issue', value: 'ca.test' }]],
-  ['host.test', 'DS', [{ keyTag: 1, algorithm: 13, digestType: 2, digest: 'd4b7' }]],
-  ['host.test', 'SOA', [{ mname: 'ns1.host.test', rname: 'hostmaster.host.test', serial: 7 }]],
-  ['host.test', 'TXT', ['v=spf1 include:ab.test -all']],
-  ['bytes.test', 'TXT', ['a\0b\ufffd\u00e9']],
-] as const;
+const expected = casesOf<[string, RecordType, unknown[]][]>('scan', 'values of records');
 
 it('records of each type come out as their values, and absence is empty or nxdomain, as the server answers', async () => {
   await using scripted = await scriptedResolver([zone(records)]);
@@ -76,11 +68,8 @@ it('absence is kept for the SOA minimum unless that is zero, failure is not kept
   const absence = (name: string) => ({ rcode: 3, authorities: [soa('test', name === 'zero.test' ? 0 : 60)] });
   const script: typeof found = (q) => [reply(q, q.name === 'bad.test' ? { rcode: 2 } : absence(q.name))];
   await using scripted = await scriptedResolver([script]);
-  for (const [name, status, questions] of [
-    ['no.test', 'nxdomain', 1],
-    ['zero.test', 'nxdomain', 2],
-    ['bad.test', 'servfail', 2],
-  ] as const) {
+  const absent = { 'no.test': ['nxdomain', 1], 'zero.test': ['nxdomain', 2], 'bad.test': ['servfail', 2] };
+  for (const [name, [status, questions]] of Object.entries(absent)) {
     for (let i = 0; i < 2; i++) assert.equal((await scripted.resolver.query(name, 'A')).status, status);
     assert.equal(scripted.asked.filter((each) => each === `A ${name}`).length, questions, name);
   }

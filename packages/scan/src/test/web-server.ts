@@ -57,10 +57,8 @@ export async function startWebServer(script: WebScript, options: WebServerOption
     asked.push(`${scheme} ${request.headers.host} ${request.url}`);
     script(request, response);
   };
-  const servers = {
-    http: http.createServer(answer('http')),
-    https: https.createServer({ ...(options.certificate ?? usualCertificate) }, answer('https')),
-  };
+  const tls = { ...(options.certificate ?? usualCertificate) };
+  const servers = { http: http.createServer(answer('http')), https: https.createServer(tls, answer('https')) };
   const portOf = async (scheme: 'http' | 'https') => {
     const server: Server = servers[scheme];
     server.on('connection', (socket: Socket) => {

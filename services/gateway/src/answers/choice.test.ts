@@ -32,14 +32,8 @@ async function answer(
   const all = (kind: string) => sent.map((each) => (each.kind === kind && 'text' in each ? each.text : '')).join('');
   const tokens = sent.flatMap((each) => (each.kind === 'text' ? (each.logprobs ?? []) : [])).map(({ token }) => token);
   const last = sent.at(-1);
-  return [
-    all('text'),
-    all('reasoning'),
-    all('arguments'),
-    tokens.join('|'),
-    last?.kind === 'end' && last.reason,
-    usage,
-  ];
+  const outputs = [all('text'), all('reasoning'), all('arguments'), tokens.join('|')];
+  return [...outputs, last?.kind === 'end' && last.reason, usage];
 }
 
 it('reasoning and calls are separate from the text, its tokens and its usage', async () => {

@@ -1,10 +1,12 @@
 // Answers from the data of a stack service, which answers here with the examples of its description.
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fakeService } from '../../../../tests/support/fake-service.ts';
 import { tinyEngine } from '../../../../tests/support/tiny-engine.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { type Harness, type Json, MODEL, startHarness } from '../test/harness.ts';
 import { assertRefusal, chunksOf } from '../test/shared.ts';
 
@@ -58,7 +60,7 @@ describe('answers from the data', () => {
     const { receipt_id, ledger_receipt_id } = profile.provenance;
     assert.match(
       text,
-      /^aldersurgery\.com is active, sector retail and e-commerce[\s\S]*\n\n- dns: Cloudflare, high, since 2026-11-01/,
+      /^aldersurgery\.com is active, sector retail and e-commerce.*\n\n- dns: Cloudflare, high, since 2026-/s,
     );
     assert.ok(text.includes(`[${profile.domain} in the explorer](${stack.base}/domain/${profile.domain})`));
     assert.ok(text.includes(`[receipt ${receipt_id}](${stack.base}/ledger/receipts/${ledger_receipt_id})`));
@@ -71,13 +73,7 @@ describe('answers from the data', () => {
   });
 
   it('ask only the routes of the tools, a few for each question', async () => {
-    for (const [question, route] of [
-      ['How many domains use Cloudflare?', 'providers/Cloudflare?limit=8&offset=0'],
-      ['How is the market of DNS providers divided?', 'intelligence/market-share?category=dns&include_parked=false'],
-      ['How many domains publish DMARC?', 'intelligence/security-scorecard'],
-      ['How risky is ../../keys a.com?', 'intelligence/risk/a.com'],
-      ['Who uses http://169.254.169.254/latest?', 'providers/169.254.169.254?limit=8&offset=0'],
-    ] as const) {
+    for (const [question, route] of casesOf<[string, string][]>('gateway', 'questions about data')) {
       await ask(question);
       assert.deepEqual(asked, [`GET /stack/v1/${route}`]);
     }

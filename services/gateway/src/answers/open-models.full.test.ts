@@ -50,10 +50,8 @@ it('several models are loaded at their first request, and closed when another on
   assert.deepEqual((await text('a', 400)).body.usage.completion_tokens, 400);
 
   await rm(files[2] as string);
-  const failures = [
-    await service.post(CHAT, { model: 'removed', ...endless }),
-    await service.post(CHAT, { model: 'removed', ...endless }),
-  ];
+  const asked = () => service.post(CHAT, { model: 'removed', ...endless });
+  const failures = [await asked(), await asked()];
   for (const { status, headers, body } of failures) {
     assert.deepEqual([status, headers.get('retry-after'), body.error.code], [503, '5', 'overloaded']);
     assert.match(body.error.message, /^The model is not loaded: removed cannot be loaded; try again later\.$/);

@@ -59,10 +59,8 @@ describe('limits', () => {
     assert.deepEqual([headers['x-ratelimit-limit-tokens'], headers['x-ratelimit-remaining-tokens']], ['100', '40']);
     // What is reserved is not available to a concurrent request.
     const more = { promptTokens: 10, answerTokens: 40 };
-    await assert.rejects(
-      limits.reserve(stored, more),
-      refused(/of which 40 are left; the request needs 50 \(10 of/, 6_000),
-    );
+    const more50 = refused(/of which 40 are left; the request needs 50 \(10 of/, 6_000);
+    await assert.rejects(limits.reserve(stored, more), more50);
     first.settle(45);
     const second = await limits.reserve(stored, more);
     assert.equal(second.headers['x-ratelimit-remaining-tokens'], '5');
@@ -71,15 +69,11 @@ describe('limits', () => {
     (await limits.reserve(stored, { promptTokens: 1, answerTokens: 4 })).settle(105);
     await assert.rejects(limits.reserve(stored, { promptTokens: 1, answerTokens: 0 }), refused(/0 are left/, 30_600));
     pass(600_000);
-    await assert.rejects(
-      limits.reserve(stored, { promptTokens: 100, answerTokens: 1 }),
-      refused(/250 tokens a day, of which 100/),
-    );
+    const more100 = refused(/250 tokens a day, of which 100/);
+    await assert.rejects(limits.reserve(stored, { promptTokens: 100, answerTokens: 1 }), more100);
     (await limits.reserve(stored, { promptTokens: 100, answerTokens: 0 })).settle(100);
-    await assert.rejects(
-      limits.reserve(stored, { promptTokens: 1, answerTokens: 0 }),
-      refused(/daily quota of 250 tokens/),
-    );
+    const more1 = refused(/daily quota of 250 tokens/);
+    await assert.rejects(limits.reserve(stored, { promptTokens: 1, answerTokens: 0 }), more1);
     pass(12 * 3_600_000);
     await limits.reserve(stored, { promptTokens: 1, answerTokens: 0 });
   });

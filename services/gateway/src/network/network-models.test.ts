@@ -47,11 +47,8 @@ function scene(options: Partial<NetworkModelsOptions> = {}, own: readonly string
       openModel: (group, _vocabulary, { vocabularySize }) => {
         opened.push(`${group().name} ${vocabularySize}`);
         const engine = { [Symbol.asyncDispose]: async () => void ended.push(group().name) };
-        return {
-          engine: engine as unknown as Engine,
-          fleet: slots,
-          verified: () => ({ level: 'claimed' as const, reason: 'a test' }),
-        };
+        const verified = () => ({ level: 'claimed' as const, reason: 'a test' });
+        return { engine: engine as unknown as Engine, fleet: slots, verified };
       },
     },
   );

@@ -8,10 +8,8 @@ const TARGET = '/v1/chat/completions';
 const [user] = MESSAGES;
 const chat = (more: object = {}) => ({ model: MODEL, messages: MESSAGES, max_tokens: 4, ...more });
 const say = (...messages: unknown[]) => ({ messages });
-const tool = (more: object = {}) => ({
-  type: 'function',
-  function: { name: 'find_domain', parameters: { type: 'object' }, ...more },
-});
+const finding = { name: 'find_domain', parameters: { type: 'object' } };
+const tool = (more: object = {}) => ({ type: 'function', function: { ...finding, ...more } });
 const schema = (value: unknown) => ({ type: 'json_schema', json_schema: { name: 'x', schema: value } });
 const texts = (...parts: string[]) => parts.map((text) => ({ type: 'text', text }));
 const call = { id: 'c1', type: 'function', function: { name: 'find_domain', arguments: '{"a":1}' } };

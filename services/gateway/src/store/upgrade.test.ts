@@ -1,23 +1,17 @@
 // A store of version 018, which had the tables of all services, opened by today's code.
+
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { dropForeignTables, type Migrations, migrate, migrateTo } from '@strata/db';
 import { exec, rows } from '../../../../tests/support/database/backends.ts';
 import { tablesOf } from '../../../../tests/support/database/connections.ts';
 import { released } from '../../../../tests/support/database/released.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { openStore } from './store.ts';
 import { databaseOf, kept, onEach } from './test/backends.ts';
 
 /** Of each table: `alerts` is of the stack service, and left since it has a row. */
-const ROWS: Readonly<Record<string, string>> = {
-  alerts: "values ('al_1', 1, 'anomaly', 1, 's', null, null, 't', 'd', 'r')",
-  answer_receipts: "(seq, id, key_id, body) values (3, 'rwr_1', 'key_1', '{}')",
-  api_keys: "(id, hash, tier, created_at) values ('key_1', 'hash', 'free', 1)",
-  settings: "values ('answers-entered', '3'), ('address-salt', 'c2FsdA==')",
-  standings: "values ('peer', '{}')",
-  token_usage: "values ('key_1', '2026-01-01', 'm', 1, 2, 0, 3)",
-  counters: "values ('keys', 2), ('gateway-term', 4)",
-};
+const ROWS: Readonly<Record<string, string>> = casesOf('gateway', 'rows of each table');
 
 onEach(kept, 'a store of an older version', (backend) => {
   for (const last of ['007-segments', '018-advisory-counts'])

@@ -3,6 +3,7 @@ import { it } from 'node:test';
 import { DAY_MS } from '@strata/analytics';
 import { createLogger } from '@strata/http';
 import { until } from '../../../../tests/support/until.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { recordMentions } from '../test/polling.ts';
 import { evidenceAt, recordScan } from '../test/recorded-scans.ts';
 import { openStore } from './index.ts';
@@ -16,13 +17,7 @@ const UNLIMITED = {
 };
 
 it('old history is dropped in batches that are small enough for their table, with pauses four times as long', () => {
-  for (const [tookMs, limit, next, pauseMs] of [
-    [1, 500, 500, 20],
-    [100, 500, 250, 400],
-    [40, 250, 125, 160],
-    [9, 100, 125, 36],
-    [90_000, 120, 100, 1_000],
-  ] as const)
+  for (const [tookMs, limit, next, pauseMs] of casesOf<[number, number, number, number][]>('stack', 'batches'))
     assert.deepEqual(nextBatch(tookMs, { limit, maxLimit: 500 }), { limit: next, pauseMs });
   assert.equal(nextBatch(100, { limit: 12, maxLimit: 50 }).limit, 10);
 });
@@ -39,10 +34,8 @@ it('old history is dropped in batches after the time that the settings say, unti
   await recordMentions(store, 'https://a.test/', ['c.com'], NOW - 40 * DAY_MS);
   const stopping = new AbortController();
   const parts = { store, logger, now: () => new Date(NOW), clock: () => new Date(NOW) };
-  const task = dropOldHistory(
-    { ...parts, retention: { ...UNLIMITED, scans: 90 * DAY_MS, onDemand: 90 * DAY_MS, feedItems: 30 * DAY_MS } },
-    stopping.signal,
-  );
+  const retention = { ...UNLIMITED, scans: 90 * DAY_MS, onDemand: 90 * DAY_MS, feedItems: 30 * DAY_MS };
+  const task = dropOldHistory({ ...parts, retention }, stopping.signal);
   await until(async () => (await store.inspection.counts()).scans === 91);
   await until(async () => (await store.domains.profile('b.com')) === undefined);
   await until(async () => (await store.feeds.summary()).items === 0);

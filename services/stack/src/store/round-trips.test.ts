@@ -20,8 +20,7 @@ import { confirm, day, GOOGLE, MICROSOFT, scanOf } from './test/scans.ts';
 
 const times = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i));
 const namesOf = (prefix: string, n: number) => times(n, (i) => `${prefix}${n}-${i}.com`);
-const scansOf = (n: number, at: number, exchange: string) =>
-  namesOf('d', n).map((name) => scanOf(name, day(at), exchange));
+const scansOf = (n: number, at: number, to: string) => namesOf('d', n).map((name) => scanOf(name, day(at), to));
 const record = (id: string, summary: string): AdvisoryRecord => ({
   ...{ source: 'nvd', id, aliases: [], state: 'published', title: null, summary, cvss: [], severity: null },
   ...{ published: day(0), modified: day(0), url: 'https://nvd.example/' },

@@ -87,8 +87,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 /** Stops a copy at the first progress, or at a table. */
 function stoppedAt(at?: string) {
   const stop = new AbortController();
-  const onProgress = ({ table }: { table?: string; bytes?: number }) =>
-    table === at && stop.abort(new Error('stopped'));
+  const onProgress = ({ table }: { table?: string; bytes?: number }) => table === at && stop.abort(Error('stopped'));
   return { onProgress, signal: stop.signal };
 }
 

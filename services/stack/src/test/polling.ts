@@ -16,11 +16,8 @@ export async function readsOne(...[state, { ask, now, signal }]: Parameters<Poll
   const domains = [{ domain: 'x.com', kind: 'link' as const }];
   const items = [{ key: 'k', url: null, title: null, publishedAt: now, domains }];
   const schedule = { ttlMs: null, skipHours: [], skipDays: [] };
-  return {
-    kind: 'read',
-    state: { ...state, nextPollAt: now + 3_600_000 },
-    feed: { format: 'rss', title: null, siteUrl: null, items, skipped: 0, ...schedule },
-  };
+  const read = { format: 'rss', title: null, siteUrl: null, items, skipped: 0, ...schedule } as const;
+  return { kind: 'read', state: { ...state, nextPollAt: now + 3_600_000 }, feed: read };
 }
 
 /** A test with an empty store of its own. */

@@ -1,6 +1,7 @@
 // What rules report, and when it is sent and repeated.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import type { ChangeConfirmed } from '../store/index.ts';
 import { match, type Signal } from './match.ts';
 import { dueAt, retryAfterMs } from './schedule.ts';
@@ -19,29 +20,18 @@ const exploited: Signal = { kind: 'exploited', key: 'ev_3', at, advisory: 'CVE-1
 const ends = (day: string): Signal => ({ kind: 'certificate', key: day, at, domain, expiresAt: new Date(day) });
 const named: Signal = { kind: 'mention', key: 'mention_1', at, domain, feed: 'News', title: 'T', url: null };
 
-const REPORTS: readonly (readonly [Signal, Rule, string | undefined])[] = [
-  [moved, { kind: 'gained_provider' }, 'a.com now uses New for dns'],
-  [moved, { kind: 'gained_provider', provider: 'old' }, undefined],
-  [moved, { kind: 'lost_provider', provider: 'old', category: 'dns' }, 'a.com no longer uses Old for dns'],
-  [moved, { kind: 'lost_provider', category: 'email' }, undefined],
-  [moved, { kind: 'migrated_to', provider: 'new', from: 'old' }, 'a.com moved from Old to New for dns'],
-  [moved, { kind: 'migrated_to', provider: 'new', from: 'other' }, undefined],
-  [added, { kind: 'migrated_to', provider: 'new' }, undefined],
-  [added, { kind: 'lost_provider' }, undefined],
-  [change({ type: 'reclassified', from: 'old', to: 'new' }), { kind: 'gained_provider' }, undefined],
-  [fell, { kind: 'posture_fell' }, 'The security score of a.com fell from 86 (A) to 84 (B)'],
-  [fell, { kind: 'posture_fell', points: 3 }, undefined],
-  [{ ...fell, before: 84, after: 86 }, { kind: 'posture_fell', points: 1 }, undefined],
-  [exploited, { kind: 'advisory_known_exploited' }, 'CVE-1, known to be exploited, affects a.com and 1 more'],
-  [ends('2026-12-10'), { kind: 'expires_soon' }, 'The certificate of a.com expires on 2026-12-10'],
-  [ends('2026-12-10'), { kind: 'expires_soon', days: 7 }, undefined],
-  [ends('2026-11-01'), { kind: 'expires_soon', days: 1 }, 'The certificate of a.com expired on 2026-11-01'],
-  [named, { kind: 'named_in_feed' }, 'News names a.com'],
-];
+const SIGNALS: Readonly<Record<string, Signal>> = {
+  ...{ moved, added, fell, exploited, named, ends: ends('2026-12-10'), ended: ends('2026-11-01') },
+  ...{
+    reclassified: change({ type: 'reclassified', from: 'old', to: 'new' }),
+    risen: { ...fell, before: 84, after: 86 },
+  },
+};
 
 it('a rule reports only the events that it is about', () => {
   const nameOf = (id: string) => id.charAt(0).toUpperCase() + id.slice(1);
-  for (const [signal, rule, title] of REPORTS) {
+  for (const [name, rule, title] of casesOf<[string, Rule, string?][]>('stack', 'reports of rules')) {
+    const signal = SIGNALS[name] ?? assert.fail(name);
     const watched = signal.kind === 'exploited' ? [domain, 'b.com'] : [domain];
     const found = match(signal, { id: 'wl', rules: [rule, rule] }, watched, { nameOf });
     const expected = title === undefined ? [] : [title];

@@ -57,6 +57,8 @@ export async function startTestWorker({ join = [], queue = 16, metrics, ...optio
 }
 
 export const PROMPT = [11, 22, 33];
+const PENALTIES = { presencePenalty: 0, frequencyPenalty: 0, logitBias: [] };
+const SAMPLING = { temperature: 1, topP: 1, topK: 0, minP: 0, ...PENALTIES };
 const SEED = 7;
 
 /** The first tokens of the true answer to `requestOf`. */
@@ -66,18 +68,7 @@ export function requestOf(id: number, change: Partial<FrameOf<'request'>> = {}):
   return {
     ...{ kind: 'request', id, nonce: randomBytes(16), modelSha256: '1'.padStart(64, '0'), prompt: PROMPT, given: [] },
     ...{ replay: 'exact', maxTokens: 40, credit: 100_000 },
-    sampling: {
-      ...{
-        temperature: 1,
-        topP: 1,
-        topK: 0,
-        minP: 0,
-        presencePenalty: 0,
-        frequencyPenalty: 0,
-        logitBias: [],
-        seed: SEED,
-      },
-    },
+    sampling: { ...SAMPLING, seed: SEED },
     ...change,
   };
 }

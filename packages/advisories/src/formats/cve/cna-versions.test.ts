@@ -76,10 +76,8 @@ it('versions of a CVE record: a range that no version is in, and text that canno
 });
 it('versions of a CVE record: an order is believed where all name it and their versions have its form', () => {
   const scheme = (...entries: Entry[]) => read(entries).scheme;
-  for (const [version, versionType, expected] of casesOf<[string, string, string][]>(
-    'advisories',
-    'orders of versions',
-  ))
+  const ORDERS = casesOf<[string, string, string][]>('advisories', 'orders of versions');
+  for (const [version, versionType, expected] of ORDERS)
     assert.equal(scheme(affected(version, { versionType })), expected, versionType);
   assert.equal(scheme(affected('1.0', { lessThanOrEqual: '1.5', versionType })), versionType);
   assert.equal(scheme(affected('1.0', { versionType: 'rpm' }), affected('1.1', { versionType: 'semver' })), 'dotted');

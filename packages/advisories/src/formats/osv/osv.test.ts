@@ -89,10 +89,8 @@ it('an OSV record drops a long list of versions only beside ranges', () => {
   assert.equal(claimOf([{ ...named, ranges: commits }]).claim?.affectedVersions.length, 500);
 });
 it('an OSV record has entries of one package as one claim, of two releases as two', () => {
-  const entry = (ecosystem: string, introduced: string) => ({
-    package: { ecosystem, name: 'x' },
-    ranges: [{ type: 'ECOSYSTEM', events: [{ introduced }] }],
-  });
+  const rangesOf = (introduced: string) => [{ type: 'ECOSYSTEM', events: [{ introduced }] }];
+  const entry = (ecosystem: string, from: string) => ({ package: { ecosystem, name: 'x' }, ranges: rangesOf(from) });
   assert.equal(claimOf([entry('npm', '1.0'), entry('npm', '2.0')]).record?.claims.length, 1);
   assert.equal(claimOf([entry('Debian:11', '1.0'), entry('Debian:12', '2.0')]).record?.claims.length, 2);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { detect } from '../../detect.ts';
 import { extractPage } from '../../evidence/page.ts';
 import type { Service } from '../../profile.ts';
@@ -21,19 +22,7 @@ const pageOf = (html: string, keepSource: boolean) =>
   extractPage(html, { url: 'https://example.com/', isTruncated: false, keepSource });
 
 it('a community set is found in every field of the evidence, with the category that the field can prove', () => {
-  const parts: EvidenceParts = {
-    ns: ['ns1.nameworks.example'],
-    mx: ['10 mx1.postbox.example'],
-    txt: ['postbox-verification=1', 'v=spf1 include:spf.bulkpost.example -all'],
-    www: { status: 'found', records: ['192.0.2.1'], aliases: ['a.fastlane.example'] },
-    tls: { status: 'found', issuer: 'Honest (Root) Ltd.', isTrusted: true },
-    http: {
-      url: 'https://shop.hostling.example/',
-      headers: { server: 'Brisk/1.2.3 (Ubuntu)', 'x-hostling-id': '7' },
-      cookies: ['TALLY_ID', 'KEEP01234567', 'keep_me'],
-      page: { metas: { generator: 'Lumen 4.5.6' }, assets: ['https://cdn.tally.example/v2.1/tally.min.js'] },
-    },
-  };
+  const parts: EvidenceParts = casesOf('detect', 'site of a community set');
   const services = servicesOf({ ...parts, domain: 'hostling.example' });
   const platforms = 'brisk ember-db hostling inkwell lumen-cms paper quill session-keeper tally-analytics'.split(' ');
   assert.deepEqual(found(services).sort(), [

@@ -92,11 +92,8 @@ describe('docs/network-protocol.md', () => {
     const proto = readFileSync(new URL('../../../../../docs/network-protocol.proto', import.meta.url), 'utf8');
     const { root } = protobuf.parse(proto);
     root.resolveAll();
-    const types = {
-      Frame: wireTypeOfKinds(Frame.options),
-      Offer: wireType(Offer),
-      SegmentReceipt: wireType(SegmentReceipt),
-    };
+    const frame = wireTypeOfKinds(Frame.options);
+    const types = { Frame: frame, Offer: wireType(Offer), SegmentReceipt: wireType(SegmentReceipt) };
     for (const [name, type] of Object.entries(types))
       assert.deepEqual(declared(type), documented(root.lookupType(name)), name);
   });

@@ -1,7 +1,9 @@
 // The vectors of vectors/network for other implementations: generated here, written by write-vectors.ts, checked by segment.test.ts.
+
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { ed25519Key } from '../../../../../tests/support/ed25519.ts';
-import { chooseToken, GREEDY, gumbel, uniform } from '../../sampling.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { chooseToken, GREEDY, gumbel, type Sampling, uniform } from '../../sampling.ts';
 import { FAILURE_CODES, Frame, type SegmentReceipt } from '../protocol/frame.ts';
 import { decodeFrame, encodeFrame, encodeOffer, encodeSegmentReceipt, FrameError } from '../protocol/frame-codec.ts';
 import type { Offer } from '../protocol/offer.ts';
@@ -59,16 +61,7 @@ const unspaced = (cases: Cases) => cases.map(([name, hex]) => [name, hex.replace
 
 /** Encodings that differ from ours but have the same meaning. */
 function readAlike() {
-  const cases: Cases = [
-    ['unknown fields of every wire type', '1a 1a 0807 a00605 a1060101010101010101 a206020909 a50601020304'],
-    ['an unknown field beside the kind', 'a00605 1a 02 0807'],
-    ['a zero that could be left out', '2a 04 0807 1000'],
-    ['fields in another order', '22 04 1005 0807'],
-    ['a number in more bytes than it needs', '1a 03 088700'],
-    ['numbers packed', '6a 0c 0807 1208 0000803f 00000040'],
-    ['numbers one by one', '6a 0c 0807 150000803f 1500000040'],
-    ['numbers partly packed', '6a 0d 0807 1204 0000803f 1500000040'],
-  ];
+  const cases: Cases = casesOf('inference', 'frames read alike');
   return unspaced(cases).map(([name, hex]) => ({ name, hex, frame: plain(decodeFrame(hexToBytes(hex))) }));
 }
 
@@ -173,14 +166,7 @@ function draws() {
     return { seed, position, token, uniform: share, gumbel: gumbel(seed, position, token) };
   });
   const candidates = [2.5, 2.25, 1, 0.5, 0, -1, -3].map((logit, i) => ({ token: 10 + i, logit }));
-  const settings = [
-    { temperature: 0 },
-    { temperature: 1 },
-    { temperature: 0.7, topP: 0.8 },
-    { temperature: 1.3, topK: 3 },
-    { temperature: 1, minP: 0.2 },
-    { temperature: 1, presencePenalty: 1.5, frequencyPenalty: 0.5 },
-  ];
+  const settings = casesOf<Partial<Sampling>[]>('inference', 'settings of sampling');
   const drawn = settings.flatMap((setting) => {
     const tokens = Array.from({ length: 12 }, (_, position) =>
       chooseToken(candidates, { ...GREEDY, ...setting, seed: 42 }, { position, given: new Map([[10, 2]]) }),

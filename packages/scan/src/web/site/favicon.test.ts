@@ -44,7 +44,7 @@ for (const [why, html, asked] of [
     'example.com/favicon.ico',
   ],
   [
-    'at the usual path where the link holds the image',
+    'at the usual path for a link with data',
     LINK.replace('/a', 'data:image/png;base64,aaaa'),
     'example.com/favicon.ico',
   ],

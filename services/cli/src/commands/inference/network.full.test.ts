@@ -149,10 +149,8 @@ it('strata inference worker serves a gateway with one command, disconnects on SI
   const proof = JSON.parse(exported) as { receipt: string };
   const altered = Buffer.from(proof.receipt, 'base64');
   altered[altered.length - 1] = (altered.at(-1) ?? 0) ^ 1;
-  const lines = [
-    { ...proof, receipt: altered.toString('base64') },
-    ...[{ ...proof, output_tokens: 4_700 }, { ...proof, worker: gateway.id }, proof, proof, 'nonsense'],
-  ];
+  const invalid = [{ ...proof, output_tokens: 4_700 }, { ...proof, worker: gateway.id }, proof, proof, 'nonsense'];
+  const lines = [{ ...proof, receipt: altered.toString('base64') }, ...invalid];
   const input = lines.map((line) => JSON.stringify(line)).join('\n');
   const file = path.join(other.path, 'export.jsonl');
   await writeFile(file, input);

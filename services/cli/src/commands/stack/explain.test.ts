@@ -13,12 +13,7 @@ async function explain(input: string, code = 0, words = /^$/) {
 }
 
 it('strata stack explain answers each record with its services and the evidence for them', async () => {
-  const record = {
-    domain: 'example.com',
-    ns: ['amir.ns.cloudflare.com', 'uma.ns.cloudflare.com'],
-    mx: [{ preference: 1, exchange: 'aspmx.l.google.com' }],
-    txt: ['v=spf1 include:_spf.google.com ~all'],
-  };
+  const record = casesOf('cli', 'record to explain');
   const [first, ...rest] = await explain(`${JSON.stringify(record)}\r\n\n{"domain":"bare.org"}`);
   assert.deepEqual(Object.keys(first), ['domain', 'services']);
   const found = first.services.map((each: Record<string, unknown>) => `${each.category} ${each.provider}`);
@@ -50,10 +45,8 @@ it('strata stack explain reports each unknown field once, and explains the rest'
   ];
   const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`field${i}`, i]));
   const namedOf = async (input: string) => (await succeed('stack explain', { input })).stderr.trimEnd().split('\n');
-  assert.deepEqual(
-    await namedOf(lines.map((line) => JSON.stringify(line)).join('\n')),
-    casesOf<string[]>('cli', 'ignored fields'),
-  );
+  const ignored = await namedOf(lines.map((line) => JSON.stringify(line)).join('\n'));
+  assert.deepEqual(ignored, casesOf<string[]>('cli', 'ignored fields'));
   const named = await namedOf(`${JSON.stringify({ domain: 'x.com', ...many })}\n`);
   assert.deepEqual([named.length, named.at(-1)], [21, 'further unknown fields are not listed']);
 });
@@ -67,14 +60,7 @@ it('strata stack explain has help with an example that works and a record with e
   for (const nothing of ['', '\n  \n']) assert.deepEqual(await explain(nothing), []);
 });
 
-const set = {
-  Acme: {
-    ...{ cats: [10], website: 'https://acme.example', headers: { 'x-acme': '([\\d.]+)\\;version:\\1' } },
-    ...{ js: { acme: '' }, dns: { '\u001b]0;x\u0007': 'x' } },
-  },
-  WordPress: { cats: [1], website: 'https://wordpress.org', scriptSrc: ['/wp-acme/', '\u001b31m(?=red)'] },
-  Hidden: { cats: [1], website: 'https://hidden.example', js: { hidden: '' } },
-};
+const set = casesOf<object>('cli', 'technologies');
 
 it('strata stack fingerprints reports the contents and rejected patterns of a set, without control characters; explain uses it', async () => {
   await using folder = await temporaryDirectory();

@@ -21,8 +21,7 @@ async function startService(begin: LedgerState) {
   const file = ledgerFileOf({ env });
   return Object.assign(stack.move(), {
     ...{ ...service, env, args, file, state },
-    verify: (code = 0, words = /^$/, ...more: readonly string[]) =>
-      assertEnds([...args, ...more], code, words, { env }),
+    verify: (code = 0, words = /^$/, ...more: string[]) => assertEnds([...args, ...more], code, words, { env }),
     size: () => Number(JSON.parse(readFileSync(file, 'utf8'))[0].checkpoint.split('\n')[1]),
   });
 }

@@ -35,10 +35,8 @@ describe('a cheat', () => {
     for (let request = 0; request < 200; request += 1) {
       const { answer, ...rest } = trueAnswer('dan', request);
       const given = answer.slice(0, 20);
-      await network.take(
-        { ...rest, answer: given, reason: 'cancelled' },
-        { ...rest, worker: 'eve', answer: [...given, 7, 8, 9], from: 20 },
-      );
+      const longer = { ...rest, worker: 'eve', answer: [...given, 7, 8, 9], from: 20 };
+      await network.take({ ...rest, answer: given, reason: 'cancelled' }, longer);
     }
     assert.equal(network.states('eve', 'dan'), 'quarantined good');
   });

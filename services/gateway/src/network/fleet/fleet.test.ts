@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Directory, type OfferedModel, PrefixMap } from '@strata/inference';
 import { randomFrom } from '../../../../../tests/support/random.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { offeredModel } from '../../test/network/answers.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
 import { LiveFleet } from './fleet.ts';
@@ -91,18 +92,8 @@ describe('live fleet', () => {
     assert.notEqual(chosen(next), 'w33');
   });
 
-  const loads: readonly (readonly [why: string, a: Load, b: Load, chosen: string])[] = [
-    ['a job where its first token is expected soonest', {}, {}, 'a after 1030 ms'],
-    ['no more than its slots while another has one free', { own: 4 }, {}, 'b after 1920 ms'],
-    ['the soonest where all slots are taken', { own: 4 }, { otherGateways: 4 }, 'a after 2105 ms'],
-    [
-      'a slot that ours left, by its report',
-      { running: 4, waiting: 2, otherGateways: 3 },
-      { own: 4 },
-      'a after 1030 ms',
-    ],
-    ['no slot less for calls', { own: 3, calls: 2 }, {}, 'a after 1030 ms'],
-  ];
+  type Assignment = readonly [why: string, a: Load, b: Load, chosen: string];
+  const loads = casesOf<readonly Assignment[]>('gateway', 'assignments');
   for (const [why, a, b, expected] of loads)
     it(`assigns a worker ${why}`, () => {
       const { load, choose } = world({ a: {}, b: { rttMs: 900 } });

@@ -105,15 +105,8 @@ describe('an answer whose worker is killed', () => {
 
   it('has the same log-probabilities and alternatives, the text of its vocabulary, and keeps its grammar', async () => {
     const evil = Buffer.from('EVIL');
-    const tokens = truth(4).map((token) => {
-      return {
-        kind: 'token',
-        token,
-        bytes: evil,
-        logprob: -0.5,
-        top: [{ token: 8, bytes: evil, logprob: -2 }],
-      } as const;
-    });
+    const top = [{ token: 8, bytes: evil, logprob: -2 }];
+    const tokens = truth(4).map((token) => ({ kind: 'token', token, bytes: evil, logprob: -0.5, top }) as const);
     const generate: WorkerEngine['generate'] = async function* ({ given }) {
       yield { kind: 'begin', cachedTokens: 0 };
       yield* tokens.slice(given.length);

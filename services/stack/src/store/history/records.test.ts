@@ -49,9 +49,9 @@ onEach(kept, 'records', (_backend, test) => {
   });
   test('are counted and listed by value, in pages that neither skip nor repeat', async (store, url) => {
     const names = Array.from({ length: 9 }, (_, i) => `d${i}.com`);
-    const scans = (n: number, of: readonly string[], exchange: string) =>
+    const scans = (n: number, of: readonly string[], to: string) =>
       store.recordScans(
-        of.map((name) => scanOf(name, day(n), exchange)),
+        of.map((name) => scanOf(name, day(n), to)),
         confirm,
       );
     await scans(0, names, GOOGLE);

@@ -52,10 +52,8 @@ export const exchangeOn = (n: number) => (n % 4 < 2 ? GOOGLE : MICROSOFT);
 /** Everything that an index is built from; the rows of SQLite have no prototype. */
 export async function readFeed(store: Store, migrationDays = 60) {
   const read = {
-    domains: [] as IndexedDomain[],
-    changeDays: [] as DayOfChanges[],
-    migrations: [] as IndexedMigration[],
-    scanDays: [] as FeedDay[],
+    ...{ domains: [] as IndexedDomain[], changeDays: [] as DayOfChanges[] },
+    ...{ migrations: [] as IndexedMigration[], scanDays: [] as FeedDay[] },
   };
   const reader: FeedReader = {
     domains: (batch) => void read.domains.push(...batch),

@@ -1,5 +1,7 @@
 // Notifications and messages in the database: each once, together, and within the limits of a message.
+
 import assert from 'node:assert/strict';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import type { Match } from '../../watchlists/match.ts';
 import type { Channel } from '../../watchlists/watchlist.ts';
 import type { WatchlistContent } from '../index.ts';
@@ -47,12 +49,7 @@ onEach([memory, postgres], 'watchlists', (_backend, test) => {
     const messages = (await deliveries.list(list.id, { limit: 100 })).toReversed();
     const contents = messages.map((each) => [each.channel, each.notifications, each.dueAt.getUTCMinutes()]);
     // The digest grows to the size of a message; then another one begins.
-    assert.deepEqual(contents.toSorted(), [
-      ['hour', 100, 0],
-      ['hour', 3, 0],
-      ['now', 100, 31],
-      ['now', 3, 30],
-    ]);
+    assert.deepEqual(contents.toSorted(), casesOf('stack', 'digests'));
     for (const { firstNotification: first, lastNotification: last, notifications: count } of messages)
       assert.equal((await notifications.between(list.id, first, last)).length, count);
 
