@@ -1,6 +1,6 @@
 // Processes of engines that hang, are killed or run into a grammar without end: their own calls fail, all other calls are served.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, mock } from 'node:test';
 import { GREEDY } from '@strata/inference';
 import { tinyChatModel as file } from '@strata/testnet';
 import { oneSlot, restarts, tinyEngine } from '../../../../tests/support/tiny-engine.ts';
@@ -64,6 +64,15 @@ it('an engine whose process hangs is ended and started again; a caller that leav
   await assert.rejects(left, /the caller left/);
   assert.ok((await hung.tokenize('a')).length > 0);
   assert.equal(hung.isReady, true);
+});
+
+it('an engine that is stopped because its process died starts no other one', async () => {
+  const { promise: stopped, resolve } = Promise.withResolvers<void>();
+  const engine = await startLlamaEngine(oneSlot, { onRestart: () => resolve(engine[Symbol.asyncDispose]()) });
+  const timers = mock.method(globalThis, 'setTimeout');
+  process.kill(pidOf(engine), 'SIGKILL');
+  await stopped.finally(() => timers.mock.restore());
+  assert.deepEqual(timers.mock.calls, []);
 });
 
 it('several processes of which one dies fail its answers alone, and serve again', async () => {

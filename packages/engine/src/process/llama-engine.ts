@@ -236,6 +236,8 @@ class LlamaEngine implements Engine {
 
   #restart(detail: string, afterMs: number): void {
     this.#onRestart({ kind: 'died', detail, isByGrammar: this.#child.wasEndedByGrammar });
+    // It may have been stopped for that.
+    if (this.#isStopped) return;
     const { promise, resolve, reject } = Promise.withResolvers<ModelInfo>();
     this.#ready = promise;
     this.#timer = setTimeout(() => this.#start().ready.then(resolve, reject), afterMs);
