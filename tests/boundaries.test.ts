@@ -26,7 +26,7 @@ const pure = 'advisories detect analytics receipts inference limits'.split(' ').
 
 const MAX_FILE_LINES = 300;
 /** A test that costs more lines than the code that it protects is rewritten. */
-const MAX_LINES = 60_400;
+const MAX_LINES = 60_000;
 
 const isTest = (file: string) => /\.test\.ts$|\/test\//.test(file);
 
@@ -119,7 +119,7 @@ describe('the size of the tests', () => {
     assert.deepEqual(large, []);
   });
 
-  it('is at most 60,400 lines in all, helpers included', () => {
+  it('is at most 60,000 lines in all, helpers included', () => {
     const lines = sum(tests.map(({ lines }) => lines));
     assert.ok(lines <= MAX_LINES, `${lines} lines`);
   });

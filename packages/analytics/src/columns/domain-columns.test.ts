@@ -5,11 +5,9 @@ import { DomainColumns, type DomainFacts, MAX_SERVICES } from './domain-columns.
 
 const FACTS: DomainFacts = { scannedAt: 1, state: 0, sector: 0, posture: 0, holders: 0, score: null };
 /** Sizes rather than lists, enough of them that the pool is compacted many times. */
-const steps = fc.array(fc.record({ domain: fc.nat(299), size: fc.nat(MAX_SERVICES), shown: fc.nat(MAX_SERVICES) }), {
-  minLength: 1_500,
-  maxLength: 2_500,
-  size: 'max',
-});
+const sizes = { minLength: 1_500, maxLength: 2_500, size: 'max' } as const;
+const step = fc.record({ domain: fc.nat(299), size: fc.nat(MAX_SERVICES), shown: fc.nat(MAX_SERVICES) });
+const steps = fc.array(step, sizes);
 
 const servicesOf = (domain: number, size: number, round: number) =>
   Array.from({ length: size }, (_, i) => domain * 7 + i * 31 + round);

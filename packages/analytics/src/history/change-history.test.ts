@@ -159,13 +159,7 @@ it('the log of migrations counts those after one moment up to and with another',
     }
   }));
 it('the log of migrations keeps sixty days before the newest and forgets the rest', () => {
-  const move = (day: number): Move => ({
-    domainId: 1,
-    at: day * DAY_MS,
-    category: 'dns',
-    from: 'acme',
-    to: 'borealis',
-  });
+  const move = (n: number): Move => ({ domainId: 1, at: n * DAY_MS, category: 'dns', from: 'acme', to: 'borealis' });
   const log = logOf(Array.from({ length: 200 }, (_, i) => move(20_000 + i)));
   const since = (day: number) => log.flows(day, 20_199, { limit: 5 }).total;
   assert.deepEqual([since(20_140), since(20_000)], [60, 200]);

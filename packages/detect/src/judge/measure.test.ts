@@ -1,8 +1,10 @@
 // What was measured and what was not: only `absent` may end a provider, so every doubt must read as `unmeasured`.
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { detect } from '../detect.ts';
 import { HOLDERS, type Holder, MAIN_ROLES, type MainRole, type Profile } from '../profile.ts';
 import { aliasTo, type EvidenceParts, everyRecord, evidenceOf } from '../test/evidence-of.ts';
@@ -148,26 +150,7 @@ const measured: EvidenceParts = {
 };
 const holdersOf = (parts: EvidenceParts) => detect(evidenceOf({ ...measured, ...parts }), testRulebook).holders;
 
-const table: [why: string, parts: EvidenceParts, role: MainRole, holder: Holder][] = [
-  ['name servers below the domain itself', { ns: ['ns1.example.com', 'ns2.example.com'] }, 'dns', 'self'],
-  ['own and foreign name servers', { ns: ['ns1.example.com', 'ns.unknown.test'] }, 'dns', 'unknown'],
-  ['a name that only ends like the domain', { ns: ['ns.notexample.com'] }, 'dns', 'unknown'],
-  ['name servers that cannot be asked for', { ns: 'servfail' }, 'dns', 'unmeasured'],
-  ['a known mailbox', { mx: ['10 aspmx.l.googly.test'] }, 'mailbox', 'provider'],
-  ['own mail exchanges', { mx: ['10 mail.example.com'] }, 'mailbox', 'self'],
-  ['an own exchange before a foreign one', { mx: ['10 mx.example.com', '20 mx.backup.test'] }, 'mailbox', 'self'],
-  ['a foreign exchange before an own one', { mx: ['10 mx.backup.test', '20 mx.example.com'] }, 'mailbox', 'unknown'],
-  ['null MX', { mx: ['0 '] }, 'mailbox', 'nobody'],
-  ['a gateway that hides the mailbox', { mx: ['10 mx.guard.test'] }, 'mailbox', 'unknown'],
-  ['a known cloud', { addresses: [{ asn: 64499 }] }, 'origin', 'provider'],
-  ['an address of an unknown network', {}, 'origin', 'unknown'],
-  ['an edge that hides the origin', { addresses: [{ asn: 64496 }] }, 'origin', 'unknown'],
-  ['no address at all', { a: [] }, 'origin', 'nobody'],
-  ['a known issuer', { tls: { issuer: 'Certy' } }, 'issuer', 'provider'],
-  ['an unknown issuer', {}, 'issuer', 'unknown'],
-  ['no CDN', {}, 'edge', 'nobody'],
-  ['no gateway', { mx: ['10 aspmx.l.googly.test'] }, 'gateway', 'nobody'],
-];
+const table: [why: string, parts: EvidenceParts, role: MainRole, holder: Holder][] = casesOf('detect', 'holders');
 for (const [why, parts, role, holder] of table)
   it(`the holder is ${holder} for ${role} with ${why}`, () => assert.equal(holdersOf(parts)[role], holder));
 it('a name that does not exist has no holder in any role, and unmeasured ones if that is unknown', () => {
