@@ -80,7 +80,7 @@ export function patternProblems(providers: readonly Provider[], rulebook: Rulebo
   return providers.flatMap(({ id, rules }) =>
     rules.flatMap(({ category, parking = false, ...patterns }, group) =>
       patternsOf({ category, ...patterns }).flatMap((each) => {
-        // A registrar's page alone could be anybody's; with name servers the name is registered.
+        // A page alone does not show that the name is registered; name servers do.
         const record = Example.parse({ ...(parking && { ns: ['ns1.example.net'] }), ...recordOf(each) });
         const { state, services } = detect(evidenceOf(record), rulebook);
         if (parking && state === 'parked') return [];

@@ -1,4 +1,4 @@
-// Patterns that others published, held against the catalog: what it knows, what it lacks, and what it reads as another provider.
+// Published patterns compared with the catalog: which it knows, which it lacks, and which it detects as another provider.
 import { detect } from './detect.ts';
 import { recordOf } from './examples.ts';
 import { evidenceOf } from './explain.ts';

@@ -15,11 +15,11 @@ export function factsOf(
   const all = set.technologies.flatMap(({ patterns }, at) =>
     patterns.map((pattern): Fact | undefined => {
       const owner = of[at];
-      const place = placeOf(pattern);
-      if (!owner || !place) return undefined;
+      const field = fieldOf(pattern);
+      if (!owner || !field) return undefined;
       const { id, name, website } = owner.provider;
       const [reading = 'plain'] = readingsOf(pattern);
-      return { provider: id, name, website, ...place, category: ruleOfPattern(owner, pattern, reading).category };
+      return { provider: id, name, website, ...field, category: ruleOfPattern(owner, pattern, reading).category };
     }),
   );
   const facts = all.filter((fact) => fact !== undefined);
@@ -28,7 +28,7 @@ export function factsOf(
 
 const DNS_FIELDS: Readonly<Record<string, string>> = { NS: 'ns', SOA: 'soa', MX: 'mx', TXT: 'txt', CNAME: 'cname' };
 
-function placeOf({ field, key, expression }: FieldPattern): Pick<Fact, 'field' | 'value'> | undefined {
+function fieldOf({ field, key, expression }: FieldPattern): Pick<Fact, 'field' | 'value'> | undefined {
   if (field === 'cookies') return { field: 'cookie', value: key };
   if (field === 'headers' && expression === '') return { field: 'header', value: { name: key } };
   const value = literalOf(expression);

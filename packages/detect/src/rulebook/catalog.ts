@@ -109,12 +109,9 @@ export const RuleGroup = z
       .url({ protocol: /^https$/ })
       .optional()
       .describe(
-        'The vendor’s document that tells customers to publish this; groups of one category may have different ones.',
+        'The vendor’s document in which customers read what to publish; groups of one category may have different ones.',
       ),
-    verified_at: z.iso
-      .date()
-      .optional()
-      .describe('The day on which somebody last compared the patterns with the source.'),
+    verified_at: z.iso.date().optional().describe('The day of the last comparison of the patterns with the source.'),
     examples: z.array(Example).min(1).optional().describe('Records that show the provider in this category.'),
     counterexamples: z.array(Example).min(1).optional().describe('Similar records that do not.'),
   })

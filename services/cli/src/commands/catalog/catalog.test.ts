@@ -34,7 +34,7 @@ it('strata catalog explain prints each pattern, by any name of the provider', as
     /^Google Workspace \(google-workspace\), of Google: mailbox.+https:.+\n\ncategory +evidence +pattern/,
   );
   assert.match(stdout, /\nemail +mx +\S+google\.com/);
-  await assertEnds('catalog explain nobody', 2, /has no provider 'nobody'/);
+  await assertEnds('catalog explain no-such', 2, /has no provider 'no-such'/);
 });
 
 it('strata catalog import prints what published patterns would add, and what the catalog reads as another provider', async () => {

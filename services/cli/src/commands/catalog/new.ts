@@ -83,7 +83,7 @@ function split(text: string, separator: string): readonly [string, string?] {
   return at === -1 ? [text] : [text.slice(0, at), text.slice(at + separator.length)];
 }
 
-/** The file with the entry at its place; the others keep their lines. */
+/** The file with the entry in the order of the ids; other entries keep their lines. */
 function insert(file: string, entry: { readonly id: string }): string {
   // As the formatter writes it: short lists on a line.
   const text = JSON.stringify(entry, null, 2)
