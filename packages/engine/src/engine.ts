@@ -159,6 +159,8 @@ export type EngineErrorCode =
   | 'crashed'
   /** The model is loaded on demand, and that failed or is not possible at present. */
   | 'not-loaded'
+  /** Vectors of the model need more memory than is configured: every call will fail. */
+  | 'vectors-too-large'
   /** No engine or worker is available. */
   | 'no-worker'
   /** An upstream rejects our configuration: key, address or account. */

@@ -14,8 +14,8 @@ export class NotLoadedError extends EngineError {
 
 /** Delay before the first retry; doubled with each further failure. */
 const RETRY_MS = 5_000;
-export const MAX_RETRY_MS = 300_000;
-/** So many crashes within this time are more than an accident. */
+const MAX_RETRY_MS = 300_000;
+/** So many crashes within this time are more than an accident; a model loaded for so long without one is stable. */
 const MAX_CRASHES = 3;
 const CRASHES_MS = 600_000;
 export const CRASHES = `${MAX_CRASHES} times in ${CRASHES_MS / 60_000} minutes`;
@@ -26,6 +26,8 @@ export class LoadBackoff {
   #untilMs = 0;
   #reason = '';
   #crashedAtMs: readonly number[] = [];
+  /** Time of the last load, or of a crash after it. */
+  #stableSinceMs = Number.POSITIVE_INFINITY;
 
   /** `nowMs`: a monotonic clock. */
   constructor(nowMs: () => number) {
@@ -34,7 +36,7 @@ export class LoadBackoff {
 
   /** 0: a load may be tried. */
   get remainingMs(): number {
-    return this.#failures === 0 ? 0 : Math.max(0, this.#untilMs - this.#nowMs());
+    return Math.max(0, this.#untilMs - this.#nowMs());
   }
 
   /** Why no load may be tried at present. */
@@ -50,6 +52,8 @@ export class LoadBackoff {
 
   /** Returns the delay before the next retry. */
   failed(reason: string): number {
+    this.#resetIfStable();
+    this.#stableSinceMs = Number.POSITIVE_INFINITY;
     const delayMs = Math.min(RETRY_MS * 2 ** this.#failures, MAX_RETRY_MS);
     this.#reason = reason;
     this.#failures += 1;
@@ -59,17 +63,20 @@ export class LoadBackoff {
 
   /** Records a crash of the loaded model. True: there were too many. */
   died(): boolean {
-    this.#crashedAtMs = [...this.#crashedAtMs, this.#nowMs()].slice(-MAX_CRASHES);
-    return this.#isCrashing;
+    this.#resetIfStable();
+    const nowMs = this.#nowMs();
+    this.#stableSinceMs = nowMs;
+    this.#crashedAtMs = [...this.#crashedAtMs, nowMs].slice(-MAX_CRASHES);
+    const [first = nowMs] = this.#crashedAtMs;
+    return this.#crashedAtMs.length === MAX_CRASHES && nowMs - first < CRASHES_MS;
   }
 
-  /** A load is no success of a model that crashes after it. */
+  /** Records a load. The failures before it still count: the model may crash again. */
   succeeded(): void {
-    if (!this.#isCrashing) this.#failures = 0;
+    this.#stableSinceMs = this.#nowMs();
   }
 
-  get #isCrashing(): boolean {
-    const [first = Number.NEGATIVE_INFINITY] = this.#crashedAtMs;
-    return this.#crashedAtMs.length === MAX_CRASHES && this.#nowMs() - first < CRASHES_MS;
+  #resetIfStable(): void {
+    if (this.#nowMs() - this.#stableSinceMs >= CRASHES_MS) this.#failures = 0;
   }
 }

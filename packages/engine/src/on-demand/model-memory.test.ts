@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as tick } from 'node:timers/promises';
 import { createSimulatedEngine } from '@strata/testnet';
-import { ModelMemory } from './model-memory.ts';
+import { ModelMemory, type SharedModel } from './model-memory.ts';
 import { OnDemandEngine } from './on-demand-engine.ts';
 import type { ModelLease } from './resident.ts';
 
@@ -17,7 +17,8 @@ function memoryOf(
   const clock = { ms: 0 };
   const logged: string[] = [];
   const crashes: Record<string, (detail: string) => void> = {};
-  const log = { info: () => {}, error: (_facts: object, message: string) => void logged.push(message) };
+  const note = (_facts: object, message: string) => void logged.push(message);
+  const log = { info: () => {}, warn: note, error: note };
   const memory = new ModelMemory({ budgetBytes, loadMs }, { log, nowMs: () => clock.ms });
   const model = (id: string, memoryBytes = 1, vectorBytes = 0) =>
     memory.add({
@@ -127,10 +128,13 @@ it('models that cannot be loaded are tried again at growing intervals, and hold 
 
 it('models that crash three times in ten minutes are closed, and loaded again at growing intervals', async () => {
   const { memory, news, clock, logged, crashes, a } = memoryOf(1);
-  for (const [i, retryAfterMs] of [5_000, 10_000].entries()) {
+  // Delay after a closure, and times of the crashes before it, in seconds. Two crashes long ago are forgotten, those
+  // before the previous closure are not. A delay is short again after ten minutes without a crash, not after a load.
+  const closures = ['5 0 0 600 1 0', '10 0', '20 0', '40 0', '80 0', '160 0', '300 0', '300 0', '300 0 0'];
+  for (const closure of [...closures, '300 400 599 0', '5 600 0 0']) {
+    const [retryAfterMs = 0, ...crashedAfterMs] = closure.split(' ').map((seconds) => Number(seconds) * 1_000);
     await touch(a);
-    // Two crashes long ago are forgotten; those before the model was closed are not.
-    for (const ms of i === 0 ? [0, 0, 600_000, 1, 0] : [0]) {
+    for (const ms of crashedAfterMs) {
       assert.deepEqual([a.isReady, a.unavailable], [true, undefined]);
       clock.ms += ms;
       crashes.a?.('SIGSEGV');
@@ -140,29 +144,76 @@ it('models that crash three times in ten minutes are closed, and loaded again at
     clock.ms += retryAfterMs;
   }
   assert.equal(await touch(a), 'a');
-  assert.deepEqual(news, ['+a', '-a', '+a', '-a', '+a']);
-  assert.deepEqual(logged, Array(2).fill('the model crashed 3 times in 10 minutes and is closed'));
-  assert.deepEqual([memory.stats.heldBytes, memory.stats.failures], [1, 2]);
+  assert.deepEqual(news, [...Array(11).fill(['+a', '-a']).flat(), '+a']);
+  assert.deepEqual(logged, Array(11).fill('the model crashed 3 times in 10 minutes and is closed'));
+  assert.deepEqual([memory.stats.heldBytes, memory.stats.failures], [1, 11]);
 });
 
+const vectors = { vectors: true };
+
 it('vectors count in a memory budget from the first one on', async () => {
-  const { memory, news, model, a } = memoryOf(3);
-  const vectors = async (of: ReturnType<typeof model>) => (await of.use(never, { vectors: true }))[Symbol.dispose]();
+  const { memory, news, logged, model, a } = memoryOf(3);
+  const embed = async (of: SharedModel) => (await of.use(never, vectors))[Symbol.dispose]();
   const d = model('d', 1, 1);
   await touch(a);
   await touch(d);
   assert.deepEqual([news, memory.stats.heldBytes], [['+a', '+d'], 2]);
-  await vectors(d);
-  await vectors(d);
+  await embed(d);
+  await embed(d);
   assert.deepEqual([news, memory.stats.heldBytes], [['+a', '+d'], 3], 'it is not loaded again');
   await touch(model('e'));
   assert.deepEqual([news.slice(2), memory.stats.heldBytes], [['-a', '+e'], 3]);
   await touch(model('f', 2));
   assert.deepEqual([news.slice(4), memory.stats.heldBytes], [['-d', '+f'], 3]);
   // Loaded at once with the memory for vectors.
-  await vectors(d);
+  await embed(d);
   assert.deepEqual([news.slice(6).toSorted(), memory.stats.heldBytes], [['+d', '-e', '-f'].toSorted(), 2]);
-  await assert.rejects(vectors(model('g', 2, 2)), { code: 'not-loaded', message: /vectors of g need more memory/ });
+  assert.deepEqual(logged, []);
+  const g = model('g', 2, 2);
+  assert.match(logged.join(), /^embeddings need more memory .* are refused/, 'at the start');
+  await touch(g);
+  await assert.rejects(embed(g), { code: 'vectors-too-large' });
+});
+
+it('vectors in a memory budget wait for their memory if they arrive during a load, an eviction or a wait', async () => {
+  let early: Promise<ModelLease> | undefined;
+  const load = async (id: string) => {
+    if (id === 'd') early ??= d.use(never, vectors);
+  };
+  const { memory, a, b, c, crashes, model, news } = memoryOf(2, { load });
+  const d: SharedModel = model('d', 1, 1);
+  const assertNews = (...expected: string[]) =>
+    assert.deepEqual([news.splice(0), memory.stats.heldBytes], [expected, 2]);
+  await touch(a);
+  using first = await d.use(never);
+  (await early)?.[Symbol.dispose]();
+  assertNews('+a', '+d', '-a');
+  // `c` closes it while vectors wait.
+  const evicting = touch(c);
+  await tick();
+  const next = d.use(never, vectors);
+  first[Symbol.dispose]();
+  await evicting;
+  (await next)[Symbol.dispose]();
+  assertNews('-d', '+c', '-c', '+d');
+  // A first use waits for one of two models in use, then vectors wait for both.
+  const busy = [await a.use(never), await b.use(never)];
+  const waiting = [d.use(never)];
+  await tick();
+  waiting.push(d.use(never, vectors));
+  for (const each of busy) each[Symbol.dispose]();
+  for (const lease of await Promise.all(waiting)) lease[Symbol.dispose]();
+  assertNews('-d', '+a', '+b', '-a', '-b', '+d');
+  // It crashes for the third time while vectors wait.
+  await touch(a);
+  await touch(d);
+  const running = await a.use(never);
+  const refused = assert.rejects(d.use(never, vectors), { code: 'not-loaded', message: /^d crashed 3 times/ });
+  await tick();
+  for (let i = 0; i < 3; i += 1) crashes.d?.('SIGSEGV');
+  running[Symbol.dispose]();
+  await refused;
+  assert.deepEqual([news, memory.stats.heldBytes], [['-d', '+a', '+d', '-d', '-a'], 0]);
 });
 
 it('vectors of a model on demand can be aborted until it is loaded, and no longer', async () => {
@@ -170,7 +221,7 @@ it('vectors of a model on demand can be aborted until it is loaded, and no longe
   const embed = async (_: unknown, signal: AbortSignal) => new Float32Array(signals.push(signal));
   const inner = { ...createSimulatedEngine(), embed };
   const loaded = Promise.withResolvers<void>();
-  const memory = new ModelMemory({ budgetBytes: 1 }, { log: { info() {}, error() {} }, nowMs: () => 0 });
+  const memory = new ModelMemory({ budgetBytes: 1 }, { log: { info() {}, warn() {}, error() {} }, nowMs: () => 0 });
   const model = memory.add({ id: 'a', memoryBytes: 1, load: () => loaded.promise.then(() => inner) });
   await using engine = new OnDemandEngine({ file: '', info: inner.info }, model);
   const [early, late] = [new AbortController(), new AbortController()];

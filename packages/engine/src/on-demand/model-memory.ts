@@ -2,18 +2,20 @@
 import { Semaphore } from '@strata/limits';
 import { type Engine, EngineError } from '../engine.ts';
 import type { ModelLog } from '../open-model.ts';
-import { CRASHES, LoadBackoff, MAX_RETRY_MS, NotLoadedError } from './load-backoff.ts';
+import { CRASHES, LoadBackoff, NotLoadedError } from './load-backoff.ts';
 import {
   type LoadableModel,
   type ModelLease,
   missingBytes,
+  type Needs,
+  neededBytes,
   newResident,
   type Resident,
   victimsOf,
 } from './resident.ts';
 
 export interface ModelMemoryDeps {
-  readonly log: Pick<ModelLog, 'info' | 'error'>;
+  readonly log: ModelLog;
   /** Monotonic clock. */
   readonly nowMs: () => number;
 }
@@ -34,8 +36,8 @@ export interface SharedModel {
   /** The model if it is loaded. Otherwise throws NotLoadedError until a failed load may be retried. */
   tryUse(): ModelLease | undefined;
   /**
-   * Waits until it is loaded; with `vectors` also until their memory is counted. Rejects with NotLoadedError, or with
-   * the signal's reason.
+   * Waits until it is loaded; with `vectors` also until their memory is counted. Rejects with NotLoadedError, with
+   * EngineError `vectors-too-large` if that memory can never be counted, or with the signal's reason.
    */
   use(signal: AbortSignal, options?: { readonly vectors?: boolean }): Promise<ModelLease>;
   /** Records that its file cannot be used, as a failed load. */
@@ -52,6 +54,7 @@ export interface ModelMemoryStats {
 }
 
 const LOAD_MS = 300_000;
+const TOO_LARGE = 'embeddings need more memory than loaded models may use and are refused: raise STRATA_MODEL_MEMORY';
 /** Running answers may end within this time. */
 const BUSY_RETRY_MS = 10_000;
 
@@ -78,9 +81,12 @@ export class ModelMemory implements AsyncDisposable {
     return { ...this.#counts, heldBytes: this.#heldBytes, budgetBytes: this.#budgetBytes };
   }
 
-  /** The model has to fit into the budget alone. */
+  /** The model has to fit into the budget alone; if it does not fit with its vectors, these are refused. */
   add(model: LoadableModel): SharedModel {
-    if (model.memoryBytes > this.#budgetBytes) throw new RangeError(`${model.id} exceeds the memory budget`);
+    const budgetBytes = this.#budgetBytes;
+    if (model.memoryBytes > budgetBytes) throw new RangeError(`${model.id} exceeds the memory budget`);
+    const bytes = neededBytes(model, { vectors: true });
+    if (bytes > budgetBytes) this.#deps.log.warn({ model: model.id, neededBytes: bytes, budgetBytes }, TOO_LARGE);
     const resident = newResident(model, new LoadBackoff(this.#deps.nowMs));
     this.#residents.push(resident);
     return {
@@ -94,18 +100,19 @@ export class ModelMemory implements AsyncDisposable {
         return resident.backoff.reason;
       },
       tryUse: () => {
-        const lease = this.#lease(resident);
+        const lease = this.#lease(resident, { vectors: false });
         if (!lease) resident.backoff.check();
         return lease;
       },
       failed: (cause) => this.#failed(resident, cause),
-      use: (signal, { vectors = false } = {}) => this.#use(resident, { vectors, signal }),
+      use: (signal, { vectors = false } = {}) => this.#use(resident, { vectors }, signal),
     };
   }
 
-  #lease(resident: Resident): ModelLease | undefined {
-    const { engine, isLeaving } = resident;
-    return engine && !isLeaving ? this.#leaseOf(resident, engine) : undefined;
+  #lease(resident: Resident, needs: Needs): ModelLease | undefined {
+    const { engine, isLeaving, heldBytes, model } = resident;
+    const isUsable = !isLeaving && heldBytes >= neededBytes(model, needs);
+    return engine && isUsable ? this.#leaseOf(resident, engine) : undefined;
   }
 
   #leaseOf(resident: Resident, engine: Engine): ModelLease {
@@ -119,14 +126,14 @@ export class ModelMemory implements AsyncDisposable {
     return { engine, [Symbol.dispose]: end };
   }
 
-  async #use(resident: Resident, { vectors, signal }: { vectors: boolean; signal: AbortSignal }): Promise<ModelLease> {
+  async #use(resident: Resident, needs: Needs, signal: AbortSignal): Promise<ModelLease> {
     signal.throwIfAborted();
     this.#closing.signal.throwIfAborted();
-    if (vectors) this.#wantVectors(resident);
-    const lease = vectors && missingBytes(resident) > 0 ? undefined : this.#lease(resident);
+    if (neededBytes(resident.model, needs) > this.#budgetBytes) throw new EngineError('vectors-too-large', TOO_LARGE);
+    const lease = this.#lease(resident, needs);
     if (lease) return lease;
     resident.backoff.check();
-    const waiter = Promise.withResolvers<ModelLease>();
+    const waiter = { ...Promise.withResolvers<ModelLease>(), ...needs };
     resident.waiting.add(waiter);
     const leave = () => {
       if (!resident.waiting.delete(waiter)) return;
@@ -138,18 +145,11 @@ export class ModelMemory implements AsyncDisposable {
     return waiter.promise.finally(() => signal.removeEventListener('abort', leave));
   }
 
-  #wantVectors(resident: Resident): void {
-    const { id, memoryBytes, vectorBytes = 0 } = resident.model;
-    if (memoryBytes + vectorBytes > this.#budgetBytes)
-      throw new NotLoadedError(`vectors of ${id} need more memory than loaded models may use`, MAX_RETRY_MS);
-    resident.wantsVectors = true;
-  }
-
   /** Concurrent first uses share one load. */
   #start(resident: Resident): void {
     resident.loading ??= this.#load(resident).finally(() => {
       resident.loading = undefined;
-      // They came after the previous load was given up, or after the model was chosen to be closed.
+      // They came after the load was given up or the model was chosen to be closed, or need memory for vectors.
       if (resident.waiting.size > 0) this.#start(resident);
     });
   }
@@ -160,15 +160,12 @@ export class ModelMemory implements AsyncDisposable {
     const closed = this.#closing.signal;
     const unwanted = new AbortController();
     resident.unwanted = unwanted;
-    await resident.closing;
     try {
-      const isServed = await this.#getMemory(resident, AbortSignal.any([this.#deadline(), unwanted.signal]));
-      if (isServed) return;
+      if (await this.#getMemory(resident, AbortSignal.any([this.#deadline(), unwanted.signal]))) return;
     } catch (cause) {
       if (unwanted.signal.aborted) return;
-      const busy = () =>
-        new NotLoadedError(`the models in use leave no memory for ${model.id}`, BUSY_RETRY_MS, { cause });
-      return this.#reject(resident, closed.aborted ? stopped() : busy());
+      const error = cause instanceof NotLoadedError ? cause : busy(model, cause);
+      return this.#reject(resident, closed.aborted ? stopped() : error);
     }
     try {
       resident.engine = await model.load(this.#deadline(), (detail) => this.#died(resident, detail));
@@ -211,9 +208,12 @@ export class ModelMemory implements AsyncDisposable {
     })();
   }
 
+  /** Uses that need more memory than is counted wait on: they arrived during the load. */
   #serve(resident: Resident, engine: Engine): void {
-    for (const waiter of resident.waiting) waiter.resolve(this.#leaseOf(resident, engine));
-    resident.waiting.clear();
+    const { model, heldBytes, waiting } = resident;
+    for (const waiter of waiting)
+      if (neededBytes(model, waiter) <= heldBytes && waiting.delete(waiter))
+        waiter.resolve(this.#leaseOf(resident, engine));
   }
 
   #reject({ waiting }: Resident, error: Error): void {
@@ -224,21 +224,30 @@ export class ModelMemory implements AsyncDisposable {
   /** Counts the memory of the model after enough other models are closed. True: it is loaded, and was served. */
   async #getMemory(resident: Resident, signal: AbortSignal): Promise<boolean> {
     using _lock = await this.#queue.enter(signal);
-    const bytes = missingBytes(resident);
     const rivals = this.#residents.filter((each) => each !== resident);
-    const victims = bytes > 0 ? victimsOf(rivals, this.#heldBytes + bytes - this.#budgetBytes) : [];
-    for (const victim of victims) victim.isLeaving = true;
-    const evictions = await Promise.allSettled(
-      victims.map((victim) => this.#evict(victim, { for: resident.model.id, signal })),
-    );
-    for (const victim of victims) victim.isLeaving = false;
-    for (const eviction of evictions) if (eviction.status === 'rejected') throw eviction.reason;
+    let bytes: number;
+    for (;;) {
+      // During the evictions it may crash for the last time, and uses that need more memory may arrive.
+      await resident.closing;
+      if (!resident.engine) resident.backoff.check();
+      bytes = missingBytes(resident);
+      const victims = victimsOf(rivals, this.#heldBytes + bytes - this.#budgetBytes);
+      if (victims.length === 0) break;
+      await this.#evictAll(victims, { for: resident.model.id, signal });
+    }
     resident.heldBytes += bytes;
     this.#heldBytes += bytes;
     // The load for which it was to be closed was given up, or it is loaded and gets memory for vectors.
     if (!resident.engine) return false;
     this.#serve(resident, resident.engine);
     return true;
+  }
+
+  async #evictAll(victims: readonly Resident[], options: { for: string; signal: AbortSignal }): Promise<void> {
+    for (const victim of victims) victim.isLeaving = true;
+    const evictions = await Promise.allSettled(victims.map((victim) => this.#evict(victim, options)));
+    for (const victim of victims) victim.isLeaving = false;
+    for (const eviction of evictions) if (eviction.status === 'rejected') throw eviction.reason;
   }
 
   /** Waits until the model is loaded and nothing uses it; then closes it, and waits for the end of its processes. */
@@ -266,7 +275,6 @@ export class ModelMemory implements AsyncDisposable {
   #release(resident: Resident): void {
     this.#heldBytes -= resident.heldBytes;
     resident.heldBytes = 0;
-    resident.wantsVectors = false;
   }
 
   #deadline(): AbortSignal {
@@ -286,4 +294,6 @@ export class ModelMemory implements AsyncDisposable {
   }
 }
 
+const busy = ({ id }: LoadableModel, cause: unknown) =>
+  new NotLoadedError(`the models in use leave no memory for ${id}`, BUSY_RETRY_MS, { cause });
 const stopped = () => new EngineError('crashed', 'the engine was stopped');

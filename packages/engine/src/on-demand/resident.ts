@@ -17,13 +17,17 @@ export interface ModelLease extends Disposable {
   readonly engine: Engine;
 }
 
+/** What a use needs. */
+export interface Needs {
+  /** The memory for vectors too. */
+  readonly vectors: boolean;
+}
+
 export interface Resident {
   readonly model: LoadableModel;
   readonly backoff: LoadBackoff;
   /** Its part of the memory: more than 0 while it is loaded, being loaded, or being closed. */
   heldBytes: number;
-  /** A vector was asked for since its last load. */
-  wantsVectors: boolean;
   engine: Engine | undefined;
   /** Uses in progress. */
   users: number;
@@ -36,17 +40,21 @@ export interface Resident {
   closing: Promise<void> | undefined;
   /** Aborts a load that still waits for memory when nothing waits for it any more. */
   unwanted: AbortController;
-  readonly waiting: Set<PromiseWithResolvers<ModelLease>>;
+  readonly waiting: Set<PromiseWithResolvers<ModelLease> & Needs>;
 }
 
 export const newResident = (model: LoadableModel, backoff: LoadBackoff): Resident => ({
-  ...{ model, backoff, heldBytes: 0, wantsVectors: false, engine: undefined, users: 0, usedAt: 0, isLeaving: false },
+  ...{ model, backoff, heldBytes: 0, engine: undefined, users: 0, usedAt: 0, isLeaving: false },
   ...{ loading: undefined, closing: undefined, unwanted: new AbortController(), waiting: new Set() },
 });
 
-/** Memory that it has to get before its next use. */
-export function missingBytes({ model, heldBytes, wantsVectors }: Resident): number {
-  return model.memoryBytes + (wantsVectors ? (model.vectorBytes ?? 0) : 0) - heldBytes;
+export const neededBytes = ({ memoryBytes, vectorBytes = 0 }: LoadableModel, { vectors }: Needs): number =>
+  memoryBytes + (vectors ? vectorBytes : 0);
+
+/** Memory that it has to get for all uses that wait for it. */
+export function missingBytes({ model, heldBytes, waiting }: Resident): number {
+  const vectors = waiting.values().some((use) => use.vectors);
+  return Math.max(0, neededBytes(model, { vectors }) - heldBytes);
 }
 
 /** Idle models first, the least recently used ones of them; then those in use; as many as hold these bytes. */

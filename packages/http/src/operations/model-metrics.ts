@@ -15,7 +15,7 @@ export function addModelMetrics(metrics: Metrics, memory: (() => MemoryStats) | 
     const stats = memory?.();
     return stats ? Object.entries({ held: stats.heldBytes, budget: stats.budgetBytes }) : [];
   });
-  metrics.gauges('strata_model_loads', 'Models loaded, evicted or not loadable since the start', 'what', () => {
+  metrics.gauges('strata_model_loads', 'Model loads, evictions, failed loads, closures after crashes', 'what', () => {
     const stats = memory?.();
     return stats ? Object.entries({ loaded: stats.loads, evicted: stats.evictions, failed: stats.failures }) : [];
   });

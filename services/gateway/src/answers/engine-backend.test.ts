@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { EngineError } from '@strata/engine';
 import { createSimulatedEngine } from '@strata/testnet';
+import { asRefusal } from '../routes/error-response.ts';
 import { EngineBackend } from './engine-backend.ts';
 
 it('a client that leaves aborts the load of a model for its embeddings, and no vector of a loaded one', async () => {
@@ -10,4 +12,17 @@ it('a client that leaves aborts the load of a model for its embeddings, and no v
     const [vector] = (await parts[0]?.({ promptTokens: 0 }, AbortSignal.abort())) ?? [];
     assert.deepEqual(vector, Float32Array.of(Number(!isLoaded)));
   }
+});
+
+it('embeddings that never fit into the memory are refused without a time to retry', () => {
+  const { status, param, retryAfterMs } = asRefusal(new EngineError('vectors-too-large', 'why'));
+  assert.deepEqual([status, param, retryAfterMs], [400, 'model', undefined]);
+});
+
+it('a pinned model is unavailable until a worker has proved it', () => {
+  const unavailable = (['claimed', 'pinned'] as const).map((level) => {
+    const proof = { verified: () => ({ level, reason: 'why' }), isPinned: true };
+    return new EngineBackend(createSimulatedEngine(), proof).unavailable;
+  });
+  assert.deepEqual(unavailable, ['it is pinned, and no worker has proved it: why', undefined]);
 });

@@ -67,7 +67,9 @@ export class EngineBackend implements Backend {
 
   get unavailable(): string | undefined {
     const { isReady, unavailable } = this.engine;
-    return isReady ? undefined : (unavailable ?? 'its engine is being restarted');
+    if (!isReady) return unavailable ?? 'its engine is being restarted';
+    const unproved = this.#unproved();
+    return unproved && `it ${unproved}`;
   }
 
   get isLoaded(): boolean {
@@ -155,10 +157,17 @@ export class EngineBackend implements Backend {
   }
 
   #assertProved(): void {
-    const { level, reason } = this.verified;
-    if (!this.#proof.isPinned || level === 'pinned') return;
-    const message = `The model is pinned, and no worker has proved it: ${reason}.`;
+    const unproved = this.#unproved();
+    if (unproved === undefined) return;
+    const message = `The model ${unproved}.`;
     throw new CompletionError('overloaded', message, { param: 'model', retryAfterMs: UNPROVED_RETRY_MS });
+  }
+
+  /** Why it may not answer. */
+  #unproved(): string | undefined {
+    const { level, reason } = this.verified;
+    const mayAnswer = !this.#proof.isPinned || level === 'pinned';
+    return mayAnswer ? undefined : `is pinned, and no worker has proved it: ${reason}`;
   }
 
   /** What a prompt leaves open, by the text at its end, control tokens included. */

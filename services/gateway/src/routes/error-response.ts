@@ -84,6 +84,12 @@ function ofEngine(cause: EngineError): CompletionError {
         'The server behind this model rejects this gateway; the operator of the gateway can fix this.',
         { cause },
       );
+    case 'vectors-too-large':
+      return new CompletionError(
+        'unsupported_value',
+        'Embeddings of this model need more memory than this gateway may use; its operator can raise the limit.',
+        { param: 'model', cause },
+      );
     case 'no-worker':
       return new CompletionError(
         'overloaded',

@@ -23,6 +23,7 @@ export function failureOf(error: unknown): RequestFailure {
       case 'job-too-long':
         return new RequestFailure('unusable', 'the prompt is empty or longer than the context');
       case 'not-loaded':
+      case 'vectors-too-large':
         return new RequestFailure('busy', 'the model is not loaded, and cannot be at present');
       default:
     }
