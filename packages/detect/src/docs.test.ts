@@ -40,8 +40,8 @@ it('docs/catalog.md shows an entry that loads, and whose examples hold', () => {
     rules: [{ ...group, counterexamples: group?.examples, examples: group?.counterexamples }],
   };
   assert.deepEqual(exampleProblems([swapped as Provider], compileRulebook(providers)), [
-    'fastmail rules.0.examples.0: shows nothing',
-    'fastmail rules.0.counterexamples.0: shows email of fastmail',
+    'example-mail rules.0.examples.0: shows nothing',
+    'example-mail rules.0.counterexamples.0: shows email of example-mail',
   ]);
 });
 
