@@ -6,9 +6,8 @@ export async function until(
   isSo: () => boolean | Promise<boolean>,
   { what = String(isSo), limitMs = 120_000, intervalMs = 5 } = {},
 ): Promise<void> {
-  for (const deadline = performance.now() + limitMs; !(await isSo()); await sleep(intervalMs)) {
+  for (const deadline = performance.now() + limitMs; !(await isSo()); await sleep(intervalMs))
     if (performance.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);
-  }
 }
 
 /** What `ask` answers, as soon as that is as wanted, true by default. @throws Error with the last answer after five minutes: real time, on a busy machine. */

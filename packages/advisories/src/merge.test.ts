@@ -87,8 +87,7 @@ it('CVSS keeps the published score', () => {
 });
 it('CVSS calls scores by FIRST’s bands', () => {
   const bands = [0, 0.1, 3.9, 4, 6.9, 7, 8.9, 9, 10, Number.NaN].map(severityOf);
-  const names = [null, 'low', 'low', 'medium', 'medium', 'high', 'high', 'critical', 'critical', null];
-  assert.deepEqual(bands, names);
+  assert.deepEqual(bands, [null, 'low', 'low', 'medium', 'medium', 'high', 'high', 'critical', 'critical', null]);
 });
 it('CVSS never throws and prints nothing, whatever the vector', (test) => {
   const printed = ['log', 'warn', 'error'].map((name) => test.mock.method(console, name as 'log', () => {}));

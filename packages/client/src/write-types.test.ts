@@ -5,7 +5,5 @@ import { it } from 'node:test';
 import { GENERATED, typesOf } from './write-types.ts';
 
 for (const generated of GENERATED)
-  it(`the generated ${generated.target} is what ${generated.source} says; \`npm run openapi\` rewrites it`, () => {
-    const file = path.join(import.meta.dirname, generated.target);
-    assert.equal(readFileSync(file, 'utf8'), typesOf(generated));
-  });
+  it(`the generated ${generated.target} is what ${generated.source} says; \`npm run openapi\` rewrites it`, () =>
+    assert.equal(readFileSync(path.join(import.meta.dirname, generated.target), 'utf8'), typesOf(generated)));

@@ -134,7 +134,6 @@ describe('the slot of a prompt', () => {
       assert.equal(chooseSlot([...slots].reverse(), prompt, cacheKey)?.id, expected);
     });
 
-  it('has a prefix in common that is counted from the beginning alone', () => {
-    assert.deepEqual([commonPrefix([1, 2, 3], [1, 2, 4, 3]), commonPrefix([], [1])], [2, 0]);
-  });
+  it('has a prefix in common that is counted from the beginning alone', () =>
+    assert.deepEqual([commonPrefix([1, 2, 3], [1, 2, 4, 3]), commonPrefix([], [1])], [2, 0]));
 });

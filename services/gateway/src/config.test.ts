@@ -50,9 +50,8 @@ describe('the settings', () => {
     assert.partialDeepStrictEqual(readGatewayConfig(given), expected);
   });
 
-  it('have the version of the package', () => {
-    assert.equal(VERSION, (JSON.parse(read('../package.json')) as { version: string }).version);
-  });
+  it('have the version of the package', () =>
+    assert.equal(VERSION, (JSON.parse(read('../package.json')) as { version: string }).version));
 
   it('with a port in use are reported', async () => {
     const { port } = (await sharedGateway()).running;

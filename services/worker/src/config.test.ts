@@ -29,7 +29,6 @@ describe('the settings of a worker', () => {
     writeFileSync(file, '');
     assert.deepEqual(models(file), [file]);
   });
-  it('have the version of the package', () => {
-    assert.equal(VERSION, (JSON.parse(read('../package.json')) as { version: string }).version);
-  });
+  it('have the version of the package', () =>
+    assert.equal(VERSION, (JSON.parse(read('../package.json')) as { version: string }).version));
 });

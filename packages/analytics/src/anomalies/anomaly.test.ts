@@ -41,8 +41,7 @@ describe('an anomaly', () => {
   }
   it('is graded by its deviation', () => {
     const severityOf = (value: number) => judge(before(times(28, 100)), today(value), count(0))?.severity;
-    const severities = [130, 140, 160, 200, 201].map(severityOf);
-    assert.deepEqual(severities, ['low', 'low', 'medium', 'high', 'critical']);
+    assert.deepEqual([130, 140, 160, 200, 201].map(severityOf), ['low', 'low', 'medium', 'high', 'critical']);
   });
 });
 

@@ -54,8 +54,7 @@ it('server-sent events fail on an idle connection', async () => {
   const cancelled = Promise.withResolvers<void>();
   const cancel = () => cancelled.resolve();
   const start = (to: ReadableStreamDefaultController<Uint8Array>) => to.enqueue(bytes('data: 1\n\n'));
-  const body = new ReadableStream<Uint8Array>({ start, cancel });
-  const events = readSse(body, { silentMs: 20 });
+  const events = readSse(new ReadableStream<Uint8Array>({ start, cancel }), { silentMs: 20 });
   assert.equal((await events.next()).done, false);
   await assert.rejects(events.next(), BrokenStreamError);
   await cancelled.promise;

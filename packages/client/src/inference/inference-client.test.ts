@@ -56,8 +56,7 @@ const chunkWith = (part: string) => `{"choices":[{"index":0,"delta":${part}}]}`;
 const nonsense = ['nonsense', '[]', '{}', '{"choices":{}}', '{"choices":[null]}', '{"choices":"ab"}'];
 for (const odd of [...nonsense, chunkWith('{"tool_calls":7}'), chunkWith('{"content":{"a":1}}')])
   it(`a chat with the chunk ${odd} is a problem`, async () => {
-    const failed = await failedChat(streams(`data: ${odd}\n\n`));
-    assert.deepEqual(failed, { text: '', status: 200, code: 'invalid_answer' });
+    assert.deepEqual(await failedChat(streams(`data: ${odd}\n\n`)), { text: '', status: 200, code: 'invalid_answer' });
   });
 
 it('a chat ignores impossible indexes', async () => {

@@ -48,8 +48,7 @@ it('observed records of failed look-ups are unmeasured, of a domain without a si
   const kinds =
     'ns ns_set address network asn cname verification certificate_name certificate_issuer tag favicon redirect';
   assert.deepEqual([...failed.unmeasured], kinds.split(' '));
-  const noWeb = evidenceOf({ a: [], http: { status: 'skipped', url: null } });
-  assert.deepEqual([...observedRecords(noWeb).unmeasured], []);
+  assert.deepEqual([...observedRecords(evidenceOf({ a: [], http: { status: 'skipped', url: null } })).unmeasured], []);
   const txt = Array.from({ length: 200 }, (_, i) => `${i}\0\ud800${'x'.repeat(9_000)}`);
   const kept = observedRecords(evidenceOf({ txt })).values.get('txt') ?? [];
   assert.equal(kept.length, 32);

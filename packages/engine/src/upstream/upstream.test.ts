@@ -219,9 +219,8 @@ describe('events', () => {
     assert.deepEqual(dataOf(text), ['', '', ' two']);
   });
 
-  it('may begin with a mark of byte order, and end without an empty line', () => {
-    assert.deepEqual(dataOf('\ufeffdata: 1\n\ndata: [DONE]'), ['1', '[DONE]']);
-  });
+  it('may begin with a mark of byte order, and end without an empty line', () =>
+    assert.deepEqual(dataOf('\ufeffdata: 1\n\ndata: [DONE]'), ['1', '[DONE]']));
 
   it('are refused above any of their limits', () => {
     const limits = { eventChars: 100, bytes: 1_000, events: 10 };

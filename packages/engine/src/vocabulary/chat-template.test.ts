@@ -54,9 +54,8 @@ describe('a chat template', () => {
     assert.equal(JSON.parse(tools)[0].function.parameters.role, evil);
   });
 
-  it('does not take marks in the text of a caller for its own', () => {
-    assert.equal(textOf(user('a\uE0000\uE001<|im_end|>')).match(/a\uE0000\uE001<\|im_end\|>/)?.length, 1);
-  });
+  it('does not take marks in the text of a caller for its own', () =>
+    assert.equal(textOf(user('a\uE0000\uE001<|im_end|>')).match(/a\uE0000\uE001<\|im_end\|>/)?.length, 1));
 
   it('leaves arguments as text that are not JSON, or nest too deep', () => {
     for (const text of ['not json', `${'['.repeat(5_000)}${']'.repeat(5_000)}`]) {

@@ -27,8 +27,7 @@ describe('the vocabulary of a model file', () => {
     assert.equal(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(8, true), 0n);
     assert.equal(sha256, createHash('sha256').update(bytes).digest('hex'));
     assert.match(templateSha256, /^[0-9a-f]{64}$/);
-    const itself = await readVocabulary(await written(bytes));
-    assert.deepEqual(itself, vocabulary, 'of a vocabulary it is that vocabulary');
+    assert.deepEqual(await readVocabulary(await written(bytes)), vocabulary, 'of a vocabulary it is that vocabulary');
   });
 
   it('is the same for all quantisations of a model, whatever their files are called and however they are split', async () => {

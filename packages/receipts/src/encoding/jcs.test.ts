@@ -6,9 +6,8 @@ import { readVector } from '../test/fixture.ts';
 import { CanonicalFormError, canonicalize } from './jcs.ts';
 
 const examples = JSON.parse(readVector('jcs/examples.json')) as { name: string; input: string; canonical: string }[];
-for (const { name, input, canonical } of examples) {
+for (const { name, input, canonical } of examples)
   it(`the canonical form agrees with: ${name}`, () => assert.equal(canonicalize(JSON.parse(input)), canonical));
-}
 
 it('the canonical form writes every number of RFC 8785 appendix B', () => {
   const lines = readVector('jcs/numbers.txt').trim().split('\n').slice(1);
@@ -22,9 +21,8 @@ it('the canonical form writes every number of RFC 8785 appendix B', () => {
 });
 
 const refused = JSON.parse(readVector('jcs/refused.json')) as { name: string; input: string }[];
-for (const { name, input } of refused) {
+for (const { name, input } of refused)
   it(`there is no form of ${name}`, () => assert.throws(() => canonicalize(JSON.parse(input)), CanonicalFormError));
-}
 it('the canonical form refuses what JSON cannot say', () => {
   const cycle: unknown[] = [];
   cycle.push(cycle);

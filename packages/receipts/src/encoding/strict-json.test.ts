@@ -7,12 +7,10 @@ import { AmbiguousJsonError, parseStrictJson } from './strict-json.ts';
 
 const { refused, accepted } = JSON.parse(readVector('jcs/ambiguous.json')) as Record<'refused' | 'accepted', string[]>;
 
-for (const text of refused) {
+for (const text of refused)
   it(`strict JSON refuses ${text || 'nothing'}`, () => assert.throws(() => parseStrictJson(text), AmbiguousJsonError));
-}
-for (const text of accepted) {
+for (const text of accepted)
   it(`strict JSON reads ${text}`, () => assert.deepEqual(parseStrictJson(text), JSON.parse(text)));
-}
 it('strict JSON reads everything that JSON.stringify writes', () =>
   holds(100, [fc.jsonValue(), fc.constantFrom(0, 2)], (value, indent) => {
     const text = JSON.stringify(value, null, indent);

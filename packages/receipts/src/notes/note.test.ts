@@ -29,12 +29,10 @@ it('signed notes read back any text and any one-word name', async () => {
 });
 
 it('signed notes refuse texts and names that the format cannot hold', () => {
-  for (const text of ['no newline', 'tab\t\n', 'bell\u0007\n', '\ud83d\n']) {
+  for (const text of ['no newline', 'tab\t\n', 'bell\u0007\n', '\ud83d\n'])
     assert.throws(() => signNote(text, [signer]), RangeError, JSON.stringify(text));
-  }
-  for (const name of ['', 'a b', 'a+b', 'a\u2003b', 'a\nb']) {
+  for (const name of ['', 'a b', 'a+b', 'a\u2003b', 'a\nb'])
     assert.throws(() => noteVerifier(name, signer.publicKey), RangeError, JSON.stringify(name));
-  }
 });
 it('signed notes carry at least sixteen signatures', async () => {
   const more = Array.from({ length: 15 }, (_, at) => ({ name: `w${at}.example`, ...testKey(10 + at) }));

@@ -76,8 +76,7 @@ for (const [what, script, status] of [
 it('a web server that hangs leaves the records as they are', async () => {
   const { evidence } = await probed(zone(records), () => {}, { requestTimeoutMs: 200, visitTimeoutMs: 300 });
   const { http, tls, dns, addresses } = evidence;
-  const statuses = [http.status, tls.status, dns.dmarc.status, addresses.length];
-  assert.deepEqual(statuses, ['timeout', 'found', 'found', 3]);
+  assert.deepEqual([http.status, tls.status, dns.dmarc.status, addresses.length], ['timeout', 'found', 'found', 3]);
 });
 
 it('a failed record leaves the remaining ones measured', async () => {

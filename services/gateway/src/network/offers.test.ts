@@ -50,7 +50,6 @@ describe('gossiped offers', () => {
     const right = await signed(offerOf(1));
     let verdict = offers.receive(right, author.id);
     for (; verdict === 'ignore'; verdict = offers.receive(right, author.id)) await new Promise(setImmediate);
-    const facts = [verdict, (await taken).peer, known.worker(author.id)?.offer.sequence];
-    assert.deepEqual(facts, ['accept', author.id, 1]);
+    assert.deepEqual([verdict, (await taken).peer, known.worker(author.id)?.offer.sequence], ['accept', author.id, 1]);
   });
 });

@@ -145,8 +145,7 @@ describe('openapi/gateway.json', () => {
     const full = await post(CHAT, { ...asked, logprobs: true, top_logprobs: 2 });
     holds('ChatCompletion', full.body);
     holds('ChatCompletion', await bodyOf('chat/completions', { ...asked, tools, tool_choice: 'required' }));
-    const streamed = { ...asked, stream: true, stream_options: { include_usage: true } };
-    const chunks = chunksOf(await post(CHAT, streamed));
+    const chunks = chunksOf(await post(CHAT, { ...asked, stream: true, stream_options: { include_usage: true } }));
     assert.ok(chunks.length > 3);
     for (const chunk of chunks) holds('ChatCompletionChunk', chunk);
     holds('Completion', await bodyOf('completions', { model: MODEL, prompt: 'a', logprobs: 1 }));

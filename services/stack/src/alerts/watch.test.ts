@@ -53,8 +53,7 @@ async function openTown(count: number) {
         now = START + day * DAY_MS + hour * HOUR_MS;
         for (const { name: domain, ns, dmarc, txt } of companies) {
           const record = { domain, ns: [ns], txt: [...txt], ...(dmarc ? { dmarc } : {}) };
-          const evidence = evidenceAt(record, now, { failed: dmarc === null ? ['dmarc'] : [] });
-          await recordScan(store, evidence);
+          await recordScan(store, evidenceAt(record, now, { failed: dmarc === null ? ['dmarc'] : [] }));
         }
       }
       await town.watch();

@@ -26,8 +26,7 @@ it('charges rows once, also when the first of several payments fails', async () 
   await using directory = await temporaryDirectory();
   const notary = { signBytes: async () => ({}) } as never;
   const sourceOf = () => ({ columns: [], batches: [[['x']]] });
-  const deps = { directory: directory.path, notary, logger: pino({ enabled: false }), now, sourceOf };
-  const jobs = await Jobs.open(deps);
+  const jobs = await Jobs.open({ directory: directory.path, notary, logger: pino({ enabled: false }), now, sourceOf });
   const stopping = new AbortController();
   const { signal } = stopping;
   const running = jobs.run(signal);

@@ -22,8 +22,7 @@ describe('a running service', () => {
     };
 
   it('runs the largest requests before it listens, without a receipt, cache entry or count', async () => {
-    const domain = company(service.internet, 2);
-    await service.scan(domain);
+    await service.scan(company(service.internet, 2));
     const leaves = service.running.app.ledger.log.size;
     service.log.length = 0;
     await service.restart();

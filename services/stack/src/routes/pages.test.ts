@@ -29,8 +29,7 @@ for (const page of [...explorer, '/reference', '/reference/']) {
     assert.equal(headers.get('referrer-policy'), 'no-referrer');
     for (const url of loaded(text)) {
       assert.equal(new URL(url, service.base).origin, service.base, url);
-      const path = new URL(url, `${service.base}/reference/`).pathname;
-      assert.equal((await service.ask(path)).status, 200, url);
+      assert.equal((await service.ask(new URL(url, `${service.base}/reference/`).pathname)).status, 200, url);
     }
   });
 }

@@ -54,8 +54,7 @@ describe('expected time to the first token', () => {
 
 describe('placement', () => {
   it('chooses the faster one of two', () => {
-    const far = { ...idle, peer: 'far', rttMs: 300 };
-    for (let i = 0; i < 20; i++) assert.equal(choose([far, idle])?.peer, 'idle');
+    for (let i = 0; i < 20; i++) assert.equal(choose([{ ...idle, peer: 'far', rttMs: 300 }, idle])?.peer, 'idle');
     assert.deepEqual(choose([idle]), { index: 0, peer: 'idle', expectedFirstTokenMs: 1_030 });
     assert.equal(choose([]), undefined);
   });
@@ -183,6 +182,5 @@ for (const [givenTokens, decodeTokensPerSecond, budgetMs, replay] of [
   [16, Number.NaN, 1_000, 'exact'],
   [21, -5, 1_000, 'fast'],
 ] as const)
-  it(`${givenTokens} tokens at ${decodeTokensPerSecond} a second within ${budgetMs} ms are replayed ${replay}`, () => {
-    assert.equal(replayOf({ givenTokens, decodeTokensPerSecond, budgetMs }), replay);
-  });
+  it(`${givenTokens} tokens at ${decodeTokensPerSecond} a second within ${budgetMs} ms are replayed ${replay}`, () =>
+    assert.equal(replayOf({ givenTokens, decodeTokensPerSecond, budgetMs }), replay));

@@ -141,9 +141,8 @@ it('strata inference reaches a gateway below a path of its host', async () => {
   assert.deepEqual(await chatWith(answer, 0, /^/, '/below/v1'), ['Yes\n', '/below/v1/chat/completions']);
 });
 
-it('strata inference removes control characters from answers on a terminal', () => {
-  assert.equal(forTerminal('a\u001b]0;title\u0007b\u009b2Jc\r\n\td\u007f'), 'a]0;titleb2Jc\n\td');
-});
+it('strata inference removes control characters from answers on a terminal', () =>
+  assert.equal(forTerminal('a\u001b]0;title\u0007b\u009b2Jc\r\n\td\u007f'), 'a]0;titleb2Jc\n\td'));
 
 it('strata inference verifies a receipt as that of this request and this answer, complete or streamed', async () => {
   for (const stream of [false, true]) {
@@ -268,8 +267,7 @@ it('strata inference downloads a model once, and then lists and inspects the fil
   }
   await ends('models pull hf:maker/tiny', 0, /already downloaded/, { env });
   assert.match(await strata('models list --local', { env }), /hf:maker\/tiny\S* .*complete/);
-  const inspected = await strata('models inspect hf:maker/tiny --json', { env });
-  assert.equal(JSON.parse(inspected).sizeBytes, file.length);
+  assert.equal(JSON.parse(await strata('models inspect hf:maker/tiny --json', { env })).sizeBytes, file.length);
   await ends('models pull hf:../../etc/passwd', 2, /hf:/, { env });
   await ends('models pull maker/tiny', 2, /hf:|gguf/, { env });
 });
