@@ -4,7 +4,6 @@ import { setImmediate as tick } from 'node:timers/promises';
 import { createSimulatedEngine } from '@strata/testnet';
 import { ModelMemory, type SharedModel } from './model-memory.ts';
 import { OnDemandEngine } from './on-demand-engine.ts';
-import type { ModelLease } from './resident.ts';
 
 const never = new AbortController().signal;
 
@@ -35,8 +34,9 @@ function memoryOf(
   return { memory, news, clock, logged, crashes, model, a, b, c };
 }
 
-const touch = async (model: { use: (signal: AbortSignal) => Promise<ModelLease> }) => {
-  using lease = await model.use(never);
+const vectors = { vectors: true };
+const touch = async (model: SharedModel, options = {}) => {
+  using lease = await model.use(never, options);
   return lease.engine.info.name;
 };
 
@@ -149,66 +149,61 @@ it('models that crash three times in ten minutes are closed, and loaded again at
   assert.deepEqual([memory.stats.heldBytes, memory.stats.failures], [1, 11]);
 });
 
-const vectors = { vectors: true };
-
 it('vectors count in a memory budget from the first one on', async () => {
   const { memory, news, logged, model, a } = memoryOf(3);
-  const embed = async (of: SharedModel) => (await of.use(never, vectors))[Symbol.dispose]();
   const d = model('d', 1, 1);
   await touch(a);
   await touch(d);
   assert.deepEqual([news, memory.stats.heldBytes], [['+a', '+d'], 2]);
-  await embed(d);
-  await embed(d);
+  await touch(d, vectors);
+  await touch(d, vectors);
   assert.deepEqual([news, memory.stats.heldBytes], [['+a', '+d'], 3], 'it is not loaded again');
   await touch(model('e'));
   assert.deepEqual([news.slice(2), memory.stats.heldBytes], [['-a', '+e'], 3]);
   await touch(model('f', 2));
   assert.deepEqual([news.slice(4), memory.stats.heldBytes], [['-d', '+f'], 3]);
   // Loaded at once with the memory for vectors.
-  await embed(d);
+  await touch(d, vectors);
   assert.deepEqual([news.slice(6).toSorted(), memory.stats.heldBytes], [['+d', '-e', '-f'].toSorted(), 2]);
   assert.deepEqual(logged, []);
   const g = model('g', 2, 2);
   assert.match(logged.join(), /^embeddings need more memory .* are refused/, 'at the start');
   await touch(g);
-  await assert.rejects(embed(g), { code: 'vectors-too-large' });
+  await assert.rejects(touch(g, vectors), { code: 'vectors-too-large' });
 });
 
 it('vectors in a memory budget wait for their memory if they arrive during a load, an eviction or a wait', async () => {
-  let early: Promise<ModelLease> | undefined;
+  let early: Promise<unknown> | undefined;
   const load = async (id: string) => {
-    if (id === 'd') early ??= d.use(never, vectors);
+    if (id === 'd') early ??= touch(d, vectors);
   };
   const { memory, a, b, c, crashes, model, news } = memoryOf(2, { load });
   const d: SharedModel = model('d', 1, 1);
   const assertNews = (...expected: string[]) =>
     assert.deepEqual([news.splice(0), memory.stats.heldBytes], [expected, 2]);
   await touch(a);
-  using first = await d.use(never);
-  (await early)?.[Symbol.dispose]();
+  const first = await d.use(never);
+  await early;
   assertNews('+a', '+d', '-a');
   // `c` closes it while vectors wait.
   const evicting = touch(c);
   await tick();
-  const next = d.use(never, vectors);
+  const next = touch(d, vectors);
   first[Symbol.dispose]();
-  await evicting;
-  (await next)[Symbol.dispose]();
+  await Promise.all([evicting, next]);
   assertNews('-d', '+c', '-c', '+d');
   // A first use waits for one of two models in use, then vectors wait for both.
   const busy = [await a.use(never), await b.use(never)];
-  const waiting = [d.use(never)];
+  const waiting = [touch(d)];
   await tick();
-  waiting.push(d.use(never, vectors));
+  waiting.push(touch(d, vectors));
   for (const each of busy) each[Symbol.dispose]();
-  for (const lease of await Promise.all(waiting)) lease[Symbol.dispose]();
+  await Promise.all(waiting);
   assertNews('-d', '+a', '+b', '-a', '-b', '+d');
   // It crashes for the third time while vectors wait.
-  await touch(a);
-  await touch(d);
   const running = await a.use(never);
-  const refused = assert.rejects(d.use(never, vectors), { code: 'not-loaded', message: /^d crashed 3 times/ });
+  await touch(d);
+  const refused = assert.rejects(touch(d, vectors), { code: 'not-loaded', message: /^d crashed 3 times/ });
   await tick();
   for (let i = 0; i < 3; i += 1) crashes.d?.('SIGSEGV');
   running[Symbol.dispose]();
