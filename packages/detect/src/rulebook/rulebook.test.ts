@@ -48,6 +48,12 @@ it('loadCatalog refuses an id, a name or an alias that is given twice, whatever 
   refuses(entries, "b name: 'a' already names a", "c name: 'shared' already names b");
   refuses([entryOf('a', { aliases: ['Alpha', 'alpha'] })], "a aliases: 'alpha' is a duplicate");
 });
+it('loadCatalog refuses more than 44 labels of aliases and keys', () => {
+  const named = Array.from({ length: 44 }, (_, i) => ({ label: `l${i}`, target: `t${i}.test` }));
+  const entries = (dkim: string[]) => [provider('a', { category: 'email', named, dkim })];
+  refuses(entries(['s._domainkey']), 'named, dkim: 45 labels, at most 44, because each is a question to every domain');
+  assert.equal(loadCatalog(entries([])).length, 1);
+});
 it('loadCatalog refuses one pattern for one source in two providers, and says whose it is', () => {
   const header = (name: string) => provider(name, { category: 'cdn', header: [{ name: 'server', value: 'Edgy' }] });
   refuses(
