@@ -54,7 +54,8 @@ function expectedOf({ type, provider, direction, other, category, since }: Chang
 }
 
 onEach(kept, 'the list of changes', (backend, test) => {
-  test('has no migration of a report service after the upgrade, nor do the counts', async ({ lists }, url) => {
+  test('has no migration of a report service after the upgrade, nor have counts and alerts', async (store, url) => {
+    const { lists, signals } = store;
     const moves = ['dmarcian valimail', 'proofpoint mimecast', 'improvmx forward-email', 'proofpoint improvmx'];
     const of = { domain: 1, at: 0, confirmedAt: DAY, category: 'email_security', type: 'migrated' };
     const changes = moves.map((move) => ({ ...of, from: move.split(' ')[0], to: move.split(' ')[1] }));
@@ -63,7 +64,12 @@ onEach(kept, 'the list of changes', (backend, test) => {
     const days = () => rows(url, 'select * from change_days order by provider');
     const found = async (type: ChangeType) => idsOf(await lists.changes({ type }, { limit: 9, offset: 0 }));
     await count();
+    const left = ['dmarcian', 'proofpoint'].map((id) =>
+      alert(`migration email_security ${id}`, 0, { kind: 'migration' }),
+    );
+    for (const each of left) await signals.addAlert(each, { quietMs: 0 });
     await plansOf(url, (db) => up(db as never));
+    assert.deepEqual(await signals.alerts(9), { total: 1, alerts: left.slice(1) });
     const ids = [3, 2, 4, 1].map((i) => CHANGES[i - 1]?.id);
     assert.deepEqual([...(await found('migrated')), ...(await found('reclassified'))], ids);
     const upgraded = await days();
