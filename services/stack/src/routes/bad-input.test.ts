@@ -65,6 +65,12 @@ for (const [route, words] of casesOf<[string, string][]>('stack', 'values of par
       await assertRefused(`${route}?${given}&${given}`, name);
     });
 
+it('a role of another category is refused, and one of the same category has its market', async () => {
+  const of = (category: string) => `intelligence/market-share?role=waf&category=${category}`;
+  await assertRefused(of('dns'), 'role');
+  assert.equal((await ask(of('security'))).status, 200);
+});
+
 it('text in a query is parts of a name, trimmed and lower-cased; what no name can hold is refused, and more than eight', async () => {
   const total = async (q: string) => (await ask(`search?q=${q}`)).body.total;
   const found = await total('a');
