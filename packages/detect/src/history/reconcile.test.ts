@@ -165,22 +165,6 @@ describe('the history of services', () => {
     assert.deepEqual([changesOf(result), confirmed(result)], [['reclassified email old>new'], ['dns/a', 'email/new']]);
     assert.equal(result.isPending, false);
   });
-  it('takes the role of a service from new rules without a change, and pairs it with no holder of the old role', () => {
-    const report = 'email_security:r';
-    const of2 = (hour: number, services: string): Profile => {
-      const { services: of, ...rest } = under2(hour, services);
-      return {
-        ...rest,
-        services: of.map((each) => (each.provider === 'r' ? { ...each, role: 'dmarc_reports' } : each)),
-      };
-    };
-    const given = { ...options, previous: of2(0, report) };
-    const after = (now: string) => reconcile(scans(`0 ${report}`).open, of2(24, now), given);
-    const [kept, moving] = [after(report), after('email_security:g')];
-    assert.deepEqual([changesOf(kept), kept.open[0]?.role], [[], 'dmarc_reports']);
-    const moved = reconcile(moving.open, of2(48, 'email_security:g'), options);
-    assert.deepEqual(changesOf(moved).sort(), ['added email_security ->g', 'removed email_security r>-']);
-  });
   it('separates a real move from a change of rules made in the same scan', () => {
     const result = afterRules('email:new dns:b');
     assert.deepEqual(changesOf(result), ['reclassified email old>new']);

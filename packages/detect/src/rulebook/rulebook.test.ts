@@ -98,6 +98,7 @@ describe('the role of a provider in a category', () => {
     assert.equal(roleOf(security(['dns-host', 'mail-forwarding', 'mail-gateway'])), 'forwarding');
     assert.equal(roleOf(security(['mail-gateway'], { role: 'dmarc_reports' })), 'dmarc_reports');
     assert.deepEqual([roleOf(security(['crm'])), roleOf(security([], { category: 'dns' }))], ['gateway', 'gateway']);
+    assert.equal(roleOf(entryOf('b', {})), undefined);
   });
   it('is of the category, is one, and is not shown by a report address if it has one holder', () => {
     assert.match(problemsOf([security([], { role: 'waf' })])[0] ?? '', /^a rules.0: a role of the category$/);

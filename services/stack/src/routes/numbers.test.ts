@@ -7,6 +7,7 @@ import * as analytics from '@strata/analytics';
 import { CATEGORIES, ROLE_FACTS, type Role } from '@strata/detect';
 import { casesOf } from '../../../../tests/support/vectors.ts';
 import { dependenceLevel } from '../reports/dependence-level.ts';
+import { changeReport, domainReport } from '../reports/domain-report.ts';
 import type { StoredProfile } from '../store/index.ts';
 import { DAY_MS, dateOf, type Row, sharedTimeline } from '../test/timeline.ts';
 
@@ -17,6 +18,17 @@ const ownerOf = (id: string) => app.names.ownerOf(id);
 const named = <T extends { readonly provider: string }>(list: readonly T[]) =>
   list.map(({ provider, ...rest }) => ({ provider: app.names.nameOf(provider), provider_id: provider, ...rest }));
 const shareOf = (domains: number) => domains / timeline.profiles.length;
+
+it('a provider that has left the catalog keeps the role that was stored', () => {
+  const profile = timeline.profiles.find(({ services }) => services.length > 0);
+  assert.ok(profile?.services[0]);
+  const left = { category: 'email_security', role: 'dmarc_reports', provider: 'left' } as const;
+  const stored = { ...profile, services: [{ ...profile.services[0], ...left }] };
+  const { services } = domainReport(stored, { names: app.names, advisories: null });
+  const at = { at: new Date(0), confirmedAt: new Date(0), confidence: 'high', importance: 'low' } as const;
+  const change = changeReport({ id: 'x', type: 'removed', from: 'left', to: null, ...left, ...at }, app.names);
+  assert.deepEqual([services[0]?.role, change.role], [left.role, left.role]);
+});
 
 it('market-share: every market with and without parked names, 25 providers each, or all of one', async () => {
   for (const includeParked of [false, true]) {
