@@ -78,8 +78,7 @@ it('a market of many providers in each domain is no more concentrated than a mon
 });
 it('a service of another role does not hide that the main role was not measured', () => {
   const gateways = (domain: object) => roleMarket(indexOf(plainDomains([1, domain])), 'gateway', { ownerOf });
-  const unmeasured = [{}, using('email_security fjord high')].map((domain) => gateways(domain).unmeasured);
-  assert.deepEqual(unmeasured, [1, 1]);
+  for (const domain of [{}, using('email_security fjord high')]) assert.equal(gateways(domain).unmeasured, 1);
 });
 it('a market has no band below 200 domains, nor with less than half attributed', () => {
   const email = using('email acme high');

@@ -8,7 +8,7 @@ import { best } from '../test/best-posture.ts';
 import { type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
 import { profileOf, testRulebook } from '../test/rulebook-of.ts';
 import { allStale } from './last-measured.ts';
-import { NEVER_SCANNED, planScan } from './plan-scan.ts';
+import { type KnownDomain, NEVER_SCANNED, planScan } from './plan-scan.ts';
 import { type PublishedBefore, publishedStateOf, summaryOf } from './published-state.ts';
 
 describe('the published sector', () => {
@@ -85,22 +85,25 @@ it('the role of a service is what the rules now say without a change, or the sto
   const [at, profile] = [Date.parse(day(1)), { ...profileOf(full), observedAt: day(2) }];
   const guard = profile.services.find((each) => each.provider === 'guard');
   assert.ok(guard);
-  const plan = (role: Role, roleOf: RoleOf, isMoving = true) => {
-    const own = { ...guard, id: 1, validFrom: at, lastObserved: at, firstMissed: null };
-    const other = { ...own, id: 2, provider: 'left', role, status: 'ending', firstMissed: at } as const;
-    const open = isMoving
-      ? [{ ...own, status: 'pending' } as const, other]
-      : [{ ...own, role, status: 'confirmed' } as const];
-    const { rulebook } = profile;
-    const known = { ...NEVER_SCANNED, lastScannedAt: at, rulebook, measured: new Set(SOURCES), open };
+  const own = { ...guard, id: 1, validFrom: at, lastObserved: at, firstMissed: null, status: 'pending' } as const;
+  const plan = (roleOf: RoleOf, ...open: KnownDomain['open']) => {
+    const before = {
+      ...NEVER_SCANNED,
+      lastScannedAt: at,
+      rulebook: profile.rulebook,
+      measured: new Set(SOURCES),
+      open,
+    };
     const scan = { profile, evidence: evidenceOf(full), startedAt: new Date(at), finishedAt: new Date(day(2)) };
-    const { changes, intervals } = planScan(known, scan, { confirmAfterMs: 1, rescanAfterMs: 1, roleOf });
+    const { changes, intervals } = planScan(before, scan, { confirmAfterMs: 1, rescanAfterMs: 1, roleOf });
     return [...changes.map(({ change }) => change.type).sort(), ...(intervals?.updated ?? []).map((each) => each.role)];
   };
+  const moved = (role: Role, roleOf: RoleOf) =>
+    plan(roleOf, own, { ...own, id: 2, provider: 'left', role, status: 'ending', firstMissed: at });
   const { roleOf } = testRulebook;
   const reports: RoleOf = (category, id) => (id === 'left' ? 'dmarc_reports' : roleOf(category, id));
   const apart = ['added', 'removed', 'gateway'];
-  assert.deepEqual(plan('gateway', roleOf), ['migrated', 'gateway']);
-  assert.deepEqual([plan('dmarc_reports', roleOf), plan('gateway', reports)], [apart, apart]);
-  assert.deepEqual(plan('forwarding', roleOf, false).slice(0, 1), ['gateway']);
+  assert.deepEqual(moved('gateway', roleOf), ['migrated', 'gateway']);
+  assert.deepEqual([moved('dmarc_reports', roleOf), moved('gateway', reports)], [apart, apart]);
+  assert.deepEqual(plan(roleOf, { ...own, role: 'forwarding', status: 'confirmed' }), ['gateway']);
 });
