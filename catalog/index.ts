@@ -5,13 +5,13 @@ import addressRanges from './address-ranges.json' with { type: 'json' };
 
 interface ProviderFile {
   readonly name: string;
-  readonly providers: readonly { readonly id: string }[];
+  readonly providers: readonly { readonly id?: unknown }[];
 }
 
 const directory = path.join(import.meta.dirname, 'providers');
 const files = readdirSync(directory)
   .filter((name) => name.endsWith('.json'))
-  .map((name): ProviderFile => ({ ...JSON.parse(readFileSync(path.join(directory, name), 'utf8')), name }));
+  .map((name): ProviderFile => ({ name, providers: read(name) }));
 
 export const entries: readonly unknown[] = files.flatMap(({ providers }) => providers);
 
@@ -22,10 +22,22 @@ export const fileOf = (id: string): string => path.join(directory, `${letterOf(i
 export function misplaced(): readonly string[] {
   return files.flatMap(({ name, providers }) =>
     providers.flatMap(({ id }, at) => {
-      if (`${letterOf(id)}.json` !== name) return [`${id}: belongs into ${letterOf(id)}.json, not ${name}`];
-      return id > (providers[at - 1]?.id ?? '') ? [] : [`${id}: the entries of ${name} are not sorted by id`];
+      // An entry without an id is a problem of the schema.
+      if (typeof id !== 'string') return [];
+      if (`${letterOf(id)}.json` !== name) return [`${id}: belongs in ${letterOf(id)}.json, not ${name}`];
+      return id > String(providers[at - 1]?.id ?? '') ? [] : [`${id}: the entries of ${name} are not sorted by id`];
     }),
   );
+}
+
+function read(name: string): ProviderFile['providers'] {
+  try {
+    return JSON.parse(readFileSync(path.join(directory, name), 'utf8')).providers;
+  } catch (cause) {
+    throw new Error(`catalog/providers/${name} is not valid: ${cause instanceof Error ? cause.message : cause}`, {
+      cause,
+    });
+  }
 }
 
 const letterOf = (id: string) => (/^[a-z]/.test(id) ? id.charAt(0) : '0-9');

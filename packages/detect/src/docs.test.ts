@@ -1,15 +1,18 @@
-// docs/detection.md and docs/posture.md have the tables of the code, every field of the format, and an entry that loads.
+// docs/detection.md, catalog.md and posture.md have the tables of the code, every field of the format, and an entry that loads.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
+import { exampleProblems } from './examples.ts';
 import { setCategoryOf } from './fingerprints/read/categories.ts';
 import { Technology, UNSEEN_FIELDS } from './fingerprints/read/technology.ts';
 import { FAMILY_OF, STRENGTHS } from './match/strengths.ts';
 import { FACTORS } from './posture/posture-type.ts';
 import { ISSUES } from './posture/score/issues.ts';
 import { SCORE_VERSION } from './posture/score/score.ts';
+import type { Provider } from './rulebook/catalog.ts';
 import { KINDS } from './rulebook/kinds.ts';
 import { loadCatalog } from './rulebook/load-catalog.ts';
+import { compileRulebook } from './rulebook/rulebook.ts';
 import { best, postureOf } from './test/best-posture.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8');
@@ -27,9 +30,19 @@ it('docs/detection.md has the strengths of the code', () => {
   });
   assert.deepEqual(Object.fromEntries(documented), Object.fromEntries(coded));
 });
-it('docs/detection.md shows an entry that loads', () => {
-  const [, entry = ''] = /```json\n(\{[\s\S]*?\n\})\n```/.exec(detection) ?? [];
-  assert.equal(loadCatalog([JSON.parse(entry)])[0]?.id, 'fastmail');
+it('docs/catalog.md shows an entry that loads, and whose examples hold', () => {
+  const [, entry = ''] = /```json\n(\{[\s\S]*?\n\})\n```/.exec(read('catalog')) ?? [];
+  const providers = loadCatalog([JSON.parse(entry)]);
+  assert.deepEqual(exampleProblems(providers, compileRulebook(providers)), []);
+  const [{ rules: [group] = [] } = {}] = providers;
+  const swapped = {
+    ...providers[0],
+    rules: [{ ...group, counterexamples: group?.examples, examples: group?.counterexamples }],
+  };
+  assert.deepEqual(exampleProblems([swapped as Provider], compileRulebook(providers)), [
+    'example-mail rules.0.examples.0: shows nothing',
+    'example-mail rules.0.counterexamples.0: shows email of example-mail',
+  ]);
 });
 
 const [, section = ''] = /\n## Community sets\n([\s\S]*?)\n## /.exec(detection) ?? [];

@@ -2,6 +2,7 @@
 import { detect } from './detect.ts';
 import { recordOf } from './examples.ts';
 import { evidenceOf } from './explain.ts';
+import { slugOf } from './fingerprints/read/fingerprint-set.ts';
 import type { Category } from './profile.ts';
 import { Example, RuleGroup } from './rulebook/catalog.ts';
 import { patternsOf } from './rulebook/patterns.ts';
@@ -37,6 +38,9 @@ const CATEGORY_OF: Readonly<Record<string, Category>> = {
   ...{ caa: 'certificate_authority', tls: 'certificate_authority', dmarc: 'email_security' },
 };
 
+/** A fact has no day of its reading. */
+const NO_DATE = '1970-01-01';
+
 /** Compares facts with the catalog by detection, in their order. */
 export function suggestionsOf(facts: readonly Fact[], rulebook: Rulebook): readonly Suggestion[] {
   return facts.map((fact) => {
@@ -46,11 +50,17 @@ export function suggestionsOf(facts: readonly Fact[], rulebook: Rulebook): reado
     const category = fact.category ?? own?.category ?? CATEGORY_OF[field] ?? 'web_platform';
     const more = { ...fact, category, id: provider?.id };
     const [first, second = ''] = field.split('.', 2);
-    const group = RuleGroup.safeParse({ category, [first ?? '']: second === '' ? [value] : { [second]: [value] } });
-    if (!group.success) return { ...more, state: 'invalid', shown: group.error.issues.map(({ message }) => message) };
-    const services = patternsOf(group.data).flatMap(
-      (pattern) => detect(evidenceOf(Example.parse(recordOf(pattern))), rulebook).services,
-    );
+    const published = fact.source === undefined ? {} : { source: fact.source, verified_at: NO_DATE };
+    const patterns = { [first ?? '']: second === '' ? [value] : { [second]: [value] } };
+    const invalid = (reasons: readonly string[]) => ({ ...more, state: 'invalid' as const, shown: reasons });
+    const group = RuleGroup.safeParse({ category, ...patterns, ...published });
+    if (!group.success) return invalid(group.error.issues.map(({ message }) => message));
+    const [pattern] = patternsOf(group.data);
+    if (!pattern || slugOf(fact.provider) === '')
+      return invalid([pattern ? 'the name has no letters' : 'is no pattern']);
+    const record = Example.safeParse(recordOf(pattern));
+    if (!record.success) return invalid(record.error.issues.map(({ message }) => message));
+    const { services } = detect(evidenceOf(record.data), rulebook);
     const shown = [...new Set(services.map((service) => service.provider))];
     const isKnown = provider !== undefined && shown.includes(provider.id);
     return { ...more, state: isKnown ? 'known' : shown.length > 0 ? 'conflict' : 'new', shown };

@@ -39,6 +39,7 @@ async function fill(env: Env, beside: () => Promise<void> = async () => {}, leav
 const findingsOf = async (env: Env) => (await checkLedger(readConfig(env))).findings.map(({ what }) => what);
 const assertFound = async (env: Env, expected: RegExp, why?: string) =>
   assert.match(String(await findingsOf(env)), expected, why);
+const OTHER = "sha256('other')";
 const LEAF_300 = "update ledger_leaves set leaf = leaf || 'x'::bytea where leaf_index = 300";
 const UNKNOWN = `insert into stream_events (seq, published_us, type, providers, body)
   select max(seq) + 1, 99, 'migration', '[]', '{"ledger_receipt_id":"cr_${'a'.repeat(32)}"}' from stream_events`;
@@ -99,9 +100,9 @@ describe('a ledger in PostgreSQL', { skip: postgres.skip }, () => {
     await fill(env, async () => assert.deepEqual(await findingsOf(env), []));
     for (const [damage, expected] of [
       [LEAF_300, /tile\/0\/001: the hashes from leaf 256 on do not match/],
-      ["update ledger_leaves set hash = 'other' where leaf_index = 599", /hashes from leaf 512 on do not match/],
+      [`update ledger_leaves set hash = ${OTHER} where leaf_index = 599`, /hashes from leaf 512 on do not match/],
       ['delete from ledger_leaves where leaf_index = 10', /leaves from 0 on are missing/],
-      ["update ledger_subtrees set hash = 'other' where subtree_index = 1", /hash of subtree 1\/1 does not match/],
+      [`update ledger_subtrees set hash = ${OTHER} where subtree_index = 1`, /hash of subtree 1\/1 does not match/],
       ["update ledger_head set root = sha256('other')", /the head of the log in the database does not match its c/],
       ["update ledger_head set note = replace(note, '600', '601')", /the checkpoint of the log .* was altered/],
       ["update ledger_head set origin = 'other.example/log'", /the database holds the log other\.example/],

@@ -83,8 +83,8 @@ export async function* checkEvents(sql: Sql, { events }: Acknowledged): AsyncGen
   const inBoth = (id: number) => id >= first && id <= newest;
   yield* compared('events of changes', changes.filter(inBoth), ofEvents.filter(inBoth));
 
-  const stream = await sql('select seq, expectedus, body from stream_events order by seq');
-  const isUnordered = (row: Row, i: number) => i > 0 && Number(row.expectedus) <= Number(stream[i - 1]?.expectedus);
+  const stream = await sql('select seq, published_us, body from stream_events order by seq');
+  const isUnordered = (row: Row, i: number) => i > 0 && Number(row.published_us) <= Number(stream[i - 1]?.published_us);
   if (stream.some(isUnordered)) yield { kind: 'wrong', what: 'times of the stream do not grow' };
   const ids = stream.map(({ body }) => numberIn(JSON.parse(String(body)).id));
   const streamed = Math.max(ids[0] ?? 0, Number(confirmed[0]?.seq ?? 0));

@@ -32,11 +32,11 @@ export type Example = z.infer<typeof Example>;
  */
 export const RuleGroup = z
   .strictObject({
-    category: z.enum(CATEGORIES),
+    category: z.enum(CATEGORIES).describe('Of everything that the patterns of the group show.'),
     role: z.enum(ROLE_LIST).optional().describe('The role in the category, if the provider’s kinds do not name it.'),
-    ns: Hosts.optional(),
+    ns: Hosts.optional().describe('Name servers.'),
     soa: Hosts.optional().describe('SOA MNAME or RNAME.'),
-    mx: Hosts.optional(),
+    mx: Hosts.optional().describe('Mail exchanges.'),
     spf: Hosts.optional().describe('`include:` and `redirect=` targets of the apex SPF record.'),
     txt: Texts.optional().describe('Start of an apex TXT record, case-insensitive: `google-site-verification=`.'),
     dmarc: Hosts.optional().describe('Host part of a DMARC `rua`/`ruf` address.'),
@@ -62,17 +62,21 @@ export const RuleGroup = z
     asn: z
       .array(z.int().positive())
       .optional()
-      .describe(
-        'Numbers of autonomous systems that announce the web address; `mailAsn` the most preferred MX’s; `nsAsn` the name servers’, only networks that carry nothing but the provider’s own services.',
-      ),
-    mailAsn: z.array(z.int().positive()).optional(),
-    nsAsn: z.array(z.int().positive()).optional(),
+      .describe('Numbers of autonomous systems that announce the web address.'),
+    mailAsn: z
+      .array(z.int().positive())
+      .optional()
+      .describe('Those that announce the address of the most preferred exchange.'),
+    nsAsn: z
+      .array(z.int().positive())
+      .optional()
+      .describe('Those of name servers, only networks that carry nothing but the provider’s own services.'),
     header: z
       .array(
         z.strictObject({
           name: z.string().regex(/^[a-z0-9-]+$/),
           value: z.string().min(1).optional(),
-          version: VersionPrefix.optional(),
+          version: VersionPrefix.optional().describe('The text before the version; empty if the value is the version.'),
         }),
       )
       .optional()
@@ -131,7 +135,7 @@ export const RuleGroup = z
 
 export const Provider = z
   .strictObject({
-    id: Id,
+    id: Id.describe('Permanent.'),
     name: z.string().min(1).max(64).describe('The owner’s spelling.'),
     aliases: z.array(z.string().min(1).max(64)).default([]),
     owner: z.string().min(1).max(64).optional().describe('The company behind the brand, if it differs from the name.'),

@@ -6,11 +6,10 @@ import type { NewOptions } from './new.ts';
 
 const newHelp = `
 Writes an entry with one group of patterns, and a record for each pattern as its example; edit it where that is not enough:
-  strata catalog new Fastmail --website https://www.fastmail.com --category email --kind mailbox \\
-    --pattern mx=messagingengine.com --pattern spf=spf.messagingengine.com \\
-    --source https://www.fastmail.help/hc/en-us/articles/360060591153
-Patterns: ns, soa, mx, spf, dmarc, caa, cname=HOST, txt, tls, generator, asset, marker=TEXT, cookie=NAME, asn=NUMBER,
-named=LABEL=HOST, header=NAME or header="NAME: VALUE". catalog/provider.schema.json describes each.`;
+  strata catalog new 'Example Mail' --website https://mail.example --category email --kind mailbox \\
+    --pattern mx=in.mail.example --pattern spf=spf.mail.example --source https://docs.mail.example/dns
+Patterns: ns, soa, mx, spf, dmarc, caa, cname=HOST, txt, tls, generator, asset, marker=TEXT, cookie=NAME, address=ADDRESS,
+asn, mailAsn, nsAsn=NUMBER, dkim=LABEL, named=LABEL=HOST, header=NAME or header="NAME: VALUE". catalog/provider.schema.json describes each.`;
 
 const importHelp = `
 A fact is a line such as
@@ -35,7 +34,7 @@ export function addCatalogCommands(strata: Command, context: CommandContext): vo
     .action(async (ids: readonly string[]) => (await commands()).test(context, ids));
   catalog
     .command('explain')
-    .description('print the patterns of a provider: what each shows, how strongly, and its source')
+    .description('print the patterns of a provider, with their roles and sources')
     .argument('<name>', 'id, name or alias')
     .action(async (name: string) => (await commands()).explainProvider(context, name));
   catalog

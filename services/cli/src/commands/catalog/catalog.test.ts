@@ -6,15 +6,8 @@ import { it } from 'node:test';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import { assertEnds } from '../../test/run-strata.ts';
 
-const NEW = [
-  'catalog',
-  'new',
-  'Some Mail',
-  '--website',
-  'https://some.example',
-  '--source',
-  'https://some.example/dns',
-];
+const NEW =
+  'catalog new SomeMail --website https://some.example --source https://some.example/dns --kind mailbox'.split(' ');
 
 it('strata catalog lint counts what the catalog has, and names what an entry lacks', async () => {
   const { stdout } = await assertEnds('catalog lint', 0, /^$/);
@@ -31,9 +24,9 @@ it('strata catalog explain prints each pattern, by any name of the provider', as
   const { stdout } = await assertEnds(['catalog', 'explain', 'G Suite'], 0, /^$/);
   assert.match(
     stdout,
-    /^Google Workspace \(google-workspace\), of Google: mailbox.+https:.+\n\ncategory +evidence +pattern/,
+    /^Google Workspace \(google-workspace\), of Google: mailbox.+https:.+\n\ncategory +role +evidence +pattern/,
   );
-  assert.match(stdout, /\nemail +mx +\S+google\.com/);
+  assert.match(stdout, /\nemail +mailbox +mx +\S+google\.com/);
   await assertEnds('catalog explain no-such', 2, /has no provider 'no-such'/);
 });
 
@@ -45,6 +38,9 @@ it('strata catalog import prints what published patterns would add, and what the
     { provider: 'fastmail', field: 'mx', value: 'mx.fastmail-next.example', source: 'https://docs.example/' },
     { provider: 'Some Mail', field: 'mx', value: 'in1-smtp.messagingengine.com' },
     { provider: 'Some Mail', field: 'mxx', value: 'x' },
+    { provider: 'Some Mail', field: 'mx', value: `${'a.'.repeat(600)}example` },
+    { provider: 'Some Mail', field: 'examples', value: {} },
+    { provider: '日本', field: 'mx', value: 'mx.nihon.example' },
   ];
   await writeFile(at('facts.ndjson'), facts.map((fact) => JSON.stringify(fact)).join('\n'));
   const set = {
@@ -66,7 +62,7 @@ it('strata catalog import prints what published patterns would add, and what the
     '+ web_platform cookie: acme_id',
     '+ web_platform html.asset: cdn.acme.example/lib',
     '+ verified_service txt: acme-site=',
-    '6 suggestions; 1 known, 1 that show another provider, 1 invalid, 1 without a literal',
+    '6 suggestions; 1 known, 1 that show another provider, 4 invalid, 1 without a literal',
   ])
     assert.ok(lines.includes(line), `${line} is not in\n${stdout}`);
   await writeFile(at('bad.ndjson'), '\n{"provider": "x", "field": "mx"}\n');
@@ -76,11 +72,13 @@ it('strata catalog import prints what published patterns would add, and what the
 
 for (const [args, words] of [
   [[...NEW, '--category', 'email'], /--pattern is missing/],
+  [[...NEW.slice(0, 7), '--category', 'email', '--pattern', 'mx=some.example'], /--kind is missing/],
+  [[...NEW, '--category', 'email', '--pattern', 'txt=some-mail='], /'some-mail=' shows nothing/],
   [[...NEW, '--category', 'email', '--pattern', 'mx'], /--pattern mx: write FIELD=VALUE/],
-  [[...NEW, '--category', 'mail', '--pattern', 'mx=some.example'], /some-mail rules\.0\.category: /],
-  [[...NEW, '--category', 'email', '--pattern', 'max=some.example'], /some-mail rules\.0: Unrecognized key: "max"/],
+  [[...NEW, '--category', 'mail', '--pattern', 'mx=some.example'], /somemail rules\.0\.category: /],
+  [[...NEW, '--category', 'email', '--pattern', 'max=some.example'], /somemail rules\.0: Unrecognized key: "max"/],
   [[...NEW, '--category', 'email', '--pattern', 'mx=messagingengine.com'], /already a pattern of fastmail/],
   [[...NEW.with(2, 'Fastmail'), '--category', 'email', '--pattern', 'mx=some.example'], /fastmail id: occurs twice/],
 ] as const)
-  it(`strata catalog new refuses ${args.slice(7).join(' ')}, and writes nothing: ${words.source}`, () =>
+  it(`strata catalog new refuses ${args.slice(9).join(' ')}, and writes nothing: ${words.source}`, () =>
     assertEnds(args, 2, words).then(() => {}));

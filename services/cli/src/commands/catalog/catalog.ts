@@ -41,7 +41,8 @@ export function test({ stdout }: Context, ids: readonly string[]): void {
 
 /** Prints an entry: one row for each pattern. */
 export function explainProvider({ stdout }: Context, name: string): void {
-  const provider = compileRulebook(loadCatalog(entries)).findProvider(name);
+  const rulebook = compileRulebook(loadCatalog(entries));
+  const provider = rulebook.findProvider(name);
   if (!provider) throw usageError(`the catalog has no provider '${name}'`);
   const { id, website, owner, kinds, rules } = provider;
   stdout.write(
@@ -50,10 +51,10 @@ export function explainProvider({ stdout }: Context, name: string): void {
   const rows = rules.flatMap((group) =>
     patternsOf(group).map(({ channel, pattern }) => {
       const { category, source = 'no source', verified_at = '' } = group;
-      return [category, channel, pattern, source, verified_at];
+      return [category, rulebook.roleOf(category, id) ?? '', channel, pattern, source, verified_at];
     }),
   );
-  printTable(stdout, ['category', 'evidence', 'pattern', 'source', 'verified'], rows);
+  printTable(stdout, ['category', 'role', 'evidence', 'pattern', 'source', 'verified'], rows);
 }
 
 function select(providers: readonly Provider[], ids: readonly string[]): readonly Provider[] {

@@ -1,5 +1,5 @@
 // `strata catalog import`: published patterns as suggestions for the catalog. Writes nothing.
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { entries, fileOf } from '@strata/catalog';
 import {
@@ -52,8 +52,9 @@ export async function importPatterns(
 }
 
 async function readFacts(file: string): Promise<readonly Fact[]> {
+  const { size } = await stat(file).catch((cause: unknown) => Promise.reject(fileError(file, cause)));
+  if (size > MAX_FILE_BYTES) throw usageError(`${file} has more than 64 MiB`);
   const text = await readFile(file, 'utf8').catch((cause: unknown) => Promise.reject(fileError(file, cause)));
-  if (text.length > MAX_FILE_BYTES) throw usageError(`${file} has more than 64 MiB`);
   return text.split('\n').flatMap((line, at) => {
     if (line.trim() === '') return [];
     try {

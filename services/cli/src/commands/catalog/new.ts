@@ -2,7 +2,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { entries, fileOf } from '@strata/catalog';
-import { CatalogError, loadCatalog, type Provider, patternsOf, recordOf, slugOf } from '@strata/detect';
+import {
+  CatalogError,
+  compileRulebook,
+  loadCatalog,
+  type Provider,
+  patternProblems,
+  patternsOf,
+  recordOf,
+  slugOf,
+} from '@strata/detect';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 
@@ -15,13 +24,14 @@ export interface NewOptions {
   readonly source: string;
 }
 
-/** Nothing is written if the catalog would not be valid with the entry. */
+/** Nothing is written if the catalog would not be valid with the entry, or a pattern alone does not show the provider. */
 export function newProvider(
   { stdout }: Pick<CommandContext, 'stdout'>,
   name: string,
   { website, category, role, kind, pattern, source }: NewOptions,
 ): void {
   if (pattern.length === 0) throw usageError('--pattern is missing: what does a customer publish?');
+  if (kind.length === 0) throw usageError('--kind is missing: what kind of product is it?');
   const id = slugOf(name);
   const group = {
     category,
@@ -31,8 +41,11 @@ export function newProvider(
     verified_at: new Date().toISOString().slice(0, 10),
   };
   const entry = (more: object) => ({ id, name, website, kinds: kind, rules: [{ ...group, ...more }] });
-  const added = checked(entry({})).at(-1);
-  const examples = added?.rules.flatMap((rule) => patternsOf(rule).map(recordOf));
+  const catalog = checked(entry({}));
+  const added = catalog.slice(-1);
+  const problems = patternProblems(added, compileRulebook(catalog));
+  if (problems.length > 0) throw usageError(problems.join('\n'));
+  const examples = added.flatMap(({ rules }) => rules.flatMap((rule) => patternsOf(rule).map(recordOf)));
   const file = fileOf(id);
   writeFileSync(file, insert(readFileSync(file, 'utf8'), entry({ examples })));
   stdout.write(`${path.relative('', file)}: added ${id}\n`);
@@ -94,5 +107,5 @@ function insert(file: string, entry: { readonly id: string }): string {
     );
   const next = [...file.matchAll(/^ {4}\{\n {6}"id": "([^"]+)"/gm)].find(([, id = '']) => id > entry.id);
   if (next) return `${file.slice(0, next.index)}${text},\n${file.slice(next.index)}`;
-  return file.replace(/\n {2}\]\n\}\n$/, `,\n${text}\n  ]\n}\n`);
+  return file.replace(/\n {2}\]\n\}\n$/, () => `,\n${text}\n  ]\n}\n`);
 }
