@@ -104,7 +104,7 @@ it('the sentence of a service says who does what, and what shows it', () => {
   const sentence = 'Google keeps the mail: mail exchange aspmx.l.google.com; SPF names _spf.google.com.';
   assert.equal(sentenceOf({ role: 'mailbox', confidence: 'high', evidence }, 'Google'), sentence);
 });
-it('the sentence of a service tells a key from an alias, and an address from a network', () => {
+it('the sentence of a service distinguishes a key from an alias, and an address from a network', () => {
   const of = (...evidence: ServiceEvidence[]) => sentenceOf({ role: 'sender', confidence: 'high', evidence }, 'X');
   const names = [piece('cname', 'v=DKIM1', 's1._domainkey'), piece('cname', 'x.test', 's1._domainkey=x.test')];
   assert.match(

@@ -106,7 +106,7 @@ function holderOf({ holders }: DomainFacts, category: number, sharing: Int32Arra
   return measuredHolder(holders, category);
 }
 
-/** Of the main role of the category; a provider that is no longer known is not measured. */
+/** Of the main role of the category; a provider without a known service is not measured. */
 function measuredHolder(holders: number, category: number): number {
   const holder = (holders >>> (category * 3)) & 7;
   return holder === PROVIDER ? UNMEASURED : holder;

@@ -80,7 +80,6 @@ it('what a scan could not measure is everything, if nothing of the domain could 
   const stale = allStale(first, day(1));
   assert.deepEqual([stale.roles.dns, stale.security.spf], [day(1), day(1)]);
 });
-
 it('the role of a service is what the rules now say without a change, or the stored one once its provider left them', () => {
   const [at, profile] = [Date.parse(day(1)), { ...profileOf(full), observedAt: day(2) }];
   const guard = profile.services.find((each) => each.provider === 'guard');
