@@ -33,7 +33,6 @@ describe('the published sector', () => {
     assert.deepEqual(published(undefined, { ...health, summary: '{"sectorSource":"list"}' }), ['unknown', null]);
   });
 });
-
 const { tls: _, ...withoutTls } = best;
 const dns: EvidenceParts = { ns: ['ns1.dnsco.test'], mx: ['10 mx.guard.test'], txt: ['v=spf1 mx -all'] };
 const full: EvidenceParts = { ...best, ...dns };

@@ -89,7 +89,6 @@ it('loadCatalog lets one provider have a pattern in two categories, and two prov
   const both = provider('a', { category: 'cdn', asn: [64496] }, { category: 'hosting', asn: [64496] });
   refuses([both, provider('b', mx('x.test')), provider('c', { category: 'dns', ns: ['x.test'] })]);
 });
-
 describe('the role of a provider in a category', () => {
   const security = (kinds: readonly string[], parts: object = {}) =>
     entryOf('a', { kinds, rules: [{ category: 'email_security', spf: ['a.test'], ...parts }] });
@@ -109,7 +108,6 @@ describe('the role of a provider in a category', () => {
     refuses([security(['email-authentication'], { dmarc: ['rua.test'] })]);
   });
 });
-
 describe('compileRulebook', () => {
   const versionOf = (entries: readonly unknown[]) => compileRulebook(loadCatalog(entries)).version;
   const both = mx('a.test', 'b.test');

@@ -185,7 +185,6 @@ const cellsOf = ({ domain, sector, security, scannedAt }: StoredProfile) => {
     scannedAt.toISOString(),
   ];
 };
-
 it('the export of security: worst first, every cell, for every sector and at the edges of the score', async () => {
   const scored = timeline
     .live()
@@ -220,7 +219,6 @@ it('the export of domains of a provider: its categories, the best confidence, st
     );
   }
 });
-
 const search = async (query: Readonly<Record<string, string>>) => timeline.get(`search?${new URLSearchParams(query)}`);
 const found = async (query: Readonly<Record<string, string>>): Promise<number> =>
   (await search({ ...query, limit: '1' })).total;

@@ -245,7 +245,6 @@ onEach(kept, 'the public stream', (_backend, test) => {
     assert.deepEqual([next?.seq, await stream.prunedThrough()], [11, 10]);
   });
 });
-
 it('an event of the public stream passes the filters that it matches', () => {
   const event = { seq: 1, ...streamEvent(1) };
   const both = { category: 'dns', provider: 'x' };
