@@ -1,5 +1,4 @@
 // Imports point inward only: service -> edge -> core, never sideways, never past a package's index.
-
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,4 @@
 // The network as a client sees it: a gateway and workers with hosts of their own on loopback, asked through the real API.
-
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';

@@ -1,5 +1,4 @@
 // The typed client with the real services over sockets; the examples of its README run in Node and in a browser.
-
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';

@@ -1,5 +1,4 @@
 // Answers from the data of a stack service, which answers here with the examples of its description.
-
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -27,9 +26,8 @@ describe('answers from the data', () => {
       assert.equal(request.headers['x-stack-key'], 'ssk_of-the-gateway');
       asked.push(`${request.method} ${request.url}`);
       const { pathname } = new URL(request.url ?? '', 'http://localhost');
-      const at = Object.keys(examples).find((each) =>
-        new RegExp(`^${each.replace(/\{\w+\}/, '[^/]+')}$`).test(pathname),
-      );
+      const isAt = (each: string) => new RegExp(`^${each.replace(/\{\w+\}/, '[^/]+')}$`).test(pathname);
+      const at = Object.keys(examples).find(isAt);
       const body = status !== 200 || at === undefined || /nosuch/i.test(pathname) ? undefined : examples[at];
       const problem = { code: 'unknown_domain', title: 'Domain not analyzed', detail: 'It is not [analyzed](x).' };
       response.writeHead(body ? 200 : status === 200 ? 404 : status, { 'content-type': 'application/json' });
@@ -58,10 +56,9 @@ describe('answers from the data', () => {
     assert.deepEqual([body.model, body.system_fingerprint, body.usage.total_tokens], expected);
     const text: string = body.choices[0].message.content;
     const { receipt_id, ledger_receipt_id } = profile.provenance;
-    assert.match(
-      text,
-      /^aldersurgery\.com is active, sector retail and e-commerce.*\n\n- dns: Cloudflare, high, since 2026-/s,
-    );
+    const first =
+      /^aldersurgery\.com is active, sector retail and e-commerce.*\n\n- dns: Cloudflare, high, since 2026-/s;
+    assert.match(text, first);
     assert.ok(text.includes(`[${profile.domain} in the explorer](${stack.base}/domain/${profile.domain})`));
     assert.ok(text.includes(`[receipt ${receipt_id}](${stack.base}/ledger/receipts/${ledger_receipt_id})`));
     assert.doesNotMatch(text, /email|(?<!\\)\[click|(?<!\\)<b>/);

@@ -1,5 +1,4 @@
 // The report of GET /network: bounded, matching its schema, without addresses, without a key.
-
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { NEW_WORKER, type Offer } from '@strata/inference';

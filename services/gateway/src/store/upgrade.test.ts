@@ -1,5 +1,4 @@
 // A store of version 018, which had the tables of all services, opened by today's code.
-
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { dropForeignTables, type Migrations, migrate, migrateTo } from '@strata/db';

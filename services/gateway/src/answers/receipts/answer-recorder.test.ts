@@ -36,15 +36,14 @@ async function scene() {
   await using stack = new AsyncDisposableStack();
   const directory = stack.use(await temporaryDirectory()).path;
   const store = stack.use(await openStore('sqlite::memory:'));
+  const deps = { segments: store.segments, logger: createLogger({ level: 'silent' }), now };
   return Object.assign(stack.move(), {
     store,
     openLedger: () => openSignedLedger({ directory, origin: 'localhost/test', keySetPath: KEY_SET_PATH, now }),
     /** `append` replaces the ledger’s own. */
     open(ledger: SignedLedger, append?: Append, answers = store.answers) {
       const log = append ? replaced(ledger.log, 'append', append) : ledger.log;
-      const { segments } = store;
-      const logger = createLogger({ level: 'silent' });
-      return AnswerRecorder.open({ ledger: { ...ledger, log }, answers, segments, logger, now });
+      return AnswerRecorder.open({ ...deps, ledger: { ...ledger, log }, answers });
     },
     keep: (recorder: AnswerRecorder, id = recorder.newId()) => recorder.keep(id, start, end).then(() => id),
     unentered: async () => (await store.answers.unentered(99)).length,
@@ -52,7 +51,7 @@ async function scene() {
 }
 
 describe('receipts', () => {
-  it('are entered soon, including those that arrive while the ledger is busy', async () => {
+  it('are entered soon, including those that arrive while the ledger is busy or the recorder closes', async () => {
     await using world = await scene();
     await using ledger = await world.openLedger();
     const held = Promise.withResolvers<void>();
@@ -69,8 +68,11 @@ describe('receipts', () => {
     held.resolve();
     await until(() => ledger.log.size === 6);
     await world.keep(recorder);
-    await until(() => ledger.log.size === 7);
     await until(async () => (await world.unentered()) === 0);
+    const kept = [1, 2, 3].map(() => world.keep(recorder));
+    await recorder[Symbol.asyncDispose]();
+    assert.equal(ledger.log.size, 10);
+    await Promise.all(kept);
   });
 
   it('of answers that a crash interrupted are signed at the next start, once, and count the prompt', async () => {
@@ -125,17 +127,7 @@ describe('receipts', () => {
     assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, 2);
   });
 
-  it('are deleted in pages, until a page is not full', async () => {
-    await using world = await scene();
-    await using ledger = await world.openLedger();
-    const pages = [500, 500, 2];
-    const answers = replaced(world.store.answers, 'forget', async () => pages.shift() ?? 0);
-    await using recorder = await world.open(ledger, undefined, answers);
-    await recorder.forget(new Date());
-    assert.deepEqual(pages, []);
-  });
-
-  it('and the proofs of segments are deleted after their retention; the totals stay', async () => {
+  it('are deleted in pages, until a page is not full, and the proofs of segments after their retention; totals stay', async () => {
     await using world = await scene();
     const { segments } = world.store;
     const endedAtMs = Date.now() - 1_000;
@@ -147,8 +139,11 @@ describe('receipts', () => {
       });
     const totals = await segments.totals({ by: 'worker' });
     await using ledger = await world.openLedger();
-    await using recorder = await world.open(ledger);
+    const pages = [500, 500, 2];
+    const answers = replaced(world.store.answers, 'forget', async () => pages.shift() ?? 0);
+    await using recorder = await world.open(ledger, undefined, answers);
     await recorder.forget(new Date(endedAtMs - 1_000));
+    assert.deepEqual(pages, []);
     const sizes = (await segments.list({ limit: 9 })).map(({ receipt }) => receipt.byteLength);
     assert.deepEqual([sizes, await segments.totals({ by: 'worker' })], [[300, 0], totals]);
   });

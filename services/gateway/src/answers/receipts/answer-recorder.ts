@@ -57,7 +57,9 @@ const PAGE = 500;
 
 export class AnswerRecorder implements AsyncDisposable {
   readonly #deps: AnswerRecorderDeps;
-  readonly #issuer = new ReceiptIssuer();
+  readonly #issuer: ReceiptIssuer;
+  /** Receipts that are being issued and stored. */
+  readonly #issuing = new Set<Promise<void>>();
   #queued: Waiting[] = [];
   #storing: Promise<void> | undefined;
   #pending: Pending[] = [];
@@ -69,6 +71,7 @@ export class AnswerRecorder implements AsyncDisposable {
 
   private constructor(deps: AnswerRecorderDeps) {
     this.#deps = deps;
+    this.#issuer = new ReceiptIssuer(deps);
   }
 
   /** Signs receipts of answers that a crash interrupted, and enters those that it left between database and ledger. */
@@ -94,7 +97,9 @@ export class AnswerRecorder implements AsyncDisposable {
   keep(receiptId: string, start: AnswerStart, end: AnswerEnd, { isBegun = false } = {}): Promise<void> {
     const options = this.#deps.ledger.issuing(receiptId);
     this.#deps.onAnswer?.(start, end, options.now);
-    return this.#issue(receiptId, { answer: { start, end }, options, isBegun });
+    const kept = this.#issue(receiptId, { answer: { start, end }, options, isBegun });
+    this.#issuing.add(kept);
+    return kept.finally(() => this.#issuing.delete(kept));
   }
 
   async #issue(receiptId: string, { answer, options, isBegun }: Issuing): Promise<void> {
@@ -133,8 +138,9 @@ export class AnswerRecorder implements AsyncDisposable {
     await this.#issuer[Symbol.asyncDispose]();
   }
 
-  /** Enters everything that is stored. */
+  /** Enters everything that is stored or being issued. */
   async #flush(): Promise<void> {
+    await Promise.allSettled(this.#issuing);
     await this.#storing;
     await this.#enter();
   }

@@ -2,16 +2,15 @@
 import { parentPort } from 'node:worker_threads';
 import { type IssuedAnswer, issueAnswer, type ReceiptOrder } from './issue-answer.ts';
 
-export type IssueResult = { readonly issued: IssuedAnswer } | { readonly error: unknown };
-
-function resultOf(order: ReceiptOrder): IssueResult {
+/** Undefined for an order that fails: errors lose their class between threads. */
+function issued(order: ReceiptOrder): IssuedAnswer | undefined {
   try {
-    return { issued: issueAnswer(order) };
-  } catch (error) {
-    return { error };
+    return issueAnswer(order);
+  } catch {
+    return undefined;
   }
 }
 
-parentPort?.on('message', (orders: readonly ReceiptOrder[]) => parentPort?.postMessage(orders.map(resultOf)));
+parentPort?.on('message', (orders: readonly ReceiptOrder[]) => parentPort?.postMessage(orders.map(issued)));
 // It is ready.
 parentPort?.postMessage([]);

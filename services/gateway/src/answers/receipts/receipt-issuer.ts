@@ -1,8 +1,13 @@
-// Issues the receipts of answers. Those of one iteration of the event loop go to a thread of their own together: it takes
-// a fifth of the work that a busy gateway has with an answer. A single one is issued here, without the way to the thread.
+// Issues the receipts of answers. Those of one iteration of the event loop are sent to a worker thread in one batch: they
+// are a fifth of a busy gateway's work per answer. A single receipt is issued on the main thread, without that delay.
 import { Worker } from 'node:worker_threads';
+import type { Logger } from 'pino';
 import { type IssuedAnswer, issueAnswer, type ReceiptOrder } from './issue-answer.ts';
-import type { IssueResult } from './receipt-issuer-thread.ts';
+
+export interface ReceiptIssuerDeps {
+  readonly logger: Pick<Logger, 'warn'>;
+  readonly now: () => Date;
+}
 
 interface Waiting {
   readonly order: ReceiptOrder;
@@ -10,12 +15,24 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** A thread that ended is not replaced until this long after its start. */
+const RESTART_MS = 60_000;
+
 export class ReceiptIssuer implements AsyncDisposable {
+  readonly #deps: ReceiptIssuerDeps;
+  readonly #url: URL;
   #queued: Waiting[] = [];
   #thread: Worker | undefined;
   #isReady = false;
+  #startAfterMs = Number.NEGATIVE_INFINITY;
   /** Batches in the thread, oldest first. */
   #sent: Waiting[][] = [];
+
+  /** `url`: the module that the thread runs. */
+  constructor(deps: ReceiptIssuerDeps, url = new URL('./receipt-issuer-thread.ts', import.meta.url)) {
+    this.#deps = deps;
+    this.#url = url;
+  }
 
   /** The thread runs. */
   get isReady(): boolean {
@@ -32,28 +49,45 @@ export class ReceiptIssuer implements AsyncDisposable {
   #issueQueued(): void {
     const batch = this.#queued;
     this.#queued = [];
-    // It takes a while to start: until then nothing waits for it.
-    if (batch.length > 1) this.#thread ??= this.#start();
-    if (batch.length > 1 && this.#isReady) {
-      this.#sent.push(batch);
-      this.#thread?.postMessage(batch.map(({ order }) => order));
-    } else issueHere(batch);
+    if (batch.length === 1 || !this.#send(batch)) issueHere(batch);
   }
 
-  #start(): Worker {
-    const thread = new Worker(new URL('./receipt-issuer-thread.ts', import.meta.url));
+  /** Sends a batch to the thread. False if the thread does not run: it is started, but nothing waits for that. */
+  #send(batch: Waiting[]): boolean {
+    try {
+      this.#thread ??= this.#start();
+      if (!this.#isReady) return false;
+      this.#thread?.postMessage(batch.map(({ order }) => order));
+      this.#sent.push(batch);
+      return true;
+    } catch (error) {
+      this.#warn(error);
+      return false;
+    }
+  }
+
+  #warn(error: unknown): void {
+    this.#deps.logger.warn({ err: error }, 'the thread that issues receipts failed: the main thread issues them');
+  }
+
+  #start(): Worker | undefined {
+    const nowMs = this.#deps.now().getTime();
+    if (nowMs < this.#startAfterMs) return undefined;
+    this.#startAfterMs = nowMs + RESTART_MS;
+    const thread = new Worker(this.#url);
     thread.unref();
-    thread.on('message', (results: readonly IssueResult[]) => {
+    thread.on('message', (results: readonly (IssuedAnswer | undefined)[]) => {
       this.#isReady = true;
       if (results.length === 0) return;
-      for (const [at, { resolve, reject }] of this.#sent.shift()?.entries() ?? []) {
-        const result = results[at] as IssueResult;
-        if ('issued' in result) resolve(result.issued);
-        else reject(result.error);
+      for (const [at, waiting] of this.#sent.shift()?.entries() ?? []) {
+        const issued = results[at];
+        if (issued) waiting.resolve(issued);
+        // It fails here again: an error that comes from the thread has lost its class.
+        else issueHere([waiting]);
       }
     });
     // It ends then, and its batches are issued here.
-    thread.on('error', () => {});
+    thread.on('error', (error) => this.#warn(error));
     thread.once('exit', () => {
       const lost = this.#sent.flat();
       this.#sent = [];

@@ -134,10 +134,8 @@ describe('an answer whose worker is killed', () => {
       });
       const onFrame: WorkerOptions['onFrame'] = (frame) => frame.kind === 'cancel';
       await using net = await networkOf([{ tokensPerSecond: 500, ...act, onFrame }, {}]);
-      assert.deepEqual(
-        [await net.answer(), net.lost()],
-        [UNDISTURBED, [`0 ${code === 'closed' ? 'disconnected' : code}`]],
-      );
+      const expected = [UNDISTURBED, [`0 ${code === 'closed' ? 'disconnected' : code}`]];
+      assert.deepEqual([await net.answer(), net.lost()], expected);
     });
 
   const replays = { 1000: 'exact', 5: 'fast', 0: 'exact' };

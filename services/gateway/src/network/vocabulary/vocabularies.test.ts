@@ -46,11 +46,10 @@ describe('vocabularies', () => {
     assert.deepEqual(events, []);
     const asked = { messages: [], tools: [] };
     await Promise.all([one.tokenize(''), one.render(asked), one.facts(), of('a').detokenize([])]);
-    for (const tokens of [[3, 1, 3] as const, [1, 2] as const])
-      assert.deepEqual(
-        (await one.bytes(tokens)).map(([n]) => n),
-        tokens,
-      );
+    for (const tokens of [[3, 1, 3] as const, [1, 2] as const]) {
+      const ids = (await one.bytes(tokens)).map(([n]) => n);
+      assert.deepEqual(ids, tokens);
+    }
     assert.deepEqual(events.splice(1), ['bytes 3,1', 'bytes 2']);
     await vocabularies[Symbol.asyncDispose]();
     await assert.rejects(of('a').tokenize(''), /closed/);
