@@ -1,12 +1,12 @@
 // Detection on the second world, which was described by public documents alone: precision and recall by role, and calibration.
 import { entries } from '@strata/catalog';
-import { compileRulebook, detect, loadCatalog, type Rulebook } from '@strata/detect';
+import { compileRulebook, detect, loadCatalog, ROLE_LIST, type Rulebook } from '@strata/detect';
 import { createProber } from '@strata/scan';
 import { type Figure, setting, thousands, timed } from '../measure.ts';
 import { calibrationError, type Outcome, reliability } from './second-world/calibration.ts';
-import { type Judged, type Mistake, type RoleScore, Score } from './second-world/score.ts';
+import { type ClaimScore, type Judged, type Mistake, Score, type ServiceScore } from './second-world/score.ts';
 import { serveWorld } from './second-world/servers.ts';
-import { loadServices, WORLD_ROLES } from './second-world/service.ts';
+import { loadServices, ROLE_OF, WORLD_ROLES } from './second-world/service.ts';
 import { mapVendors } from './second-world/vendors.ts';
 import { createSecondWorld } from './second-world/world.ts';
 
@@ -22,15 +22,22 @@ export async function benchSecondWorld(): Promise<Figure[]> {
   const score = new Score(vendors);
   const { seconds } = await timed(() => probeAll(rulebook, score));
   const unknown = services.filter(({ vendor }) => vendors.idsOf(vendor).size === 0);
-  const all = [...score.byRole.values()].reduce(sum);
+  const claims = sum([...score.claims.values()], NO_CLAIMS);
   return [
     [`${thousands(DOMAINS)} companies, ${services.length} services`, `${seconds.toFixed(0)} s`, `seed \`${SEED}\``],
     ['services whose vendor the catalog does not know', `${unknown.length}`, ''],
-    ['**all roles**', ...scoreCells(all)],
-    ['precision with claims of left services as wrong', percent(all.right, all.right + all.wrong + all.stale), ''],
-    ...WORLD_ROLES.flatMap((role): Figure[] => {
-      const each = score.byRole.get(role);
-      return each ? [[`\`${role}\``, ...scoreCells(each)]] : [];
+    ['**all roles**', `${precision(claims)}, ${recall(sum([...score.services.values()], NO_SERVICES))}`, ''],
+    [
+      'precision with claims of left services as wrong',
+      percent(claims.right, claims.right + claims.wrong + claims.stale),
+      '',
+    ],
+    ...ROLE_LIST.map((role): Figure => {
+      const ofRole = WORLD_ROLES.filter((each) => ROLE_OF[each] === role);
+      const scores = ofRole.map((each) => score.services.get(each) ?? NO_SERVICES);
+      const text = `${precision(score.claims.get(role) ?? NO_CLAIMS)}, ${recall(sum(scores, NO_SERVICES))}`;
+      const finer = ofRole.map((each, i) => `\`${each}\` ${details(scores[i] ?? NO_SERVICES)}`);
+      return [`\`${role}\``, text, finer.join('; ')];
     }),
     ['states read as another', `${score.states.length}`, commonest(score.states, 3)],
     ...calibrationFigures(score.judged),
@@ -61,17 +68,23 @@ async function probeAll(rulebook: Rulebook, score: Score): Promise<void> {
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 }
 
-function sum(a: RoleScore, b: RoleScore): RoleScore {
-  const keys = Object.keys(a) as (keyof RoleScore)[];
-  // Both have the same keys.
-  return Object.fromEntries(keys.map((key) => [key, a[key] + b[key]])) as unknown as RoleScore;
+const NO_CLAIMS: ClaimScore = { right: 0, wrong: 0, stale: 0, entailed: 0 };
+const NO_SERVICES: ServiceScore = { visible: 0, found: 0, invisible: 0, guessed: 0, left: 0 };
+
+function sum<T extends object>(scores: readonly T[], none: T): T {
+  const keys = Object.keys(none) as (keyof T)[];
+  const total = (key: keyof T) => scores.reduce((before, each) => before + Number(each[key]), 0);
+  // Every field is a count.
+  return Object.fromEntries(keys.map((key) => [key, total(key)])) as T;
 }
 
-function scoreCells({ right, wrong, stale, visible, found, invisible, guessed, left }: RoleScore): [string, string] {
-  const precision = `precision ${percent(right, right + wrong)} of ${thousands(right + wrong)}`;
-  const recall = `recall ${percent(found, visible)} of ${thousands(visible)}`;
-  return [`${precision}, ${recall}`, `invisible: ${guessed} of ${invisible} named; left: ${stale} claims of ${left}`];
-}
+const precision = ({ right, wrong, stale, entailed }: ClaimScore) =>
+  `precision ${percent(right, right + wrong)} of ${thousands(right + wrong)} (${entailed} entailed, ${stale} left)`;
+
+const recall = ({ found, visible }: ServiceScore) => `recall ${percent(found, visible)} of ${thousands(visible)}`;
+
+const details = (score: ServiceScore) =>
+  `${recall(score)}, ${score.guessed} of ${score.invisible} invisible, ${score.left} left`;
 
 const percent = (part: number, all: number) => (all === 0 ? '–' : `${((part / all) * 100).toFixed(1)} %`);
 
@@ -80,7 +93,7 @@ function calibrationFigures(judged: readonly Judged[]): Figure[] {
   const outcome = ({ claim, verdict }: Judged): Outcome => ({
     score: claim.score,
     // That an account was verified at some time is all that such a claim says.
-    isTrue: verdict === 'right' || (verdict === 'stale' && claim.category === 'verified_service'),
+    isTrue: verdict === 'right' || (verdict === 'stale' && claim.role === 'verified'),
   });
   const bySource = Map.groupBy(judged, ({ claim }) => claim.evidence[0]?.source ?? 'none');
   const figure = (what: string, claims: readonly Judged[]): Figure => {

@@ -1,39 +1,60 @@
 // The services of the second world, as public documents describe them: who sells it, what for, and the records that a customer publishes.
 import { readFileSync } from 'node:fs';
-import type { Category } from '@strata/detect';
+import type { Role } from '@strata/detect';
 import { z } from 'zod';
 
-/** Categories in which detection reports the holder of a role: those that find it, and those that are right as well. */
-export const ROLES = {
-  dns: { found: ['dns'], right: [] },
-  mailbox: { found: ['email'], right: ['email_sending', 'verified_service'] },
-  'mail-gateway': { found: ['email_security'], right: ['email_sending', 'verified_service'] },
-  'mail-forwarding': { found: ['email_security'], right: ['email_sending', 'verified_service'] },
-  'dmarc-reporting': { found: ['email_security'], right: ['verified_service'] },
-  'email-sending': { found: ['email_sending'], right: ['verified_service', 'web_platform'] },
-  cdn: { found: ['cdn'], right: ['security'] },
-  waf: { found: ['security', 'cdn'], right: [] },
-  'bot-protection': { found: ['security', 'web_platform'], right: [] },
-  'web-hosting': { found: ['hosting'], right: ['web_platform'] },
-  cloud: { found: ['hosting'], right: ['web_platform', 'cdn', 'verified_service'] },
-  'site-builder': { found: ['hosting', 'web_platform'], right: ['verified_service'] },
-  commerce: { found: ['web_platform', 'hosting'], right: ['verified_service'] },
-  'creator-platform': { found: ['web_platform', 'hosting', 'verified_service'], right: [] },
-  careers: { found: ['web_platform', 'hosting', 'verified_service'], right: [] },
-  'help-centre': { found: ['web_platform', 'hosting', 'verified_service'], right: [] },
-  'status-page': { found: ['web_platform', 'hosting', 'verified_service'], right: [] },
-  identity: { found: ['web_platform', 'security', 'hosting', 'verified_service'], right: ['email_sending'] },
-  cms: { found: ['web_platform'], right: [] },
-  'web-server': { found: ['web_platform'], right: [] },
-  analytics: { found: ['web_platform'], right: [] },
-  'tag-manager': { found: ['web_platform'], right: [] },
-  consent: { found: ['web_platform'], right: [] },
-  'certificate-authority': { found: ['certificate_authority'], right: [] },
-  verified: { found: ['verified_service'], right: [] },
-  parking: { found: ['dns'], right: [] },
-} as const satisfies Readonly<Record<string, { found: readonly Category[]; right: readonly Category[] }>>;
-export type WorldRole = keyof typeof ROLES;
-export const WORLD_ROLES = Object.keys(ROLES) as readonly WorldRole[];
+/** The role under which detection has to report a service. Where the world is finer, several have one; where it is coarser, that is an error. */
+export const ROLE_OF = {
+  dns: 'dns',
+  mailbox: 'mailbox',
+  'mail-gateway': 'gateway',
+  'mail-forwarding': 'forwarding',
+  'dmarc-reporting': 'dmarc_reports',
+  'email-sending': 'sender',
+  cdn: 'edge',
+  waf: 'waf',
+  'bot-protection': 'bot_protection',
+  'web-hosting': 'origin',
+  cloud: 'origin',
+  'site-builder': 'site_builder',
+  commerce: 'platform',
+  'creator-platform': 'creator_platform',
+  careers: 'careers',
+  'help-centre': 'help_centre',
+  'status-page': 'status_page',
+  identity: 'identity',
+  cms: 'platform',
+  'web-server': 'platform',
+  analytics: 'platform',
+  'tag-manager': 'platform',
+  consent: 'platform',
+  'certificate-authority': 'issuer',
+  verified: 'verified',
+  parking: 'dns',
+} as const satisfies Readonly<Record<string, Role>>;
+export type WorldRole = keyof typeof ROLE_OF;
+// Exactly the keys: the object is above.
+export const WORLD_ROLES = Object.keys(ROLE_OF) as readonly WorldRole[];
+
+/** What a service does in addition if the site is at its address. */
+const ROLE_AT_ADDRESS: Partial<Readonly<Record<WorldRole, Role>>> = {
+  'site-builder': 'origin',
+  commerce: 'origin',
+  waf: 'edge',
+};
+
+/** Roles that the records of a service entail in addition to its own: true of its vendor, but the service is not found by them. */
+export function entailedRoles({ role, records }: Pick<Service, 'role' | 'records'>): ReadonlySet<Role> {
+  const publishes = (kinds: RegExp) => records.some((line) => kinds.test(line));
+  const atAddress = publishes(/^(CNAME www|A) /) ? ROLE_AT_ADDRESS[role] : undefined;
+  return new Set<Role>([
+    ...(atAddress ? [atAddress] : []),
+    // The policy names the vendor as one that may send.
+    ...(publishes(/^SPF /) ? ['sender' as const] : []),
+    // A token, or a name that the vendor serves: there is an account.
+    ...(publishes(/^(TXT|NAME|CNAME) /) ? ['verified' as const] : []),
+  ]);
+}
 
 /** Percent of a role's customers, where no published share was found. */
 const PERCENT_OF_RANK = { large: 5, medium: 1.5, small: 0.5, tail: 0.15 } as const;
@@ -50,7 +71,7 @@ const Service = z
     network: z.string().default('other'),
     /** What a customer publishes; README.md describes the form. */
     records: z.array(z.string()),
-    /** `vendor@category`: on whose service the vendor's is built; a claim of it is right. */
+    /** `vendor@category`: on whose service the vendor's is built; a claim of it in the main role is right. */
     also: z.array(z.string()).default([]),
     source: z.string(),
     shareSource: z.string().optional(),

@@ -63,7 +63,6 @@ it('detect names the rulebook and copies domain and time', () => {
   const given = { domain: 'shop.co.uk', observedAt: '2026-01-02T03:04:05Z', rulebook: testRulebook.version };
   assert.partialDeepStrictEqual(profileOf({ domain: 'shop.co.uk' }), given);
 });
-
 const evidenceOfTokens = (...tokens: readonly string[]) => {
   const [service, ...rest] = profileOf({ txt: tokens.map((each) => `socially-verification=${each}`) }).services;
   assert.deepEqual(rest, []);
@@ -95,12 +94,23 @@ it('hostile evidence of any text does not make it throw, and its scores stay in 
     assert.deepEqual(JSON.parse(JSON.stringify(profile)), profile);
   });
 });
-
-const piece = (source: ServiceEvidence['source'], value: string) => ({ source, value, rule: `x/${source}/y` });
+const piece = (source: ServiceEvidence['source'], value: string, pattern = 'y') => ({
+  ...{ source, value, rule: `x/${source}/${pattern}` },
+});
 it('the sentence of a service says who does what, and what shows it', () => {
   const evidence = [piece('mx', 'aspmx.l.google.com'), piece('spf', '_spf.google.com')];
   const sentence = 'Google keeps the mail: mail exchange aspmx.l.google.com; SPF names _spf.google.com.';
   assert.equal(sentenceOf({ role: 'mailbox', confidence: 'high', evidence }, 'Google'), sentence);
+});
+it('the sentence of a service distinguishes a key from an alias, and an address from a network', () => {
+  const of = (...evidence: ServiceEvidence[]) => sentenceOf({ role: 'sender', confidence: 'high', evidence }, 'X');
+  const names = [piece('cname', 'v=DKIM1', 's1._domainkey'), piece('cname', 'x.test', 's1._domainkey=x.test')];
+  assert.match(
+    of(...names, piece('asn', 'AS64496', '64496')),
+    /: DKIM key v=DKIM1; alias to x.test; network AS64496.$/,
+  );
+  const addresses = ['2001:db8::1 in 2001:db8::/32', '192.0.2.1'].map((text) => piece('asn', text, text));
+  assert.match(of(...addresses), /: address 2001:db8::1 in 2001:db8::\/32; address 192.0.2.1.$/);
 });
 it('the sentence of a service says how sure it is, and cuts what is long', () => {
   const five = Array.from({ length: 5 }, () => piece('html', 'z'.repeat(300)));
@@ -110,7 +120,6 @@ it('the sentence of a service says how sure it is, and cuts what is long', () =>
   assert.equal(of('origin', 'medium'), `X probably runs the site: header server: X y; ${long}; ${long}; and 3 more.`);
   assert.match(of('platform', 'low'), /^X perhaps is part of the site: /);
 });
-
 const shows = (prefix: string, versions: Record<string, string | null>) => {
   for (const [text, version] of Object.entries(versions)) {
     it(`a version after '${prefix}' in ${JSON.stringify(text.slice(0, 60))} is ${version?.slice(0, 40)}`, () =>
@@ -160,7 +169,6 @@ it('a version is sought in time that grows with the text, which is read only so 
   }
   assert.ok(performance.now() - startedAt < 20_000);
 });
-
 const is = (platform: string | null, shown: Record<string, string | null>) => {
   for (const [version, header] of Object.entries(shown)) {
     it(`the platform of ${version} in ${header?.slice(0, 50)} is ${platform}`, () =>

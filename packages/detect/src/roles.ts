@@ -135,11 +135,14 @@ export const ROLES_OF: ReadonlyMap<Category, readonly Role[]> = Map.groupBy(
   (role) => ROLE_FACTS[role].category,
 );
 
-/** The role of a provider in a category: one, so that a new rule makes it another role and not another service. */
-export type RoleOf = (category: Category, provider: string) => Role;
+/**
+ * The role of a provider in a category: one, so that a new rule makes it another role and not another service. Undefined
+ * for a provider that is not in the catalog.
+ */
+export type RoleOf = (category: Category, provider: string) => Role | undefined;
 
 /** Without a catalog. */
-export const mainRoleOf: RoleOf = (category) => ROLES[category];
+export const mainRoleOf = (category: Category): Role => ROLES[category];
 
 /** The role that a rule group of the category names, or the first of the provider's kinds that names one. */
 export function roleIn(

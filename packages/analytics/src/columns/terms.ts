@@ -64,7 +64,7 @@ export class Vocabulary {
   constructor(
     providers: Iterable<string> = [],
     placements: Iterable<readonly [category: number, provider: number]> = [],
-    roles = mainRoleOf,
+    roles: RoleOf = mainRoleOf,
   ) {
     this.#roles = roles;
     this.providers = new Dictionary(providers);
@@ -108,7 +108,8 @@ export class Vocabulary {
     }
     const known = of[category];
     if (known) return known;
-    const role = roleNumber(this.#roles(categoryAt(category), this.providers.word(provider)));
+    const name = categoryAt(category);
+    const role = roleNumber(this.#roles(name, this.providers.word(provider)) ?? mainRoleOf(name));
     const placement = { number: this.#placements.length, category, role, provider };
     this.#placements.push(placement);
     this.#categoryOf.push(category);

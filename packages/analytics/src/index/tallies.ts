@@ -103,20 +103,25 @@ export class Tallies {
 /** A known service decides, even if the last scan could not measure the main role of the category. */
 function holderOf({ holders }: DomainFacts, category: number, sharing: Int32Array): number {
   if ((sharing[category] as number) > 0) return PROVIDER;
+  return measuredHolder(holders, category);
+}
+
+/** Of the main role of the category; a provider without a known service is not measured. */
+function measuredHolder(holders: number, category: number): number {
   const holder = (holders >>> (category * 3)) & 7;
   return holder === PROVIDER ? UNMEASURED : holder;
 }
 
-/** Without a known service, holders are measured for the main role of a category: another role is not used. */
+/** Without a known service, only the main role of a category has a measured holder: another role is not used. */
 function roleHolderOf(
   facts: DomainFacts,
   role: number,
   { ofCategories, ofRoles }: { readonly ofCategories: Int32Array; readonly ofRoles: Int32Array },
 ): number {
   if ((ofRoles[role] as number) > 0) return PROVIDER;
-  const holder = holderOf(facts, CATEGORY_OF[role] as number, ofCategories);
-  if (holder === PROVIDER) return NO_HOLDER;
-  return IS_MAIN[role] || holder === UNMEASURED ? holder : NO_HOLDER;
+  const category = CATEGORY_OF[role] as number;
+  if (IS_MAIN[role]) return measuredHolder(facts.holders, category);
+  return holderOf(facts, category, ofCategories) === UNMEASURED ? UNMEASURED : NO_HOLDER;
 }
 
 function add(counts: Int32Array, at: number, by: number): void {

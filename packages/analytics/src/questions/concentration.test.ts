@@ -6,7 +6,7 @@ import { holds } from '../../../../tests/support/property.ts';
 import type { IndexedDomain } from '../index/domain-index.ts';
 import { firmProviders, indexOf, plainDomains, using } from '../test/firms.ts';
 import { manyDomains, ownerOf, roleOf } from '../test/random-domains.ts';
-import { herfindahl, type Market, market, markets, roleMarkets } from './concentration.ts';
+import { herfindahl, type Market, market, markets, roleMarket, roleMarkets } from './concentration.ts';
 
 const isClose = (a: number | null, b: number | null) =>
   a === null || b === null ? assert.equal(a, b) : assert.ok(Math.abs(a - b) < 1e-6, `${a} is not ${b}`);
@@ -33,7 +33,7 @@ function expectMarket(found: Market, domains: readonly IndexedDomain[], includeP
     }
     const holder = HOLDERS[(domain.holders >>> (CATEGORIES.indexOf(category) * 3)) & 7] ?? 'unmeasured';
     const measured = holder === 'provider' ? 'unmeasured' : holder;
-    const isOther = ofCategory.length > 0 || (role !== null && role !== ROLES[category] && measured !== 'unmeasured');
+    const isOther = role !== null && role !== ROLES[category] && (ofCategory.length > 0 || measured !== 'unmeasured');
     held[firms.length > 0 ? 'provider' : isOther ? 'nobody' : measured] += 1;
   }
   const denominator = held.provider + held.self;
@@ -75,6 +75,10 @@ it('a market of many providers in each domain is no more concentrated than a mon
   // The sum of thirtieths is exactly 1.
   isClose(hhiByOwner, 10_000);
   assert.ok((hhiByOwner ?? 0) <= 10_000);
+});
+it('a service of another role does not hide that the main role was not measured', () => {
+  const gateways = (domain: object) => roleMarket(indexOf(plainDomains([1, domain])), 'gateway', { ownerOf });
+  for (const domain of [{}, using('email_security fjord high')]) assert.equal(gateways(domain).unmeasured, 1);
 });
 it('a market has no band below 200 domains, nor with less than half attributed', () => {
   const email = using('email acme high');

@@ -138,19 +138,22 @@ const firmIn = ({ services }: Row, number: number, kind: Kind = 'category') =>
 
 /** The provider that a confident service names; otherwise the last scan's holder. */
 function holderOf(row: Row, category: number): (typeof HOLDERS)[number] {
-  if (firmIn(row, category).length > 0) return 'provider';
+  return firmIn(row, category).length > 0 ? 'provider' : measuredHolder(row, category);
+}
+
+function measuredHolder(row: Row, category: number): (typeof HOLDERS)[number] {
   const holder = HOLDERS[(row.facts.holders >>> (3 * category)) & 7] ?? 'unmeasured';
   return holder === 'provider' ? 'unmeasured' : holder;
 }
 
-/** The last scan's holder is that of the main role: another role of a measured category has none. */
+/** The last scan's holder is that of the main role, whatever else is used: another role of a measured category has none. */
 function roleHolderOf(row: Row, number: number): (typeof HOLDERS)[number] {
   if (firmIn(row, number, 'role').length > 0) return 'provider';
   const role = ROLE_LIST[number] ?? 'dns';
   const { category } = ROLE_FACTS[role];
-  const holder = holderOf(row, CATEGORIES.indexOf(category));
-  const isOther = holder === 'provider' || (ROLES[category] !== role && holder !== 'unmeasured');
-  return isOther ? 'nobody' : holder;
+  const at = CATEGORIES.indexOf(category);
+  if (ROLES[category] === role) return measuredHolder(row, at);
+  return holderOf(row, at) === 'unmeasured' ? 'unmeasured' : 'nobody';
 }
 
 function checkServiceTallies({ tallies, vocabulary }: DomainIndex, rows: readonly Row[]): void {

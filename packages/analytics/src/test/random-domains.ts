@@ -8,7 +8,7 @@ import { uniqueNames } from './domain-names.ts';
 export const PROVIDERS = ['acme', 'borealis', 'cirrus', 'delta', 'ember', 'fjord'];
 /** Some of the providers of a category have another role. */
 export const roleOf: RoleOf = (category, provider) =>
-  category === 'email_security' && provider > 'cirrus' ? 'dmarc_reports' : mainRoleOf(category, provider);
+  category === 'email_security' && provider > 'cirrus' ? 'dmarc_reports' : mainRoleOf(category);
 /** Two brands of one firm, and every other its own. */
 export const ownerOf = (provider: string): string => (provider === 'delta' ? 'cirrus' : provider);
 

@@ -27,7 +27,7 @@ export interface RecordOptions {
   readonly confirmAfterMs: number;
   /** Evaluates stored evidence with the current rulebook; called only if the rulebook has changed since the last scan. */
   readonly redetect?: (evidence: Evidence) => Profile;
-  /** The current roles of known services, whatever they were when they were stored. */
+  /** The current roles of known services; those of a provider that has left the catalog stay as they were stored. */
   readonly roleOf?: RoleOf;
 }
 

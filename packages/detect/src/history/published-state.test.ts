@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { detect } from '../detect.ts';
 import { evidenceFromRecord } from '../explain.ts';
+import { type Role, type RoleOf, SOURCES } from '../profile.ts';
 import { compileRulebook } from '../rulebook/rulebook.ts';
 import { best } from '../test/best-posture.ts';
 import { type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
-import { testRulebook } from '../test/rulebook-of.ts';
+import { profileOf, testRulebook } from '../test/rulebook-of.ts';
 import { allStale } from './last-measured.ts';
-import { NEVER_SCANNED } from './plan-scan.ts';
+import { type KnownDomain, NEVER_SCANNED, planScan } from './plan-scan.ts';
 import { type PublishedBefore, publishedStateOf, summaryOf } from './published-state.ts';
 
 describe('the published sector', () => {
@@ -32,7 +33,6 @@ describe('the published sector', () => {
     assert.deepEqual(published(undefined, { ...health, summary: '{"sectorSource":"list"}' }), ['unknown', null]);
   });
 });
-
 const { tls: _, ...withoutTls } = best;
 const dns: EvidenceParts = { ns: ['ns1.dnsco.test'], mx: ['10 mx.guard.test'], txt: ['v=spf1 mx -all'] };
 const full: EvidenceParts = { ...best, ...dns };
@@ -78,4 +78,30 @@ it('what a scan could not measure is everything, if nothing of the domain could 
   assert.ok(first);
   const stale = allStale(first, day(1));
   assert.deepEqual([stale.roles.dns, stale.security.spf], [day(1), day(1)]);
+});
+it('the role of a service is what the rules now say without a change, or the stored one once its provider left them', () => {
+  const [at, profile] = [Date.parse(day(1)), { ...profileOf(full), observedAt: day(2) }];
+  const guard = profile.services.find((each) => each.provider === 'guard');
+  assert.ok(guard);
+  const own = { ...guard, id: 1, validFrom: at, lastObserved: at, firstMissed: null, status: 'pending' } as const;
+  const plan = (roleOf: RoleOf, ...open: KnownDomain['open']) => {
+    const before = {
+      ...NEVER_SCANNED,
+      lastScannedAt: at,
+      rulebook: profile.rulebook,
+      measured: new Set(SOURCES),
+      open,
+    };
+    const scan = { profile, evidence: evidenceOf(full), startedAt: new Date(at), finishedAt: new Date(day(2)) };
+    const { changes, intervals } = planScan(before, scan, { confirmAfterMs: 1, rescanAfterMs: 1, roleOf });
+    return [...changes.map(({ change }) => change.type).sort(), ...(intervals?.updated ?? []).map((each) => each.role)];
+  };
+  const moved = (role: Role, roleOf: RoleOf) =>
+    plan(roleOf, own, { ...own, id: 2, provider: 'left', role, status: 'ending', firstMissed: at });
+  const { roleOf } = testRulebook;
+  const reports: RoleOf = (category, id) => (id === 'left' ? 'dmarc_reports' : roleOf(category, id));
+  const apart = ['added', 'removed', 'gateway'];
+  assert.deepEqual(moved('gateway', roleOf), ['migrated', 'gateway']);
+  assert.deepEqual([moved('dmarc_reports', roleOf), moved('gateway', reports)], [apart, apart]);
+  assert.deepEqual(plan(roleOf, { ...own, role: 'forwarding', status: 'confirmed' }), ['gateway']);
 });

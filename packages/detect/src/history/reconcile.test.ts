@@ -85,7 +85,6 @@ describe('the history of services', () => {
     assert.deepEqual(changesOf(late), ['added verified_service ->x']);
     assert.deepEqual([late.changes[0]?.at, late.changes[0]?.confirmedAt], [START + 24 * HOUR, START + 30 * HOUR]);
   });
-
   const showing = (hour: number, version: string | null, failed: readonly Source[] = []) => {
     const profile = profileOf(hour, failed.length ? 'dns:a' : 'hosting:h dns:a', { failed });
     const platform = version === null ? null : 'ubuntu';
@@ -153,33 +152,15 @@ describe('the history of services', () => {
     assert.deepEqual(changesAfter(...once), []);
     assert.deepEqual(changesAfter(...once, empty(48, 'nonexistent')), ['removed dns a>-']);
   });
-
   const under2 = (hour: number, services: string) => profileOf(hour, services, { rulebook: '2' });
   const afterRules = (services: string) => {
     const before = scans('0 email:old dns:a');
     return reconcile(before.open, under2(24, services), { ...options, previous: under2(0, 'email:new dns:a') });
   };
-
   it('calls what new rules make of old evidence reclassified, at once, and no migration', () => {
     const result = afterRules('email:new dns:a');
     assert.deepEqual([changesOf(result), confirmed(result)], [['reclassified email old>new'], ['dns/a', 'email/new']]);
     assert.equal(result.isPending, false);
-  });
-  it('takes the role of a service from new rules without a change, and pairs it with no holder of the old role', () => {
-    const report = 'email_security:r';
-    const of2 = (hour: number, services: string): Profile => {
-      const { services: of, ...rest } = under2(hour, services);
-      return {
-        ...rest,
-        services: of.map((each) => (each.provider === 'r' ? { ...each, role: 'dmarc_reports' } : each)),
-      };
-    };
-    const given = { ...options, previous: of2(0, report) };
-    const after = (now: string) => reconcile(scans(`0 ${report}`).open, of2(24, now), given);
-    const [kept, moving] = [after(report), after('email_security:g')];
-    assert.deepEqual([changesOf(kept), kept.open[0]?.role], [[], 'dmarc_reports']);
-    const moved = reconcile(moving.open, of2(48, 'email_security:g'), options);
-    assert.deepEqual(changesOf(moved).sort(), ['added email_security ->g', 'removed email_security r>-']);
   });
   it('separates a real move from a change of rules made in the same scan', () => {
     const result = afterRules('email:new dns:b');
@@ -212,7 +193,6 @@ describe('the history of services', () => {
     assert.deepEqual(changesAfter('0 hosting:h', parked(24), parked(48)), ['migrated hosting h>sedo']);
   });
 });
-
 const mail = ['email:a', 'email:b', 'email_sending:x', 'email_sending:y'];
 const universe = ['dns:a', 'dns:b', ...mail, 'verified_service:t', 'hosting:h'];
 const step = fc.record({

@@ -136,7 +136,7 @@ function shownNow(known: KnownService, found: Service, { sources }: Profile) {
 
 /**
  * Differences between the new and the old rulebook on the old evidence take effect at once and are not changes of the
- * domain.
+ * domain. The roles of `known` are already the new ones.
  */
 function reclassify(known: readonly KnownService[], previous: Profile, now: number) {
   const reclassified = new Map(previous.services.map((service) => [keyOf(service), service]));
@@ -144,11 +144,9 @@ function reclassify(known: readonly KnownService[], previous: Profile, now: numb
   const dropped: KnownService[] = [];
   const departures: Movement[] = [];
   for (const service of known) {
-    const found = reclassified.get(keyOf(service));
-    reclassified.delete(keyOf(service));
+    const isFound = reclassified.delete(keyOf(service));
     // A service that was already missing is absent from the old evidence for that reason, not because of the rulebook.
-    if (found) open.push({ ...service, role: found.role });
-    else if (service.status === 'ending' || !canEnd(service, previous)) open.push(service);
+    if (isFound || service.status === 'ending' || !canEnd(service, previous)) open.push(service);
     else if (service.status === 'pending') dropped.push(service);
     else departures.push({ service, at: now });
   }

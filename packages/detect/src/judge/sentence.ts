@@ -1,7 +1,8 @@
 // The reason for a service, in one sentence for people.
 
 import { cutText } from '../evidence/text.ts';
-import { type ConfidenceLevel, ROLE_FACTS, type Service, type Source } from '../profile.ts';
+import { type ConfidenceLevel, ROLE_FACTS, type Service, type ServiceEvidence, type Source } from '../profile.ts';
+import { isDkimLabel } from '../rulebook/patterns.ts';
 
 const DOUBT: Readonly<Record<ConfidenceLevel, string>> = { high: '', medium: 'probably ', low: 'perhaps ' };
 const OBSERVED_IN: Readonly<Record<Source, string>> = {
@@ -27,9 +28,15 @@ export function sentenceOf(
   { role, confidence, evidence }: Pick<Service, 'role' | 'confidence' | 'evidence'>,
   name: string,
 ): string {
-  const pieces = evidence.slice(0, MAX_PIECES).map(({ source, value }) => `${OBSERVED_IN[source]} ${shortened(value)}`);
+  const pieces = evidence.slice(0, MAX_PIECES).map((piece) => `${kindOf(piece)} ${shortened(piece.value)}`);
   const more = evidence.length - pieces.length;
   return `${name} ${DOUBT[confidence]}${ROLE_FACTS[role].claim}: ${pieces.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`;
+}
+
+/** A DKIM key and a published address have the source of an alias and of a network; their rules have another pattern. */
+function kindOf({ source, rule }: ServiceEvidence): string {
+  if (source === 'cname' && isDkimLabel(rule)) return 'DKIM key';
+  return source === 'asn' && /\/asn\/.*[.:]/.test(rule) ? 'address' : OBSERVED_IN[source];
 }
 
 function shortened(value: string): string {

@@ -2,7 +2,7 @@
 // announces them.
 
 import type { AddressEvidence } from '../evidence/evidence.ts';
-import type { RoleOf } from '../profile.ts';
+import { mainRoleOf, type RoleOf } from '../profile.ts';
 import type { AddressRanges } from '../ranges/address-ranges.ts';
 import { addressText, parseAddress } from '../ranges/ip-address.ts';
 import type { Rule } from '../rulebook/matchers.ts';
@@ -45,7 +45,7 @@ function matchRange(
     id: `${provider}/${SOURCE_OF.range}/range:${prefix}`,
     provider,
     category,
-    role: roleOf(category, provider),
+    role: roleOf(category, provider) ?? mainRoleOf(category),
     channel: 'range',
     source: SOURCE_OF.range,
     family: FAMILY_OF.range,

@@ -36,9 +36,20 @@ export function loadCatalog(entries: readonly unknown[]): readonly Provider[] {
     ...ambiguousPatterns(providers),
     ...sharedProducts(providers),
     ...mistakenRoles(providers),
+    ...excessLabels(providers),
   );
   if (problems.length > 0) throw new CatalogError(problems);
   return providers;
+}
+
+/** Every label of `named` and `dkim` is a question that each domain costs. */
+const MAX_LABELS = 44;
+
+function excessLabels(providers: readonly Provider[]): string[] {
+  const groups = providers.flatMap(({ rules }) => rules);
+  const labels = new Set(groups.flatMap(({ named = [], dkim = [] }) => [...named.map(({ label }) => label), ...dkim]));
+  if (labels.size <= MAX_LABELS) return [];
+  return [`named, dkim: ${labels.size} labels, at most ${MAX_LABELS}, because each is a question to every domain`];
 }
 
 function labelOf(entry: unknown, index: number): string {

@@ -48,6 +48,12 @@ it('loadCatalog refuses an id, a name or an alias that is given twice, whatever 
   refuses(entries, "b name: 'a' already names a", "c name: 'shared' already names b");
   refuses([entryOf('a', { aliases: ['Alpha', 'alpha'] })], "a aliases: 'alpha' is a duplicate");
 });
+it('loadCatalog refuses more than 44 labels of aliases and keys', () => {
+  const named = Array.from({ length: 44 }, (_, i) => ({ label: `l${i}`, target: `t${i}.test` }));
+  const entries = (dkim: string[]) => [provider('a', { category: 'email', named, dkim })];
+  refuses(entries(['s._domainkey']), 'named, dkim: 45 labels, at most 44, because each is a question to every domain');
+  assert.equal(loadCatalog(entries([])).length, 1);
+});
 it('loadCatalog refuses one pattern for one source in two providers, and says whose it is', () => {
   const header = (name: string) => provider(name, { category: 'cdn', header: [{ name: 'server', value: 'Edgy' }] });
   refuses(
@@ -89,7 +95,6 @@ it('loadCatalog lets one provider have a pattern in two categories, and two prov
   const both = provider('a', { category: 'cdn', asn: [64496] }, { category: 'hosting', asn: [64496] });
   refuses([both, provider('b', mx('x.test')), provider('c', { category: 'dns', ns: ['x.test'] })]);
 });
-
 describe('the role of a provider in a category', () => {
   const security = (kinds: readonly string[], parts: object = {}) =>
     entryOf('a', { kinds, rules: [{ category: 'email_security', spf: ['a.test'], ...parts }] });
@@ -98,6 +103,7 @@ describe('the role of a provider in a category', () => {
     assert.equal(roleOf(security(['dns-host', 'mail-forwarding', 'mail-gateway'])), 'forwarding');
     assert.equal(roleOf(security(['mail-gateway'], { role: 'dmarc_reports' })), 'dmarc_reports');
     assert.deepEqual([roleOf(security(['crm'])), roleOf(security([], { category: 'dns' }))], ['gateway', 'gateway']);
+    assert.equal(roleOf(entryOf('b', {})), undefined);
   });
   it('is of the category, is one, and is not shown by a report address if it has one holder', () => {
     assert.match(problemsOf([security([], { role: 'waf' })])[0] ?? '', /^a rules.0: a role of the category$/);
@@ -108,7 +114,6 @@ describe('the role of a provider in a category', () => {
     refuses([security(['email-authentication'], { dmarc: ['rua.test'] })]);
   });
 });
-
 describe('compileRulebook', () => {
   const versionOf = (entries: readonly unknown[]) => compileRulebook(loadCatalog(entries)).version;
   const both = mx('a.test', 'b.test');

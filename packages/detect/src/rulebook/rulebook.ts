@@ -26,7 +26,7 @@ export interface Rulebook {
   readonly sectors: SectorList;
   /** Published address ranges, if any were loaded. */
   readonly ranges: AddressRanges | undefined;
-  /** The role of a provider in a category; the main role for an unknown provider. */
+  /** The role of a provider in a category; undefined for an unknown provider. */
   readonly roleOf: RoleOf;
   /** The sources that can provide evidence of a role under this rulebook. */
   readonly sourcesOf: ReadonlyMap<Role, ReadonlySet<Source>>;
@@ -69,7 +69,7 @@ export function compileRulebook(
   const providers = new Map([...(sets?.added ?? []), ...catalog].map((provider) => [provider.id, provider]));
   const roleOf: RoleOf = (category, id) => {
     const provider = providers.get(id);
-    return provider ? roleIn(provider, category) : mainRoleOf(category, id);
+    return provider && roleIn(provider, category);
   };
   // The catalog's names come last and take precedence.
   const names = new Map(
@@ -171,7 +171,7 @@ function sourcesByRole(
   const all = rules.flatMap((rule) => (rule.asSender ? [rule, rule.asSender] : [rule]));
   for (const { role, source } of all) getOrCreate(sources, role, () => new Set()).add(source);
   for (const { category, provider } of ranges?.products ?? []) {
-    getOrCreate(sources, roleOf(category, provider), () => new Set()).add(SOURCE_OF.range);
+    getOrCreate(sources, roleOf(category, provider) ?? mainRoleOf(category), () => new Set()).add(SOURCE_OF.range);
   }
   return sources;
 }

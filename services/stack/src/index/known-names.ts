@@ -1,5 +1,5 @@
 // Display names, owners and roles of providers.
-import type { Kind, RoleOf, Rulebook } from '@strata/detect';
+import { type Category, type Kind, mainRoleOf, type Role, type Rulebook } from '@strata/detect';
 
 export interface KnownNames {
   /** Display name; the id for a provider that was removed from the rulebook. */
@@ -8,8 +8,8 @@ export interface KnownNames {
   ownerOf(id: string): string;
   /** Its kinds, most characteristic first. */
   kindsOf(id: string): readonly Kind[];
-  /** By the present rulebook, whatever it was when a service or a change was stored. */
-  readonly roleOf: RoleOf;
+  /** By the present rulebook, whatever was stored; the stored role, if known, for a provider that was removed from it. */
+  roleOf(category: Category, provider: string, stored?: Role): Role;
 }
 
 export function knownNames({ providers, roleOf }: Pick<Rulebook, 'providers' | 'roleOf'>): KnownNames {
@@ -20,6 +20,6 @@ export function knownNames({ providers, roleOf }: Pick<Rulebook, 'providers' | '
       return entry?.owner ?? entry?.name ?? id;
     },
     kindsOf: (id) => providers.get(id)?.kinds ?? [],
-    roleOf,
+    roleOf: (category, id, stored) => roleOf(category, id) ?? stored ?? mainRoleOf(category),
   };
 }

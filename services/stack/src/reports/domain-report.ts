@@ -76,7 +76,7 @@ export function domainReport(
     sector_source: profile.sectorSource ?? null,
     services: [...profile.services]
       .sort((a, b) => CATEGORIES.indexOf(a.category) - CATEGORIES.indexOf(b.category) || b.score - a.score)
-      .map((stored) => ({ ...stored, role: names.roleOf(stored.category, stored.provider) }))
+      .map((stored) => ({ ...stored, role: names.roleOf(stored.category, stored.provider, stored.role) }))
       .map((service) => ({
         category: service.category,
         role: service.role,
@@ -108,7 +108,7 @@ export function changeReport(change: StoredChange, names: KnownNames): z.input<t
     at: change.at.toISOString(),
     confirmed_at: change.confirmedAt.toISOString(),
     category: change.category,
-    role: names.roleOf(change.category, change.to ?? change.from ?? ''),
+    role: names.roleOf(change.category, change.to ?? change.from ?? '', change.role),
     type: change.type,
     from: name(change.from),
     to: name(change.to),

@@ -65,6 +65,9 @@ for (const [route, words] of casesOf<[string, string][]>('stack', 'values of par
       await assertRefused(`${route}?${given}&${given}`, name);
     });
 
+it('a role of another category is refused', () =>
+  assertRefused('intelligence/market-share?role=waf&category=dns', 'role'));
+
 it('text in a query is parts of a name, trimmed and lower-cased; what no name can hold is refused, and more than eight', async () => {
   const total = async (q: string) => (await ask(`search?q=${q}`)).body.total;
   const found = await total('a');
@@ -87,7 +90,6 @@ it('text in a query is the other end of a migration, which needs the provider', 
     assert.equal((await ask(`${route}?other=cloudflare&provider=godaddy`)).status, 200);
   }
 });
-
 describe('the name of a provider', () => {
   const paths = ['providers/', 'intelligence/supply-chain/', 'intelligence/adoption/'];
 
@@ -137,7 +139,6 @@ it('the name of a domain that is not one is refused, in a path and in a query', 
   assert.equal((await ask('anomalies?domain=WWW.Example.COM')).body.domain, 'example.com');
   assert.equal((await ask('intelligence/risk/not-there-at-all.com')).status, 404);
 });
-
 describe('a time is a date, a time with a zone or an age, not ahead, with one meaning on every route, or refused', () => {
   const [day, time] = ['2026-01-31', '2026-01-31T12:00:00'];
   const good = `${day} 7d 36H ${time}Z ${time}.123456Z ${time}%2B01:00 ${time}+01:00 ${day}t12:00:00z ${time},5Z 1970-01-01`;

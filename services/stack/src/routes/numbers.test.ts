@@ -7,6 +7,7 @@ import * as analytics from '@strata/analytics';
 import { CATEGORIES, ROLE_FACTS, type Role } from '@strata/detect';
 import { casesOf } from '../../../../tests/support/vectors.ts';
 import { dependenceLevel } from '../reports/dependence-level.ts';
+import { changeReport, domainReport } from '../reports/domain-report.ts';
 import type { StoredProfile } from '../store/index.ts';
 import { DAY_MS, dateOf, type Row, sharedTimeline } from '../test/timeline.ts';
 
@@ -18,6 +19,16 @@ const named = <T extends { readonly provider: string }>(list: readonly T[]) =>
   list.map(({ provider, ...rest }) => ({ provider: app.names.nameOf(provider), provider_id: provider, ...rest }));
 const shareOf = (domains: number) => domains / timeline.profiles.length;
 
+it('a provider that has left the catalog keeps the role that was stored', () => {
+  const profile = timeline.profiles.find(({ services }) => services.length > 0);
+  assert.ok(profile?.services[0]);
+  const left = { category: 'email_security', role: 'dmarc_reports', provider: 'left' } as const;
+  const stored = { ...profile, services: [{ ...profile.services[0], ...left }] };
+  const { services } = domainReport(stored, { names: app.names, advisories: null });
+  const at = { at: new Date(0), confirmedAt: new Date(0), confidence: 'high', importance: 'low' } as const;
+  const change = changeReport({ id: 'x', type: 'removed', from: 'left', to: null, ...left, ...at }, app.names);
+  assert.deepEqual([services[0]?.role, change.role], [left.role, left.role]);
+});
 it('market-share: every market with and without parked names, 25 providers each, or all of one', async () => {
   for (const includeParked of [false, true]) {
     const reported = (each: analytics.Market) => {
@@ -46,7 +57,7 @@ it('market-share: every market with and without parked names, 25 providers each,
       all.map((each) => ({ ...each, providers: each.providers.slice(0, 25) }));
     assert.deepEqual([categories, roles, include_parked], [cut(expected), cut(ofRoles), includeParked]);
     const [gateways] = ofRoles.filter(({ role }) => role === 'gateway');
-    const one = await timeline.get(`${path}&role=gateway`);
+    const one = await timeline.get(`${path}&role=gateway${includeParked ? '&category=email_security' : ''}`);
     assert.deepEqual([one.categories, one.roles], [[], [gateways]]);
     for (const each of expected)
       assert.deepEqual((await timeline.get(`${path}&category=${each.category}`)).categories, [each]);
@@ -174,7 +185,6 @@ const cellsOf = ({ domain, sector, security, scannedAt }: StoredProfile) => {
     scannedAt.toISOString(),
   ];
 };
-
 it('the export of security: worst first, every cell, for every sector and at the edges of the score', async () => {
   const scored = timeline
     .live()
@@ -209,7 +219,6 @@ it('the export of domains of a provider: its categories, the best confidence, st
     );
   }
 });
-
 const search = async (query: Readonly<Record<string, string>>) => timeline.get(`search?${new URLSearchParams(query)}`);
 const found = async (query: Readonly<Record<string, string>>): Promise<number> =>
   (await search({ ...query, limit: '1' })).total;

@@ -8,7 +8,7 @@ import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { Answer } from '../answer/answer.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { providerColumn } from '../links/columns.tsx';
-import { CountLink, ProviderLink, SearchLink, usersIn } from '../links/links.tsx';
+import { CountLink, ProviderLink } from '../links/links.tsx';
 
 const PATH = '/stack/v1/intelligence/supply-chain/{provider}';
 type Body = StackPaths[typeof PATH]['body'];
@@ -35,10 +35,13 @@ export function SupplyChain({ provider }: { readonly provider: string }) {
                 value={body.sole_source_domains}
                 note="no other provider in at least one role"
               />
-              {Object.entries(body.share_by_category).map(([category, share]) => (
-                <Figure key={category} name={`Share of ${formatName(category)}`} note={hhiOf(body, category)}>
-                  <SearchLink of={usersIn(category, body.provider_id)}>{formatShare(share)}</SearchLink>
-                </Figure>
+              {Object.entries(body.share_by_role).map(([role, share]) => (
+                <Figure
+                  key={role}
+                  name={`Share of ${formatName(role)}`}
+                  value={formatShare(share)}
+                  note={hhiOf(body, role)}
+                />
               ))}
             </Figures>
             <h3 className="part-head">Reasons</h3>
@@ -66,8 +69,8 @@ export function SupplyChain({ provider }: { readonly provider: string }) {
   );
 }
 
-function hhiOf({ hhi_by_category }: Body, category: string): string {
-  const hhi = hhi_by_category[category] ?? null;
+function hhiOf({ hhi_by_role }: Body, role: string): string {
+  const hhi = hhi_by_role[role] ?? null;
   return hhi === null ? 'HHI unknown' : `HHI ${formatRounded(hhi)}`;
 }
 

@@ -9,7 +9,7 @@ Writes an entry with one group of patterns, and a record for each pattern as its
   strata catalog new 'Example Mail' --website https://mail.example --category email --kind mailbox \\
     --pattern mx=in.mail.example --pattern spf=spf.mail.example --source https://docs.mail.example/dns
 Patterns: ns, soa, mx, spf, dmarc, caa, cname=HOST, txt, tls, generator, asset, marker=TEXT, cookie=NAME, address=ADDRESS,
-asn, mailAsn, nsAsn=NUMBER, dkim=LABEL, named=LABEL=HOST, header=NAME or header="NAME: VALUE". catalog/provider.schema.json describes each.`;
+asn, mailAsn, nsAsn=NUMBER, dkim=SELECTOR._domainkey, named=LABEL=HOST, header=NAME or header="NAME: VALUE". catalog/provider.schema.json describes each.`;
 
 const importHelp = `
 A fact is a line such as

@@ -20,13 +20,14 @@ export function lint({ stdout }: Context, ids: readonly string[]): void {
   const problems = [...misplaced()];
   try {
     const providers = loadCatalog(entries);
-    problems.push(...select(providers, ids).flatMap((provider) => (ids.length > 0 ? missingOf(provider) : [])));
-    printCounts(stdout, providers);
+    if (ids.length === 0) printCounts(stdout, providers);
+    else problems.push(...select(providers, ids).flatMap(missingOf));
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;
     problems.push(...error.problems);
   }
   report(problems);
+  if (ids.length > 0) stdout.write(`checked ${counted(ids.length, 'provider')}\n`);
 }
 
 /** Runs detection on the examples, and on each pattern alone. */

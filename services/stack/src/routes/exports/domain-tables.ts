@@ -90,12 +90,14 @@ async function* serviceRows({ index, store, names }: TableApp, filter: DomainFil
   for (const domains of pagesOf(index, filter)) {
     const services = Map.groupBy(await store.bulk.services(domains), ({ domainId }) => domainId);
     yield domains.flatMap((domain) =>
-      (services.get(domain) ?? []).map(({ category, provider, confidence, firstObserved, lastObserved }) => {
-        const last = lastObserved ?? index.columns.facts(domain).scannedAt;
-        const role = names.roleOf(category, provider);
-        const what = [index.names.name(domain), category, role, provider, names.nameOf(provider), confidence];
-        return [...what, time(firstObserved), time(last)];
-      }),
+      (services.get(domain) ?? []).map(
+        ({ category, provider, confidence, firstObserved, lastObserved, role: stored }) => {
+          const last = lastObserved ?? index.columns.facts(domain).scannedAt;
+          const role = names.roleOf(category, provider, stored);
+          const what = [index.names.name(domain), category, role, provider, names.nameOf(provider), confidence];
+          return [...what, time(firstObserved), time(last)];
+        },
+      ),
     );
   }
 }

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { tags } from '../../index/live-index.ts';
 import { MarketSchema, marketReport, RoleMarketSchema, roleMarketReport } from '../../reports/market-report.ts';
-import { CategoryParameter, Limit, RoleParameter, Word } from '../parameters.ts';
+import { CategoryParameter, Limit, RoleParameter, refuseField, Word } from '../parameters.ts';
 import { populationCache, populationOf, queryParameter } from '../query-parameter.ts';
 
 /** Changes within 30 days move without an event: maximum age of an answer. */
@@ -54,23 +54,27 @@ export const getMarketShare = route(
       ),
   },
   async (app, { category, role, include_parked, limit, query }) => {
+    if (role !== undefined && category !== undefined && ROLE_FACTS[role].category !== category) {
+      refuseField('role', `${role} is a role of ${ROLE_FACTS[role].category}, not of ${category}`);
+    }
     const { index, names, clock } = app;
     const population = await populationOf(app, { query });
     const includeParked = include_parked === 'true';
     const options = { includeParked, ownerOf: names.ownerOf };
     const today = dayOf(clock().getTime());
     const max = limit ?? (category === undefined && role === undefined ? 25 : 1_000);
-    const found = category === undefined ? markets(population, options) : [market(population, category, options)];
-    const roles = ROLE_LIST.filter(
-      (each) => (role ?? each) === each && (category ?? ROLE_FACTS[each].category) === ROLE_FACTS[each].category,
-    );
+    const found = () =>
+      category === undefined ? markets(population, options) : [market(population, category, options)];
+    const roles = ROLE_LIST.filter((each) => category === undefined || ROLE_FACTS[each].category === category);
     const shown = { index: query === undefined ? index : undefined, names, today, max };
     return {
       include_parked: includeParked,
       method:
         'HHI = sum of squared percent shares, 0-10,000, by brand and by owner; each self-hosted domain is a separate firm; unknown and unmeasured ones are excluded. Bands: 1,800 from DOJ/FTC Merger Guidelines 2023, guideline 1; 1,000 from those of 1992',
-      categories: role === undefined ? found.map((each) => marketReport(each, shown)) : [],
-      roles: roles.map((each) => roleMarketReport(roleMarket(population, each, options), shown)),
+      categories: role === undefined ? found().map((each) => marketReport(each, shown)) : [],
+      roles: (role === undefined ? roles : [role]).map((each) =>
+        roleMarketReport(roleMarket(population, each, options), shown),
+      ),
     };
   },
 );

@@ -63,8 +63,8 @@ export const getRisk = route(
     const exposures = exposuresOf(app, profile);
     const risk = assessRisk({
       posture: profile.security,
-      services: profile.services.map(({ category, provider, confidence }) => ({
-        role: names.roleOf(category, provider),
+      services: profile.services.map(({ category, provider, confidence, role }) => ({
+        role: names.roleOf(category, provider, role),
         provider,
         isFirm: confidence !== 'low',
       })),

@@ -1,5 +1,6 @@
 // Services that receive DMARC reports, and forwarders, had the role of a mail gateway: a changed report address, and a move between a
-// gateway and a forwarder, were recorded as migrations. They become reclassifications, in the changes and in the counts by day.
+// gateway and a forwarder, were recorded as migrations. They become reclassifications, in the changes and in the counts by day;
+// alerts about migrations away from a report service are deleted.
 import { type Kysely, sql } from 'kysely';
 import { countChangeDays } from '../history/day-counts.ts';
 
@@ -28,4 +29,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await countChangeDays(sql`(select id, confirmed_at, category, from_provider, to_provider, is_entry, is_exit,
     'reclassified' as type from changes where ${wrong})`).execute(db);
   await sql`update changes set type = 'reclassified' where ${wrong}`.execute(db);
+  const subjects = REPORTING.map((id) => `migration email_security ${id}`);
+  await sql`delete from alerts where ${among('subject', subjects)}`.execute(db);
+  await sql`update counters set value = (select count(*) from alerts) where name = 'alert-rows'`.execute(db);
 }
