@@ -85,9 +85,8 @@ const closeLimitMs = 30_000;
 stream.on('end', async () => {
   isOver = true;
   // The runner loses what a file throws after its first test was declared; a second import throws the same again.
-  for (const file of files.filter((each) => !failedFiles.has(each))) {
+  for (const file of files.filter((each) => !failedFiles.has(each)))
     await import(pathToFileURL(file).href).catch((error: unknown) => fail(file, 'the file itself', error));
-  }
   process.exitCode = failures === 0 ? 0 : 1;
   process.disconnect?.();
   const reportOpen = () => {

@@ -161,14 +161,12 @@ function printSummary(results: readonly GroupResult[], seconds: number): void {
   const totalMs = (all: readonly TestReport[]) => all.reduce((sum, { durationMs }) => sum + durationMs, 0);
   const durations = [...byFile].map(([file, all]) => ({ file, ms: totalMs(all) }));
   console.log('\nThe slowest files:');
-  for (const { file, ms } of durations.sort((a, b) => b.ms - a.ms).slice(0, 20)) {
+  for (const { file, ms } of durations.sort((a, b) => b.ms - a.ms).slice(0, 20))
     console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${file}`);
-  }
   const ofKind = (wanted: TestReport['kind']) => reports.filter(({ kind }) => kind === wanted);
   const skipped = Map.groupBy(ofKind('skipped'), ({ error }) => error ?? 'no reason given');
-  for (const [reason, all] of skipped) {
+  for (const [reason, all] of skipped)
     console.log(`skipped: ${all.length} × ${reason} (${[...new Set(all.map(({ file }) => file))].join(', ')})`);
-  }
   const count = (kind: TestReport['kind']) => ofKind(kind).length;
   console.log(`\ngroups of files: ${results.length}, at most ${concurrency} at a time, ${seconds.toFixed(0)} s`);
   console.log(`${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`);

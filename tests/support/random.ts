@@ -12,6 +12,5 @@ export function randomFrom(seed: number): () => number {
 }
 
 /** A number of the standard normal distribution (Box–Muller). */
-export function normal(random: () => number): number {
-  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-}
+export const normal = (random: () => number): number =>
+  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());

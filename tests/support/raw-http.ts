@@ -29,6 +29,5 @@ export function received(socket: Socket): Promise<string> {
 }
 
 /** The status of each answer. */
-export function statuses(answers: string): number[] {
-  return [...answers.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map((match) => Number(match[1]));
-}
+export const statuses = (answers: string): number[] =>
+  [...answers.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map((match) => Number(match[1]));

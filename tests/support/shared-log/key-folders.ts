@@ -55,8 +55,7 @@ export class Nodes implements AsyncDisposable {
   static async open(): Promise<Nodes> {
     await using stack = new AsyncDisposableStack();
     const url = await postgres.fresh();
-    const shared = stack.use(await openShared(url));
-    return new Nodes(url, shared, stack.move());
+    return new Nodes(url, stack.use(await openShared(url)), stack.move());
   }
 
   readonly clock = (): Date => new Date(this.#now);

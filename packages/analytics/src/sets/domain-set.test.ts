@@ -20,9 +20,7 @@ const membersOf: fc.Arbitrary<number[]> = fc.oneof(
   fc.tuple(fc.integer({ min: 1, max: 70 }), fc.nat(900)).map(([step, size]) => run(0, size).map((n) => n * step)),
 );
 
-function run(from: number, size: number): number[] {
-  return Array.from({ length: size }, (_, i) => from + i);
-}
+const run = (from: number, size: number): number[] => Array.from({ length: size }, (_, i) => from + i);
 
 const ascending = (members: Iterable<number>) => [...members].sort((a, b) => a - b);
 

@@ -137,9 +137,8 @@ const firmIn = ({ services }: Row, number: number, kind: Kind = 'category') =>
   services.filter((service) => service[kind] === number && service.level !== LOW);
 
 /** The provider that a confident service names; otherwise the last scan's holder. */
-function holderOf(row: Row, category: number): (typeof HOLDERS)[number] {
-  return firmIn(row, category).length > 0 ? 'provider' : measuredHolder(row, category);
-}
+const holderOf = (row: Row, category: number): (typeof HOLDERS)[number] =>
+  firmIn(row, category).length > 0 ? 'provider' : measuredHolder(row, category);
 
 function measuredHolder(row: Row, category: number): (typeof HOLDERS)[number] {
   const holder = HOLDERS[(row.facts.holders >>> (3 * category)) & 7] ?? 'unmeasured';

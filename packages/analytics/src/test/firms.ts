@@ -11,13 +11,11 @@ export function indexOf(domains: readonly IndexedDomain[]): DomainIndex {
 }
 
 /** Providers of a domain in a category that shares are counted from: those of high and medium confidence. */
-export function firmProviders({ services }: IndexedDomain, category: Category): string[] {
-  return services.filter((service) => service[0] === category && service[2] !== 'low').map(([, provider]) => provider);
-}
+export const firmProviders = ({ services }: IndexedDomain, category: Category): string[] =>
+  services.filter((service) => service[0] === category && service[2] !== 'low').map(([, provider]) => provider);
 
-export function usersOf(domains: readonly IndexedDomain[], provider: string): IndexedDomain[] {
-  return domains.filter(({ services }) => services.some((service) => service[1] === provider));
-}
+export const usersOf = (domains: readonly IndexedDomain[], provider: string): IndexedDomain[] =>
+  domains.filter(({ services }) => services.some((service) => service[1] === provider));
 
 /** A domain that uses each service: `email acme high`. */
 export const using = (...services: readonly string[]): Pick<IndexedDomain, 'services'> => ({

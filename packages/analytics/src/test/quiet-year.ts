@@ -103,6 +103,5 @@ function poisson(mean: number, random: () => number): number {
   return total;
 }
 
-function geometric(mean: number, random: () => number): number {
-  return mean > 1 ? 1 + Math.floor(Math.log1p(-random()) / Math.log1p(-1 / mean)) : 1;
-}
+const geometric = (mean: number, random: () => number): number =>
+  mean > 1 ? 1 + Math.floor(Math.log1p(-random()) / Math.log1p(-1 / mean)) : 1;

@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 
 export const BASE_URL = 'https://strata.test';
 
-export function vector(name: string): string {
-  return readFileSync(new URL(`../../../../vectors/receipts/${name}`, import.meta.url), 'utf8');
-}
+export const vector = (name: string): string =>
+  readFileSync(new URL(`../../../../vectors/receipts/${name}`, import.meta.url), 'utf8');
 
 interface Page {
   readonly body: string;

@@ -14,9 +14,8 @@ import { spfTargets } from './senders.ts';
 import { parseShared } from './shared-records.ts';
 import type { SpfPolicy } from './types.ts';
 
-function policyOf(txt: readonly string[], spf?: Record<string, readonly string[]>): SpfPolicy {
-  return spfOf(evidenceOf({ domain: 'example.com', txt, ...(spf ? { policies: { spf } } : {}) }));
-}
+const policyOf = (txt: readonly string[], spf?: Record<string, readonly string[]>): SpfPolicy =>
+  spfOf(evidenceOf({ domain: 'example.com', txt, ...(spf ? { policies: { spf } } : {}) }));
 
 /** Of the senders that the domain itself names. */
 const hostsOf = ({ senders }: SpfPolicy) => senders.filter(({ depth }) => depth === 0).map(({ host }) => host);

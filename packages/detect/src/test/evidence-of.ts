@@ -91,9 +91,8 @@ function dnsOf(parts: EvidenceParts): E.DnsEvidence {
   };
 }
 
-function lookupsOf(given: Named = {}): Record<string, Lookup<string>> {
-  return Object.fromEntries(Object.entries(given).map(([name, each]) => [name, lookupOf(each)]));
-}
+const lookupsOf = (given: Named = {}): Record<string, Lookup<string>> =>
+  Object.fromEntries(Object.entries(given).map(([name, each]) => [name, lookupOf(each)]));
 
 function lookupOf<T>(given: Given<T> | undefined): Lookup<T> {
   if (given === undefined) return { status: 'empty', records: [], aliases: [] };

@@ -70,9 +70,8 @@ export const testEntries: readonly unknown[] = [
 export const testRulebook: Rulebook = compileRulebook(loadCatalog(testEntries));
 
 /** `category provider level` of each service, for comparison at a glance. */
-export function linesOf(services: readonly Service[]): string[] {
-  return services.map(({ category, provider: id, confidence }) => `${category} ${id} ${confidence}`);
-}
+export const linesOf = (services: readonly Service[]): string[] =>
+  services.map(({ category, provider: id, confidence }) => `${category} ${id} ${confidence}`);
 
 export const profileOf = (parts: EvidenceParts): Profile => detect(evidenceOf(parts), testRulebook);
 

@@ -54,9 +54,8 @@ export async function startScripted() {
 }
 
 /** A stream of events as most servers format it. */
-export function events(...chunks: readonly unknown[]): string {
-  return chunks.map((chunk) => `data: ${typeof chunk === 'string' ? chunk : JSON.stringify(chunk)}\n\n`).join('');
-}
+export const events = (...chunks: readonly unknown[]): string =>
+  chunks.map((chunk) => `data: ${typeof chunk === 'string' ? chunk : JSON.stringify(chunk)}\n\n`).join('');
 
 export const delta = (given: object, more: object = {}) => ({ choices: [{ index: 0, delta: given, ...more }] });
 export const says = (content: string) => delta({ content });
@@ -64,9 +63,8 @@ export const ends = (finish_reason: string) => delta({}, { finish_reason });
 const used = { usage: { prompt_tokens: 7, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 3 } } };
 export const HELLO = events(says('Hel'), says('lo'), ends('stop'), { choices: [], ...used }, '[DONE]');
 
-export function begin(response: ServerResponse): ServerResponse {
-  return response.writeHead(200, { 'content-type': 'text/event-stream' });
-}
+export const begin = (response: ServerResponse): ServerResponse =>
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
 
 export const streams =
   (text: string): Script =>

@@ -51,13 +51,11 @@ export async function* reading(upstream: Upstream, deps: Partial<AskDeps> = {}):
   for await (const deltas of upstream.chat(request(), asking(deps))) yield* deltas;
 }
 
-export async function chat(upstream: Upstream, deps: Partial<AskDeps> = {}, more: object = {}): Promise<ChatDelta[]> {
-  return (await Array.fromAsync(upstream.chat(request(more), asking(deps)))).flat();
-}
+export const chat = async (upstream: Upstream, deps: Partial<AskDeps> = {}, more: object = {}): Promise<ChatDelta[]> =>
+  (await Array.fromAsync(upstream.chat(request(more), asking(deps)))).flat();
 
-export function textOf(deltas: readonly ChatDelta[]): string {
-  return deltas.map((each) => (each.kind === 'text' ? each.text : '')).join('');
-}
+export const textOf = (deltas: readonly ChatDelta[]): string =>
+  deltas.map((each) => (each.kind === 'text' ? each.text : '')).join('');
 
 /** The reason of the end, or the last delta if the answer did not end. */
 export function endOf(deltas: readonly ChatDelta[]): unknown {

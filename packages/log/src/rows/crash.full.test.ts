@@ -11,8 +11,7 @@ const KILLS = 20;
 
 /** Lets a child append for a moment after its first acknowledgement, kills it, and returns what it reported. */
 async function appendUntilKilled(directory: string, firstNumber: number, lifeMs: number) {
-  const script = path.join(import.meta.dirname, '../test/append.ts');
-  const args = [script, 'killed', directory, String(firstNumber)];
+  const args = [path.join(import.meta.dirname, '../test/append.ts'), 'killed', directory, String(firstNumber)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.setEncoding('utf8').once('data', () => setTimeout(() => child.kill('SIGKILL'), lifeMs));

@@ -19,9 +19,8 @@ export function keysOf(...seeds: readonly number[]): CheckpointKeys {
 export const VERIFIERS = [receipts.noteVerifier(ORIGIN, testSigner().publicKey)];
 
 /** A leaf that says its number. */
-export function leafOf(number: number): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify({ content_sha256: '0'.repeat(64), receipt_id: `rwr_${number}` }));
-}
+export const leafOf = (number: number): Uint8Array =>
+  new TextEncoder().encode(JSON.stringify({ content_sha256: '0'.repeat(64), receipt_id: `rwr_${number}` }));
 
 export const idOf = (leaf: Uint8Array): string => receipts.ledgerReceiptIdOf(receipts.leafHash(leaf));
 

@@ -12,9 +12,8 @@ export const NOW = new Date('2026-01-02T03:04:05.678Z');
 export const PUBLIC_KEY_URL = '/.well-known/stack-keys.json';
 
 /** Vectors at the root of the repository, as other languages read them. */
-export function readVector(path: string): string {
-  return readFileSync(new URL(`../../../../vectors/${path}`, import.meta.url), 'utf8');
-}
+export const readVector = (path: string): string =>
+  readFileSync(new URL(`../../../../vectors/${path}`, import.meta.url), 'utf8');
 
 export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -69,9 +68,8 @@ export function rotationNote(by: TestKey, to: TestKey, { origin = ORIGIN, notAft
   return receipts.signNote(text, [{ name: origin, ...by }]);
 }
 
-export function checkpointOver(size: number, root: Uint8Array, { origin = ORIGIN, key = LEDGER_KEY } = {}): string {
-  return receipts.signNote(receipts.formatCheckpoint({ origin, size, root }), [{ name: origin, ...key }]);
-}
+export const checkpointOver = (size: number, root: Uint8Array, { origin = ORIGIN, key = LEDGER_KEY } = {}): string =>
+  receipts.signNote(receipts.formatCheckpoint({ origin, size, root }), [{ name: origin, ...key }]);
 
 /** The ledger receipt of one leaf in a tree of given leaves. */
 export async function ledgerReceiptOf(

@@ -64,6 +64,5 @@ export async function dataOf<Data = string>(server: Server, name: string, type: 
 }
 
 /** The texts of a name, each joined from its character strings. */
-export async function textsOf(server: Server, name: string): Promise<string[]> {
-  return (await dataOf<Buffer[]>(server, name, 'TXT')).map((parts) => Buffer.concat(parts).toString());
-}
+export const textsOf = async (server: Server, name: string): Promise<string[]> =>
+  (await dataOf<Buffer[]>(server, name, 'TXT')).map((parts) => Buffer.concat(parts).toString());

@@ -32,8 +32,7 @@ describe('the fleet', () => {
   });
 
   it('drops workers that left long ago, and keeps a bounded list of events', () => {
-    const left = after([worker('a')], []);
-    assert.equal(nextFleet(left, { peers: [] }, 20 * 60_000).offline.length, 0);
+    assert.equal(nextFleet(after([worker('a')], []), { peers: [] }, 20 * 60_000).offline.length, 0);
     const flapping = Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? [worker('a')] : []));
     assert.equal(after(...flapping)?.events.length, 30);
   });

@@ -34,6 +34,5 @@ export function marginsOf(options: MarginOptions, random: () => number): readonl
   });
 }
 
-function highest(values: readonly number[]): number {
-  return values.reduce((best, value, i) => (value > (values[best] as number) ? i : best), 0);
-}
+const highest = (values: readonly number[]): number =>
+  values.reduce((best, value, i) => (value > (values[best] as number) ? i : best), 0);

@@ -27,8 +27,7 @@ function historyOf(seed: number) {
 function randomScan(domain: string, n: number, rules: Rulebook, random: (below: number) => number): ScanRecord {
   const lateHours = random(6) === 0 ? 40 : random(10);
   const at = new Date(Date.parse(day(n)) - lateHours * HOUR).toISOString();
-  const exchange = [GOOGLE, GOOGLE, MICROSOFT, null][random(4)] ?? null;
-  const plain = scanOf(domain, at, exchange, rules);
+  const plain = scanOf(domain, at, [GOOGLE, GOOGLE, MICROSOFT, null][random(4)] ?? null, rules);
   const txt = [['google-site-verification=x'], ['MS=ms1', 'v=spf1 -all'], ['a\0\\u0000"b'], []][random(4)] ?? [];
   const scan = withTxt(plain, txt, rules);
   if (random(7) === 0) return { ...scan, profile: { ...scan.profile, state: 'unmeasured', services: [] } };
