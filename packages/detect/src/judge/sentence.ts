@@ -36,7 +36,7 @@ export function sentenceOf(
 /** A DKIM key and a published address have the source of an alias and of a network; their rules have another pattern. */
 function kindOf({ source, rule }: ServiceEvidence): string {
   if (source === 'cname' && isDkimLabel(rule)) return 'DKIM key';
-  return source === 'asn' && /\/asn\/.*[.:]/.test(rule) ? 'address' : OBSERVED_IN[source];
+  return source === 'asn' && /[.:]/.test(rule) ? 'address' : OBSERVED_IN[source];
 }
 
 function shortened(value: string): string {
