@@ -74,7 +74,7 @@ describe('a recipe', { timeout: 120_000 }, () => {
     assert.match(run([cli, ...PROVIDER]), /z\.json: added zz-recipe-mail/);
     assert.match(read(`${named('Add a provider', 'providers/')}z.json`), /"examples": \[\n +\{\n +"mx"/);
     for (const command of ['lint', 'test']) run([cli, 'catalog', command, 'zz-recipe-mail']);
-    assert.match(run([cli, 'catalog', 'explain', 'zz recipe mail']), /email +mailbox +mx +recipe-mail\.example +https:/);
+    assert.match(run([cli, 'catalog', 'explain', 'zz recipe mail']), /mailbox +mx +recipe-mail\.example +https:/);
     const evidence = { domain: 'example.com', mx: [{ preference: 10, exchange: 'mx.recipe-mail.example' }] };
     assert.match(run([cli, 'stack', 'explain'], JSON.stringify(evidence)), /"ZZ Recipe Mail"/);
   });
