@@ -66,6 +66,8 @@ describe('processes whose PostgreSQL fails', { skip: postgres.skip }, () => {
       }
     } finally {
       await load.stop();
+      const ended = fleet.all().filter(({ child }) => child.exitCode !== null || child.signalCode !== null);
+      for (const { role, log } of ended) console.log(`a ${role} has ended: ${log().slice(-4_000)}`);
       // A failure here must not fail the next test.
       link.become({ kind: 'ok' });
       disk?.clear();
