@@ -16,8 +16,8 @@ export async function keepMoving(store: Store, domain: string): Promise<void> {
       const n = Math.floor((lastAt - Date.parse(day(0))) / (24 * HOUR)) + 1;
       await recordScan(store, scanOf(domain, day(n), exchangeOn(n)), confirm);
     } catch (error) {
-      // The database is away, or its disk is full.
-      if (!(error instanceof StoreError)) throw error;
+      // The database is away, or its disk is full. Another error must not end the process, whose faults are the subject.
+      if (!(error instanceof StoreError)) console.error('moving domain:', error);
     }
   } while (!(await Promise.race([ended, delay(20, false)])));
 }
