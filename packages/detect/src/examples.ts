@@ -78,15 +78,15 @@ const FREE: ReadonlySet<string> = new Set(['spf', 'txt']);
  */
 export function patternProblems(providers: readonly Provider[], rulebook: Rulebook): readonly string[] {
   return providers.flatMap(({ id, rules }) =>
-    rules.flatMap(({ category, parking = false, ...patterns }, group) =>
-      patternsOf({ category, ...patterns }).flatMap((each) => {
+    rules.flatMap((rule, group) =>
+      patternsOf(rule).flatMap((each) => {
         // A page alone does not show that the name is registered; name servers do.
-        const record = Example.parse({ ...(parking && { ns: ['ns1.example.net'] }), ...recordOf(each) });
+        const record = Example.parse({ ...(rule.parking && { ns: ['ns1.example.net'] }), ...recordOf(each) });
         const { state, services } = detect(evidenceOf(record), rulebook);
-        if (parking && state === 'parked') return [];
+        if (rule.parking && state === 'parked') return [];
         const { channel, path, pattern } = each;
         const own = services.filter(({ provider }) => provider === id);
-        const isShown = own.some((service) => FREE.has(channel) || service.category === category);
+        const isShown = own.some((service) => FREE.has(channel) || service.category === rule.category);
         if (isShown && (SHARED.has(channel) || own.length === services.length)) return [];
         return [`${id} rules.${group}.${path}: '${pattern}' shows ${namesOf(services)}`];
       }),

@@ -2,7 +2,7 @@
 
 import type { Provider } from '../rulebook/catalog.ts';
 import type { Fact } from '../suggestions.ts';
-import { readingsOf, ruleOfPattern } from './compile/channels.ts';
+import { DNS_CHANNELS, readingsOf, ruleOfPattern } from './compile/channels.ts';
 import { providersOf } from './compile/set-providers.ts';
 import type { FieldPattern, FingerprintSet } from './read/fingerprint-set.ts';
 
@@ -26,8 +26,6 @@ export function factsOf(
   return { facts, skipped: all.length - facts.length };
 }
 
-const DNS_FIELDS: Readonly<Record<string, string>> = { NS: 'ns', SOA: 'soa', MX: 'mx', TXT: 'txt', CNAME: 'cname' };
-
 function fieldOf({ field, key, expression }: FieldPattern): Pick<Fact, 'field' | 'value'> | undefined {
   if (field === 'cookies') return { field: 'cookie', value: key };
   if (field === 'headers' && expression === '') return { field: 'header', value: { name: key } };
@@ -39,7 +37,8 @@ function fieldOf({ field, key, expression }: FieldPattern): Pick<Fact, 'field' |
     return { field: 'html.asset', value: value.replace(/^(?:https?:)?\/\//, '').toLowerCase() };
   if (field === 'meta') return key === 'generator' ? { field: 'html.generator', value } : undefined;
   if (field !== 'dns') return undefined;
-  const name = DNS_FIELDS[key];
+  // These channels are named as the fields.
+  const name = DNS_CHANNELS.get(key);
   if (name === undefined) return undefined;
   return { field: name, value: name === 'txt' ? value : value.replace(/^\./, '').toLowerCase() };
 }

@@ -21,7 +21,8 @@ const MENTIONING_HEADERS: ReadonlySet<string> = new Set([
   'feature-policy',
   'link',
 ]);
-const DNS_CHANNELS: ReadonlyMap<string, Channel> = new Map([
+/** By the type of the record. */
+export const DNS_CHANNELS: ReadonlyMap<string, Channel> = new Map([
   ['NS', 'ns'],
   ['SOA', 'soa'],
   ['MX', 'mx'],
