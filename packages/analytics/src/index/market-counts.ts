@@ -83,6 +83,7 @@ function shareAt(placement: number, state: number, providers: number): number {
   return (placement * LIVE_STATES + state) * MAX_SHARED + providers - 1;
 }
 
-function add(counts: Int32Array, at: number, by: number): void {
+/** Adds to one of the counts. */
+export function add(counts: Int32Array, at: number, by: number): void {
   counts[at] = (counts[at] ?? 0) + by;
 }

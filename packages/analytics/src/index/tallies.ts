@@ -2,7 +2,7 @@
 import { CATEGORIES, HOLDERS, POSTURE_FLAGS, ROLE_FACTS, ROLE_LIST, ROLES, SECTORS } from '@strata/detect';
 import { type DomainFacts, levelOf, type PackedService, placementOf } from '../columns/domain-columns.ts';
 import { categoryNumber, LOW, SCORES, STATES, type Vocabulary } from '../columns/terms.ts';
-import { MarketCounts } from './market-counts.ts';
+import { add, MarketCounts } from './market-counts.ts';
 import type { PairCounts } from './pair-counts.ts';
 
 const PROVIDER = HOLDERS.indexOf('provider');
@@ -122,8 +122,4 @@ function roleHolderOf(
   const category = CATEGORY_OF[role] as number;
   if (IS_MAIN[role]) return measuredHolder(facts.holders, category);
   return holderOf(facts, category, ofCategories) === UNMEASURED ? UNMEASURED : NO_HOLDER;
-}
-
-function add(counts: Int32Array, at: number, by: number): void {
-  counts[at] = (counts[at] ?? 0) + by;
 }
