@@ -5,7 +5,7 @@ import { casesOf } from '../../../../tests/support/vectors.ts';
 import { noRecords } from '../dns/message/answer.ts';
 import { askKeys } from './key-questions.ts';
 
-/** By selector: `''` is `_domainkey`, `.` a random name of the zone, `*` all others. A status, or the key. */
+/** By selector: `''` is `_domainkey`, `.` a random name of the zone, `*` any other name. A status, or the key. */
 type Answers = Readonly<Record<string, string>>;
 const lookup = (text = 'nxdomain') =>
   /^(nxdomain|empty|servfail)$/.test(text)
