@@ -5,7 +5,6 @@ import { afterFinding, atTime, type Finding, NEW_WORKER, Reputation } from '@str
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Reputations } from '../../store/index.ts';
-import type { AuditRecord } from './auditor.ts';
 
 export interface ReputationRecorderDeps {
   readonly reputations: Reputations;
@@ -93,7 +92,7 @@ export class ReputationRecorder implements AsyncDisposable {
   }
 
   /** Counts an audit of an answer; one that found nothing changes nothing. */
-  noteAudit({ peer, modelSha256, outcome }: Pick<AuditRecord, 'peer' | 'modelSha256' | 'outcome'>): void {
+  noteAudit({ peer, modelSha256, outcome }: { peer: string; modelSha256: string; outcome: string }): void {
     const { cleanAudits } = this.file(peer, modelSha256);
     if (outcome === 'clean') this.#noteFile(peer, modelSha256, { cleanAudits: cleanAudits + 1 });
     else if (cleanAudits > 0 && (outcome === 'deviating' || outcome === 'proof'))
