@@ -122,7 +122,7 @@ export class Jobs {
     }
   }
 
-  /** Resolves at a change by this node, or when those of other nodes should be looked for. */
+  /** Resolves at a change by this node, or when it is time to find those of other nodes. */
   #wait(signal: AbortSignal): Promise<unknown> {
     return Promise.race([this.#changed.promise, delay(POLL_MS, undefined, { signal }).catch(() => {})]);
   }

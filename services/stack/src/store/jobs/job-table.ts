@@ -40,8 +40,8 @@ export class JobTable {
     return jobsIn(await this.#db.selectFrom('jobs').where('id', '=', id).selectAll().execute())[0];
   }
 
-  /** Adds a job unless `check` of all others throws. */
-  async add(job: Job, check: (others: readonly Job[]) => void): Promise<void> {
+  /** Adds a job unless `check` of the stored ones throws. */
+  async add(job: Job, check: (stored: readonly Job[]) => void): Promise<void> {
     const { id, created_at } = job;
     const free = { lease_owner: null, lease_until: 0 };
     await writeTransaction(this.#db, async (tx) => {
