@@ -107,10 +107,8 @@ export const Environment = z.object({
   STRATA_FINGERPRINTS: Paths.default([]).describe(
     'files and folders of [community sets](detection.md#community-sets), comma-separated',
   ),
-  STRATA_CATALOG_URL: WebAddress.optional().describe(
-    '[catalog releases](catalog.md#releases) to fetch and apply; needs `STRATA_CATALOG_KEY`',
-  ),
-  STRATA_CATALOG_KEY: ReleaseKeys.optional().describe('verifier keys that may sign them, comma-separated'),
+  STRATA_CATALOG_URL: WebAddress.optional().describe('[catalog release](catalog.md#releases) to fetch and apply'),
+  STRATA_CATALOG_KEY: ReleaseKeys.optional().describe('verifier keys of its signer'),
   STRATA_CONTACT_URL: z
     .url({ protocol: /^https?$/ })
     .default('https://strata.invalid/bot')
