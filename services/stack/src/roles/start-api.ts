@@ -87,7 +87,7 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   ];
   const updateLoop = stack.use(new UpdateLoop({ store, events, logger, steps }));
   const jobs = await Jobs.open({
-    ...{ directory: path.join(dataDirectory, 'jobs'), notary, logger, now },
+    ...{ directory: path.join(dataDirectory, 'jobs'), table: store.jobs, notary, logger, now },
     sourceOf: (order, uploadPath) => sourceOf(app, order, uploadPath),
   });
   const app: StackApp = {
