@@ -25,10 +25,10 @@ export type CatalogUpdate =
 
 const FETCH_TIMEOUT_MS = 60_000;
 const CHECK_INTERVAL_MS = 6 * 3_600_000;
-/** A release from the future would keep out all others until then. */
+/** A release from the future would be newer than all releases until then. */
 const MAX_AHEAD_MS = 24 * 3_600_000;
 
-/** The bytes at a URL, or why there are none. */
+/** The bytes at a URL, or why they cannot be fetched. */
 export async function fetchRelease(
   fetcher: Pick<Fetcher, 'fetch'>,
   url: string,
@@ -81,7 +81,7 @@ export async function detectionProblems({ providers }: Pick<Catalog, 'providers'
   return problems;
 }
 
-/** The task of the scheduler: looks for a newer release at the start and every six hours. */
+/** The task of the scheduler: fetches the release at the start and every six hours. */
 export async function followReleases(
   {
     url,
