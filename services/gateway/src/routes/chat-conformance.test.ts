@@ -9,23 +9,23 @@ const TARGET = '/v1/chat/completions';
 const [user] = MESSAGES;
 const chat = (more: object = {}) => ({ model: MODEL, messages: MESSAGES, max_tokens: 4, ...more });
 const say = (...messages: unknown[]) => ({ messages });
-const finding = { name: 'find_domain', parameters: { type: 'object' } };
-const tool = (more: object = {}) => ({ type: 'function', function: { ...finding, ...more } });
+const tool = (_: unknown, i: number) => ({ type: 'function', function: { name: `t${i}` } });
 const [MISSING, INVALID] = ['missing_required_parameter', 'invalid_value'] as const;
 
-const accepted = casesOf<[name: string, more: object][]>('gateway', 'accepted chat completions');
+const accepted = casesOf<readonly (readonly [name: string, more: object])[]>('gateway', 'accepted chat completions');
 
 /** Values that are rejected as `invalid_value`, by field. */
 const invalid: readonly (readonly [param: string, ...values: unknown[]])[] = [
-  ...casesOf<[string, ...unknown[]][]>('gateway', 'refused values of chat completions'),
-  ['tools', Array.from({ length: 129 }, (_, i) => tool({ name: `t${i}` }))],
+  ...casesOf<readonly (readonly [string, ...unknown[]])[]>('gateway', 'invalid values of chat completions'),
+  ['tools', Array.from({ length: 129 }, tool)],
 ];
 
 /** Messages that are rejected: by error code, and the path of the error in the message. */
-const refusedMessages = casesOf<[unknown, string, string][]>('gateway', 'refused messages of chat completions');
+type RefusedMessage = readonly [message: unknown, code: string, where: string];
+const refusedMessages = casesOf<readonly RefusedMessage[]>('gateway', 'refused messages');
 
 const refused: readonly (readonly [more: object, code: string, param: string])[] = [
-  ...casesOf<[object, string, string][]>('gateway', 'refused chat completions'),
+  ...casesOf<readonly [object, string, string][]>('gateway', 'refused chat completions'),
   [{ model: undefined }, MISSING, 'model'],
   [{ messages: undefined }, MISSING, 'messages'],
   [say({ role: 'user', content: 'word '.repeat(500) }), 'context_length_exceeded', 'messages'],
