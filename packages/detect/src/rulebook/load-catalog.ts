@@ -44,7 +44,7 @@ export function loadCatalog(entries: readonly unknown[]): readonly Provider[] {
 }
 
 /** Every label is a question that each domain costs; a selector only those that have keys. */
-const MAX_LABELS = 24;
+const MAX_LABELS = 22;
 const MAX_SELECTORS = 36;
 
 function excessLabels(providers: readonly Provider[]): string[] {
