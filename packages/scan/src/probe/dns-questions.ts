@@ -17,25 +17,26 @@ export async function queryDomain(
   const askLabel = (label: string) => (label.startsWith('_') ? askText(label) : ask(`${label}.${domain}`, 'A'));
   const askText = async (label: string) => cutTexts(await ask(`${label}.${domain}`, 'TXT'));
   // One Promise.all: with sequential awaits an abort would leave unhandled rejections.
-  const [soa, a, aaaa, mx, txt, caa, ds, www, dmarc, mtaSts, tlsRpt, bimi, wildcard, keys, others] = await Promise.all([
-    ask(domain, 'SOA'),
-    ask(domain, 'A'),
-    ask(domain, 'AAAA'),
-    ask(domain, 'MX'),
-    ask(domain, 'TXT'),
-    ask(domain, 'CAA'),
-    ask(domain, 'DS'),
-    addressesOf(ask, `www.${domain}`),
-    askText('_dmarc'),
-    askText('_mta-sts'),
-    askText('_smtp._tls'),
-    askText('default._bimi'),
-    askWildcard(`${random}.${domain}`, ask),
-    askKeys(domain, labels.filter(isSelector), random, { ask, askText }),
-    Promise.all(
-      labels.filter((label) => !isSelector(label)).map(async (label) => [label, await askLabel(label)] as const),
-    ),
-  ]);
+  const [soa, a, aaaa, mx, txt, caa, ds, www, dmarc, mtaSts, tlsRpt, bimi, wildcard, keys, labelled] =
+    await Promise.all([
+      ask(domain, 'SOA'),
+      ask(domain, 'A'),
+      ask(domain, 'AAAA'),
+      ask(domain, 'MX'),
+      ask(domain, 'TXT'),
+      ask(domain, 'CAA'),
+      ask(domain, 'DS'),
+      addressesOf(ask, `www.${domain}`),
+      askText('_dmarc'),
+      askText('_mta-sts'),
+      askText('_smtp._tls'),
+      askText('default._bimi'),
+      askWildcard(`${random}.${domain}`, ask),
+      askKeys(domain, labels.filter(isSelector), random, { ask, askText }),
+      Promise.all(
+        labels.filter((label) => !isSelector(label)).map(async (label) => [label, await askLabel(label)] as const),
+      ),
+    ]);
   return {
     ns: { ...ns, records: ns.records.toSorted() },
     soa,
@@ -50,7 +51,7 @@ export async function queryDomain(
     mtaSts,
     tlsRpt,
     bimi,
-    named: Object.fromEntries([...keys, ...others]),
+    named: Object.fromEntries([...keys, ...labelled]),
     ...wildcard,
   };
 }
