@@ -9,6 +9,7 @@ import type { DomainIndex } from '../index/domain-index.ts';
 import { DomainSet } from '../sets/domain-set.ts';
 import { difference, filter, intersection, union } from '../sets/set-operations.ts';
 import type { Condition, IndexedTerm, Query } from './query.ts';
+import { versionSets } from './query-versions.ts';
 
 export const allDomains = ({ sets }: DomainIndex): DomainSet => union(STATES.map((_, state) => sets.state(state)));
 
@@ -61,6 +62,8 @@ function leafOf(index: DomainIndex, query: Query, few: DomainSet | undefined): L
       return termsLeaf(index, query, few);
     case 'tld':
       return { set: unionIn(few, tldSets(index, query)) };
+    case 'version':
+      return { set: unionIn(few, versionSets(index, query)) };
     case 'provider':
       return { set: unionIn(few, providerSets(index, query)) };
     case 'not': {

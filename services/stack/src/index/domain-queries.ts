@@ -55,6 +55,8 @@ function namesOf({ index, rulebook, clock }: Known): Omit<QueryNames, 'segment'>
     providerId: (text) => findProvider(text, { index, rulebook })?.id,
     nearestProvider: (text) => nearestProviders(text, rulebook, 1)[0],
     nearest: nearestName,
+    providersOfKind: (kind) =>
+      [...rulebook.providers.values()].filter(({ kinds }) => kinds.includes(kind)).map(({ id }) => id),
     asciiPart,
     momentOf(text, isEnd) {
       const at = microsecondsOf(text, { now, isEnd });
