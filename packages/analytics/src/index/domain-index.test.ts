@@ -163,7 +163,7 @@ it('the index takes events that are older than versions, and ignores a touch of 
   checkIndex(index);
 });
 
-it('pairs are counted of more providers than there is room for at first', () => {
+it('pairs are counted of more providers than the table holds at first', () => {
   const pairs = new PairCounts();
   for (const providers of [
     [3, 90, 91],
