@@ -19,7 +19,7 @@ interface CatalogEntryProps {
 }
 
 export function CatalogEntry({ provider: { provider, provider_id: id, catalog }, source }: CatalogEntryProps) {
-  if (!catalog) return <Empty>It is no longer in the catalog.</Empty>;
+  if (!catalog) return <Empty>Its entry was removed from the catalog.</Empty>;
   const rows = catalog.rules.flatMap((rule, group) =>
     rule.patterns.map((pattern, at) => ({ ...rule, ...pattern, key: `${group} ${at}` })),
   );
