@@ -4,8 +4,10 @@ import type { Reading } from '../evidence/reading.ts';
 import { isMachineName } from '../names/machine-name.ts';
 import { readDkimKey } from '../posture/mail/dkim.ts';
 import type { HostTrie } from '../rulebook/host-trie.ts';
-import type { Matchers, Rule } from '../rulebook/matchers.ts';
+import { isOfSite, type Matchers, type Rule } from '../rulebook/matchers.ts';
+import { isDkimLabel } from '../rulebook/patterns.ts';
 import type { Rulebook } from '../rulebook/rulebook.ts';
+import { SITE_LABELS } from '../rulebook/site-labels.ts';
 import { spfTargets } from '../spf/senders.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { matchPublished, withoutOverruled } from './match-ranges.ts';
@@ -99,21 +101,23 @@ export function webAliases({ evidence }: Reading): readonly string[] {
   return [...live];
 }
 
-function matchNamed(findings: Finding[], reading: Reading, { named, keys }: Matchers): void {
+function matchNamed(findings: Finding[], reading: Reading, { hosts, named, keys }: Matchers): void {
   for (const { label, lookup } of reading.named) {
     if (lookup.aliases.length === 0) {
       const rules = lookup.records.length === 0 ? undefined : keys.get(label);
-      const key = rules && lookup.records.find((record) => isUsableKey(label, record));
+      const isKey = isDkimLabel(label);
+      const key = rules && lookup.records.find((record) => !isKey || isUsableKey(label, record));
       if (rules && key !== undefined) add(findings, rules, key);
       continue;
     }
-    const trie = named.get(label);
-    if (!trie) continue;
+    const own = named.get(label);
+    const isSite = SITE_LABELS.has(label);
     // DKIM selectors are often published before the provider publishes a key behind them.
     const isDangling = lookup.status === 'nxdomain';
     const factor = isDangling ? DANGLING_FACTOR : 1;
     for (const alias of lookup.aliases) {
-      for (const rule of trie.find(alias)) {
+      const rules = [...(own?.find(alias) ?? []), ...(isSite ? [...hosts.cname.find(alias)].filter(isOfSite) : [])];
+      for (const rule of rules) {
         findings.push(findingOf(rule, alias, { strength: rule.strength * factor, isDangling }));
       }
     }
