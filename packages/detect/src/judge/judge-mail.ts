@@ -31,7 +31,8 @@ export function judgeMail(findings: readonly Finding[], reading: Reading): Pick<
       const holding = mailbox.get(provider);
       // A hint suggests a mailbox or a sender: both findings remain, each with its own strength.
       if (holding !== undefined) judged.push(holding === 'lone alias' ? weakened(finding, LONE_SETUP_FACTOR) : finding);
-      if (holding === undefined || holding === 'hint') addSender(finding, isMailboxKnown, FORMER_MAILBOX_FACTOR);
+      if (holding === undefined) addSender(finding, isMailboxKnown, FORMER_MAILBOX_FACTOR);
+      else if (holding === 'hint') addSender(finding, isMailboxKnown);
     } else if (category === 'email_security' && sender && !receives(provider, findings)) {
       addSender(finding, !failures.mx && !failures.dmarc);
     } else {
@@ -94,7 +95,10 @@ function mailboxHolders(findings: readonly Finding[], { mail, failures }: Readin
   if (candidates.length === 0) return isPolicyUnknown ? UNKNOWN_HOLDERS : NO_HOLDERS;
   const byExchange = candidates.filter(({ isPreferred }) => isPreferred);
   if (byExchange.length > 0) return { holders: holders(byExchange, 'exchange'), isUnsettled: false };
-  const isBehindGateway = findings.some(({ rule, isPreferred }) => rule.category === 'email_security' && isPreferred);
+  const fronts = findings.filter(({ rule, isPreferred }) => rule.category === 'email_security' && isPreferred);
+  const isBehindGateway = fronts.length > 0;
+  // A forwarder sends mail to addresses of other domains: it hides no mailbox.
+  const isHidden = fronts.some(({ rule }) => rule.role === 'gateway');
   // Behind a gateway, an exchange that is not preferred is where mail is forwarded; before the domain's own it only
   // queues.
   const shown = candidates.filter(
@@ -106,11 +110,11 @@ function mailboxHolders(findings: readonly Finding[], { mail, failures }: Readin
     for (const provider of byAlias.keys()) {
       const channels = channelsOf(settled, provider);
       // The network of an exchange is no leftover.
-      if (!isBehindGateway && channels.size < 2 && !channels.has('mail-asn')) byAlias.set(provider, 'lone alias');
+      if (!isHidden && channels.size < 2 && !channels.has('mail-asn')) byAlias.set(provider, 'lone alias');
     }
     return { holders: byAlias, isUnsettled: isPolicyUnknown && settled.length < shown.length };
   }
-  if (!isBehindGateway || failures.named || isPolicyUnknown) return isPolicyUnknown ? UNKNOWN_HOLDERS : NO_HOLDERS;
+  if (!isHidden || failures.named || isPolicyUnknown) return isPolicyUnknown ? UNKNOWN_HOLDERS : NO_HOLDERS;
   return { holders: holders(strongestHinted(candidates), 'hint'), isUnsettled: false };
 }
 
