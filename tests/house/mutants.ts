@@ -1,9 +1,8 @@
 // Mutation check: `npm run test:mutants [-- --seed 1 --per-package 18 --package NAME …]`. Changes one expression of the source at a
 // time and runs the tests of that package that execute it, the nearest by import first, until one fails. A mutant that survives
-// means that a test is missing or that the change makes no difference. `--save FILE` only chooses a sample; `--sample FILE` runs
-// it, on another state of the code too (`--root CHECKOUT`).
+// means that a test is missing or that the change makes no difference.
 import { spawn } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -22,10 +21,6 @@ export interface Mutant {
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
-  /** The source around it, by which a saved mutant is found again after other changes. */
-  readonly context: string;
-  /** Offset of `start` within `context`. */
-  readonly offset: number;
 }
 
 type Operator = 'comparison' | 'boundary' | 'await' | 'number' | 'condition' | 'arguments';
@@ -47,13 +42,10 @@ const { values: options } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     'per-package': { type: 'string', default: '18' },
-    root: { type: 'string', default: path.join(import.meta.dirname, '../..') },
     package: { type: 'string', multiple: true, default: [...packages] },
-    save: { type: 'string' },
-    sample: { type: 'string' },
   },
 });
-const root = path.resolve(options.root);
+const root = path.join(import.meta.dirname, '../..');
 
 /** Ends a mutant that loops forever; generous, since the slowest tests need a minute. */
 const mutantLimitMs = 4 * 60_000;
@@ -82,11 +74,8 @@ function mutantsOf(file: string): Mutant[] {
   const program = parse(text, { ecmaVersion: 'latest', sourceType: 'module', allowHashBang: true }) as AnyNode;
   const source = (node: Node) => text.slice(node.start, node.end);
   const mutants: Mutant[] = [];
-  const add = (operator: Operator, { start, end }: { start: number; end: number }, replacement: string) => {
-    const from = Math.max(0, start - 80);
-    const context = text.slice(from, end + 80);
-    mutants.push({ file, operator, start, end, replacement, context, offset: start - from });
-  };
+  const add = (operator: Operator, { start, end }: { start: number; end: number }, replacement: string) =>
+    mutants.push({ file, operator, start, end, replacement });
   for (const node of nodesIn(program)) {
     if (node.type === 'BinaryExpression' && flipped[node.operator] !== undefined) {
       const { left, right, operator } = node;
@@ -131,29 +120,10 @@ function choose(workspace: string, count: number, random: () => number): Mutant[
   return chosen;
 }
 
-/** A saved mutant in this checkout's source; undefined where its surroundings have changed. */
-function locate(mutant: Mutant): Mutant | undefined {
-  const text = stripTypeScriptTypes(readFileSync(path.join(root, mutant.file), 'utf8'));
-  const at = text.indexOf(mutant.context);
-  if (at < 0) return undefined;
-  const start = at + mutant.offset;
-  return { ...mutant, start, end: start + mutant.end - mutant.start };
-}
-
 function sampleOf(workspace: string): Mutant[] {
-  if (options.sample === undefined) {
-    // A seed of its own for each package, so that one package can be checked alone.
-    const random = randomFrom(Number(options.seed) + packages.indexOf(workspace) * 7_919);
-    return choose(workspace, Number(options['per-package']), random);
-  }
-  const saved = JSON.parse(readFileSync(options.sample, 'utf8')) as readonly Mutant[];
-  return saved
-    .filter(({ file }) => file.startsWith(`${workspace}/`))
-    .flatMap((mutant) => {
-      const found = locate(mutant);
-      if (!found) console.log(`changed   ${mutant.file}: ${mutant.context.trim()}`);
-      return found ?? [];
-    });
+  // A seed of its own for each package, so that one package can be checked alone.
+  const random = randomFrom(Number(options.seed) + packages.indexOf(workspace) * 7_919);
+  return choose(workspace, Number(options['per-package']), random);
 }
 
 const knownImports = new Map<string, readonly string[]>();
@@ -235,9 +205,7 @@ function lineOf({ file, start }: Mutant): number {
   return readFileSync(path.join(root, file), 'utf8').slice(0, start).split('\n').length;
 }
 
-if (options.save) {
-  writeFileSync(options.save, JSON.stringify(options.package.flatMap(sampleOf), null, 2));
-} else if (import.meta.main) {
+if (import.meta.main) {
   await using postgres = binaries ? await startPostgres() : undefined;
   const env = { ...process.env, ...(postgres && { STRATA_TEST_POSTGRES: postgres.url }) };
   const table: { package: string; mutants: number; killed: number; share: string }[] = [];

@@ -93,28 +93,28 @@ describe('a gateway', () => {
   });
 });
 
-describe('a key that another process revokes', { timeout: 120_000 }, () => {
-  it('ends its open requests with an error and without [DONE]; other keys are not affected', async () => {
-    await using directory = await temporaryDirectory();
-    const settings = { STRATA_MODEL: '', STRATA_DATA: directory.path };
-    await using service = await startHarness(settings, { engines: { m: endless(4) }, shutdownMs: 0 });
-    const { models } = service.running.gateway;
-    await using store = await openGatewayStore(readGatewayConfig(settings));
-    const { key, stored } = await store.keys.create({ tier: 'unlimited' });
-    const ask = () => service.post(CHAT, { model: 'm', messages }, { authorization: `Bearer ${key}` });
-    const stream = (own: string) => service.open(CHAT, { model: 'm', messages, stream: true }, { key: own });
-    const [unaffected, ...streams] = [await stream(service.key), await stream(key), await stream(key)];
-    const complete = ask();
-    await until(() => models.busy === 4);
-    assert.ok(await store.keys.revoke(stored.id));
-    const revoked = /\n\ndata: \{"error":\{"message":"This API key was revoked\."[^}]*"invalid_api_key"\}\}\n\n$/;
-    for (const each of streams) assert.match(await each.text(), revoked);
-    for (const { status, body } of [await complete, await ask()])
-      assert.deepEqual([status, body.error.code], [401, 'invalid_api_key']);
-    await until(() => models.busy === 1);
-    await service[Symbol.asyncDispose]();
-    assert.match((await unaffected?.text()) ?? '', /is stopping/);
-  });
+it('a key that another process revokes ends its open requests with an error and without [DONE]; other keys are not affected', {
+  timeout: 120_000,
+}, async () => {
+  await using directory = await temporaryDirectory();
+  const settings = { STRATA_MODEL: '', STRATA_DATA: directory.path };
+  await using service = await startHarness(settings, { engines: { m: endless(4) }, shutdownMs: 0 });
+  const { models } = service.running.gateway;
+  await using store = await openGatewayStore(readGatewayConfig(settings));
+  const { key, stored } = await store.keys.create({ tier: 'unlimited' });
+  const ask = () => service.post(CHAT, { model: 'm', messages }, { authorization: `Bearer ${key}` });
+  const stream = (own: string) => service.open(CHAT, { model: 'm', messages, stream: true }, { key: own });
+  const [unaffected, ...streams] = [await stream(service.key), await stream(key), await stream(key)];
+  const complete = ask();
+  await until(() => models.busy === 4);
+  assert.ok(await store.keys.revoke(stored.id));
+  const revoked = /\n\ndata: \{"error":\{"message":"This API key was revoked\."[^}]*"invalid_api_key"\}\}\n\n$/;
+  for (const each of streams) assert.match(await each.text(), revoked);
+  for (const { status, body } of [await complete, await ask()])
+    assert.deepEqual([status, body.error.code], [401, 'invalid_api_key']);
+  await until(() => models.busy === 1);
+  await service[Symbol.asyncDispose]();
+  assert.match((await unaffected?.text()) ?? '', /is stopping/);
 });
 
 const asked = { model: MODEL, messages, temperature: 0 };

@@ -15,6 +15,7 @@ import {
   WitnessEnvironment,
   witnessesOf,
 } from '@strata/http';
+import { type NoteVerifier, parseVerifierKey } from '@strata/receipts';
 import { z } from 'zod';
 import { DumpUrl } from './exports/dump/dump-url.ts';
 import { RetentionEnvironment, retentionOf } from './store/retention-config.ts';
@@ -50,6 +51,16 @@ const Resolver = z.string().transform((value, context) => {
   }
   return { address, port };
 });
+
+/** C2SP verifier keys. */
+const ReleaseKeys = List.transform((keys, context): readonly NoteVerifier[] =>
+  keys.flatMap((key) => {
+    const verifier = parseVerifierKey(key);
+    if (verifier) return [verifier];
+    context.addIssue({ code: 'custom', message: `'${key}' is not a verifier key, as name+id+key` });
+    return [];
+  }),
+);
 
 /** Sources of advisories; `folder` is a separate setting. */
 const ADVISORY_SOURCES = ['kev', 'epss', 'nvd', 'osv', 'cve'] as const;
@@ -96,6 +107,8 @@ export const Environment = z.object({
   STRATA_FINGERPRINTS: Paths.default([]).describe(
     'files and folders of [community sets](detection.md#community-sets), comma-separated',
   ),
+  STRATA_CATALOG_URL: WebAddress.optional().describe('[catalog release](catalog.md#releases) to fetch and apply'),
+  STRATA_CATALOG_KEY: ReleaseKeys.optional().describe('verifier keys of its signer'),
   STRATA_CONTACT_URL: z
     .url({ protocol: /^https?$/ })
     .default('https://strata.invalid/bot')
@@ -209,6 +222,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     optOutFile: value.STRATA_OPT_OUT_FILE,
     sectorsFile: value.STRATA_SECTORS,
     addressRanges: value.STRATA_ADDRESS_RANGES,
+    /** Undefined: releases are not fetched. */
+    release: releaseSettings(value),
     contactUrl: value.STRATA_CONTACT_URL,
     isScanning: value.STRATA_SCAN,
     scanConcurrency: value.STRATA_SCAN_CONCURRENCY,
@@ -236,6 +251,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     drainMs: value.STRATA_DRAIN_SECONDS * 1_000,
     logLevel: value.STRATA_LOG_LEVEL,
   });
+}
+
+function releaseSettings({ STRATA_CATALOG_URL: url, STRATA_CATALOG_KEY: verifiers }: z.infer<typeof Environment>) {
+  if (url === undefined) return undefined;
+  if (verifiers) return Object.freeze({ url, verifiers });
+  throw new SettingsError(
+    'STRATA_CATALOG_URL: releases are not fetched without STRATA_CATALOG_KEY, the key that signs them',
+  );
 }
 
 function advisorySettings(value: z.infer<typeof Environment>) {

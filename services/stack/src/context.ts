@@ -3,6 +3,7 @@
 import type { DomainIndex } from '@strata/analytics';
 import type { Rulebook } from '@strata/detect';
 import type { Fetcher, Prober, Target } from '@strata/scan';
+import type { Catalog } from './catalog/catalog.ts';
 import type { Config } from './config.ts';
 import type { Exposures } from './enrichment/exposure/exposures.ts';
 import type { Jobs } from './exports/jobs.ts';
@@ -71,6 +72,8 @@ export type OpenApi = Readonly<Record<string, unknown>> & { readonly openapi: st
 export interface Scanning extends AsyncDisposable {
   readonly store: Store;
   readonly prober: Prober;
+  /** What the rulebook was compiled from. */
+  readonly catalog: Catalog;
   readonly rulebook: Rulebook;
   readonly scanner: Scanner;
   readonly isOptedOut: (domain: string) => boolean;
@@ -80,6 +83,7 @@ export interface Scanning extends AsyncDisposable {
 /** A running process of any role. */
 export interface RunningRole extends AsyncDisposable {
   readonly store: Store;
+  readonly catalog: Catalog;
   /** The API port, if the role has one. */
   readonly port?: number;
   readonly metricsPort: number;

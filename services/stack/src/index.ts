@@ -1,5 +1,9 @@
 // @strata/stack: settings, scanning without a server, and the running service.
 
+export { type Catalog, openCatalog, putRelease } from './catalog/catalog.ts';
+export { openReleaseFetcher } from './catalog/open-release-fetcher.ts';
+export { formatRelease, MAX_RELEASE_BYTES } from './catalog/release.ts';
+export { type CatalogUpdate, fetchRelease, updateCatalog } from './catalog/update-catalog.ts';
 export { type Config, Environment as StackEnvironment, Paths, readConfig } from './config.ts';
 export type { Scanning, World } from './context.ts';
 export { countsOf } from './enrichment/exposure/exposed-domains.ts';

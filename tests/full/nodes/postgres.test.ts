@@ -1,7 +1,7 @@
 // Commands and PostgreSQL: a store and a ledger are copied to it from SQLite, and the service continues there; `strata doctor`
 // counts connections under every limit of a server, and finds poolers.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { verifyBody } from '@strata/client';
 import { checkDatabase, needsOf } from '../../../services/cli/src/doctor/database.ts';
 import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
@@ -13,66 +13,66 @@ import { startTransactionPooler } from '../../support/database/transaction-poole
 import { contentOf } from '../../support/node-answers.ts';
 import type { NodeRole } from '../../support/nodes.ts';
 
-describe('the stack service on PostgreSQL', { skip: postgres.skip }, () => {
-  it('goes on with what a SQLite store had, by the command that copies it', async () => {
-    const internet = await sharedInternet();
-    const world = { now: () => new Date('2026-03-01T00:00:00Z') };
-    await using harness = await startHarness({ internet, world });
-    const domains = internet.domains().slice(0, 10);
-    await harness.scan(...domains);
-    const key = await harness.newKey('free');
-    const asked = `/stack/v1/domains/${domains[0]}`;
-    const before = await harness.get(asked);
-    const url = await postgres.empty();
-    const env = { STRATA_DATA: harness.directory };
-    const command = async (...args: string[]) => runStrata(['stack', ...args], { env, input: `${url}\n` });
-    const busy = await command('migrate-log', '-');
-    assert.equal(busy.code, 1);
-    assert.match(busy.stderr, /^strata: .*is held by process/m);
-    await harness.running[Symbol.asyncDispose]();
-    const copied = await command('migrate-store', '-', '--json');
-    assert.equal(copied.code, 0, copied.stderr);
-    const tables = JSON.parse(copied.stdout) as readonly { readonly table: string; readonly rows: number }[];
-    assert.equal(tables.find(({ table }) => table === 'domains')?.rows, domains.length);
-    const again = await command('migrate-store', '-');
-    assert.deepEqual([again.code, again.stdout], [1, '']);
-    assert.match(again.stderr, /strata: The database already contains a store/);
-    await assert.rejects(harness.restart({ STRATA_DATABASE_URL: url }), { name: 'LogError', code: 'not-moved' });
-    const ledger = await command('migrate-log', '-', '--json');
-    assert.equal(ledger.code, 0, ledger.stderr);
-    const { size, added } = JSON.parse(ledger.stdout) as { readonly size: number; readonly added: number };
-    assert.ok(size > 0 && added === size);
-    const after = await command('migrate-log', '-');
-    assert.deepEqual([after.code, after.stdout], [1, '']);
-    assert.match(after.stderr, /nothing left to migrate: an earlier run moved the ledger of .+ to a database/);
-    await assert.rejects(harness.restart(), { name: 'LogError', code: 'moved' });
-    await harness.restart({ STRATA_DATABASE_URL: url });
-    assert.deepEqual(contentOf((await harness.get(asked)).body), contentOf(before.body));
-    const verified = await verifyBody(before.text, { baseUrl: harness.base });
-    assert.ok(verified.ok, `a receipt from before: ${JSON.stringify(verified.steps.at(-1))}`);
-    assert.equal((await harness.ask(asked, { headers: { 'x-stack-key': key } })).status, 200, 'keys hold');
-  });
+it('the stack service on PostgreSQL goes on with what a SQLite store had, by the command that copies it', {
+  skip: postgres.skip,
+}, async () => {
+  const internet = await sharedInternet();
+  const world = { now: () => new Date('2026-03-01T00:00:00Z') };
+  await using harness = await startHarness({ internet, world });
+  const domains = internet.domains().slice(0, 10);
+  await harness.scan(...domains);
+  const key = await harness.newKey('free');
+  const asked = `/stack/v1/domains/${domains[0]}`;
+  const before = await harness.get(asked);
+  const url = await postgres.empty();
+  const env = { STRATA_DATA: harness.directory };
+  const command = async (...args: string[]) => runStrata(['stack', ...args], { env, input: `${url}\n` });
+  const busy = await command('migrate-log', '-');
+  assert.equal(busy.code, 1);
+  assert.match(busy.stderr, /^strata: .*is held by process/m);
+  await harness.running[Symbol.asyncDispose]();
+  const copied = await command('migrate-store', '-', '--json');
+  assert.equal(copied.code, 0, copied.stderr);
+  const tables = JSON.parse(copied.stdout) as readonly { readonly table: string; readonly rows: number }[];
+  assert.equal(tables.find(({ table }) => table === 'domains')?.rows, domains.length);
+  const again = await command('migrate-store', '-');
+  assert.deepEqual([again.code, again.stdout], [1, '']);
+  assert.match(again.stderr, /strata: The database already contains a store/);
+  await assert.rejects(harness.restart({ STRATA_DATABASE_URL: url }), { name: 'LogError', code: 'not-moved' });
+  const ledger = await command('migrate-log', '-', '--json');
+  assert.equal(ledger.code, 0, ledger.stderr);
+  const { size, added } = JSON.parse(ledger.stdout) as { readonly size: number; readonly added: number };
+  assert.ok(size > 0 && added === size);
+  const after = await command('migrate-log', '-');
+  assert.deepEqual([after.code, after.stdout], [1, '']);
+  assert.match(after.stderr, /nothing left to migrate: an earlier run moved the ledger of .+ to a database/);
+  await assert.rejects(harness.restart(), { name: 'LogError', code: 'moved' });
+  await harness.restart({ STRATA_DATABASE_URL: url });
+  assert.deepEqual(contentOf((await harness.get(asked)).body), contentOf(before.body));
+  const verified = await verifyBody(before.text, { baseUrl: harness.base });
+  assert.ok(verified.ok, `a receipt from before: ${JSON.stringify(verified.steps.at(-1))}`);
+  assert.equal((await harness.ask(asked, { headers: { 'x-stack-key': key } })).status, 200, 'keys hold');
 });
 
-describe('the database server', { skip: postgres.skip }, () => {
-  it('is reported short of connections by the nearest limit, with pools and locks counted', async () => {
-    const needs = (role: NodeRole) => needsOf({ databaseConnections: 10, dataDirectory: '/', role });
-    const roles = ['all', 'api', 'scanner', 'scheduler'] as const;
-    const listed = roles.map((role) => needs(role).connections);
-    assert.deepEqual(listed, [14, 13, 10, 14]);
-    await using server = await startPostgres({ max_connections: '60' });
-    const url = await server.fresh();
-    const assertFound = async (connections: number, status: string, text: RegExp, at = url) => {
-      const { findings } = await checkDatabase(at, { ...needs('all'), connections });
-      assert.equal(findings[0]?.status, status, findings[0]?.found);
-      assert.match(findings[0]?.found ?? '', text);
-    };
-    await assertFound(14, 'ok', /postgres: empty/);
-    await assertFound(58, 'warning', /\d+ of 57 connections of the server are used; this process may open 58/);
-    await server.sql('alter role strata connection limit 13');
-    await assertFound(14, 'warning', /of 13 connections of the user are used/);
-    await server.sql('alter role strata connection limit -1');
-    await using pooler = await startTransactionPooler(url);
-    await assertFound(14, 'problem', /a connection pooler is in transaction mode/, pooler.url);
-  });
+it('the database server is reported short of connections by the nearest limit, with pools and locks counted', {
+  skip: postgres.skip,
+}, async () => {
+  const needs = (role: NodeRole) => needsOf({ databaseConnections: 10, dataDirectory: '/', role });
+  const roles = ['all', 'api', 'scanner', 'scheduler'] as const;
+  const listed = roles.map((role) => needs(role).connections);
+  assert.deepEqual(listed, [14, 13, 10, 14]);
+  await using server = await startPostgres({ max_connections: '60' });
+  const url = await server.fresh();
+  const assertFound = async (connections: number, status: string, text: RegExp, at = url) => {
+    const { findings } = await checkDatabase(at, { ...needs('all'), connections });
+    assert.equal(findings[0]?.status, status, findings[0]?.found);
+    assert.match(findings[0]?.found ?? '', text);
+  };
+  await assertFound(14, 'ok', /postgres: empty/);
+  await assertFound(58, 'warning', /\d+ of 57 connections of the server are used; this process may open 58/);
+  await server.sql('alter role strata connection limit 13');
+  await assertFound(14, 'warning', /of 13 connections of the user are used/);
+  await server.sql('alter role strata connection limit -1');
+  await using pooler = await startTransactionPooler(url);
+  await assertFound(14, 'problem', /a connection pooler is in transaction mode/, pooler.url);
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { promisify } from 'node:util';
 
 const root = path.join(import.meta.dirname, '../../..');
@@ -77,29 +77,29 @@ it('licences that are not permissive are distinguished', () => {
   assert.deepEqual([...permissive, ...not].filter(permits), permissive);
 });
 
-describe('npm run sbom', { timeout: 120_000 }, () => {
-  it('lists what is installed, each with its version, hash and licence, in CycloneDX', async (t) => {
-    if (!existsSync(path.join(root, 'node_modules/.package-lock.json'))) return t.skip('npm has not installed here');
-    const options = { cwd: root, maxBuffer: 64 * 2 ** 20 };
-    const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'sbom'], options);
-    const bom = JSON.parse(stdout) as Bom;
-    assert.deepEqual([bom.bomFormat, bom.metadata.component.type], ['CycloneDX', 'application']);
-    assert.match(bom.specVersion, /^1\.\d$/);
-    assert.match(bom.serialNumber, /^urn:uuid:[0-9a-f-]{36}$/);
-    assert.match(bom.metadata.component.purl, /^pkg:npm\/strata@/);
-    const refs = new Set([bom.metadata.component, ...bom.components].map((component) => component['bom-ref']));
-    assert.equal(refs.size, bom.components.length + 1, 'every component is named once');
-    for (const { ref, dependsOn = [] } of bom.dependencies)
-      for (const each of [ref, ...dependsOn]) assert.ok(refs.has(each), `${each} is no component`);
+it('npm run sbom lists what is installed, each with its version, hash and licence, in CycloneDX', {
+  timeout: 120_000,
+}, async (t) => {
+  if (!existsSync(path.join(root, 'node_modules/.package-lock.json'))) return t.skip('npm has not installed here');
+  const options = { cwd: root, maxBuffer: 64 * 2 ** 20 };
+  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'sbom'], options);
+  const bom = JSON.parse(stdout) as Bom;
+  assert.deepEqual([bom.bomFormat, bom.metadata.component.type], ['CycloneDX', 'application']);
+  assert.match(bom.specVersion, /^1\.\d$/);
+  assert.match(bom.serialNumber, /^urn:uuid:[0-9a-f-]{36}$/);
+  assert.match(bom.metadata.component.purl, /^pkg:npm\/strata@/);
+  const refs = new Set([bom.metadata.component, ...bom.components].map((component) => component['bom-ref']));
+  assert.equal(refs.size, bom.components.length + 1, 'every component is named once');
+  for (const { ref, dependsOn = [] } of bom.dependencies)
+    for (const each of [ref, ...dependsOn]) assert.ok(refs.has(each), `${each} is no component`);
 
-    const installed = fromRegistry(json('node_modules/.package-lock.json'));
-    const byPurl = new Map(bom.components.map((component) => [component.purl, component]));
-    for (const { name, version, integrity, license } of installed) {
-      const component = byPurl.get(`pkg:npm/${name.replace('@', '%40')}@${version}`);
-      assert.ok(component, `${name} ${version} is missing`);
-      if (license !== undefined) assert.equal(component.licenses?.length, 1, name);
-      const expected = integrity && Buffer.from(integrity.slice('sha512-'.length), 'base64').toString('hex');
-      if (expected) assert.deepEqual(component.hashes, [{ alg: 'SHA-512', content: expected }], name);
-    }
-  });
+  const installed = fromRegistry(json('node_modules/.package-lock.json'));
+  const byPurl = new Map(bom.components.map((component) => [component.purl, component]));
+  for (const { name, version, integrity, license } of installed) {
+    const component = byPurl.get(`pkg:npm/${name.replace('@', '%40')}@${version}`);
+    assert.ok(component, `${name} ${version} is missing`);
+    if (license !== undefined) assert.equal(component.licenses?.length, 1, name);
+    const expected = integrity && Buffer.from(integrity.slice('sha512-'.length), 'base64').toString('hex');
+    if (expected) assert.deepEqual(component.hashes, [{ alg: 'SHA-512', content: expected }], name);
+  }
 });

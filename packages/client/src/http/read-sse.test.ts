@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { BrokenStreamError, readSse, readSseWithPositions, type SseItem } from './read-sse.ts';
 
 /** The items of a text that comes in these pieces. */
@@ -16,28 +17,15 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const event = (data: string, name = 'message', lastEventId = '') =>
   ({ kind: 'event', name, data, lastEventId }) as const satisfies SseItem;
 
-// Each of the standard's parsing rules (WHATWG HTML, 9.2.6) that differs in what it gives.
-const [one, two] = [event('1'), event('2')];
-const cases: readonly (readonly [what: string, text: string, items: readonly SseItem[]])[] = [
-  ['data of several lines', 'data: a\ndata:b\ndata\n\n', [event('a\nb\n')]],
-  ['one space after the colon is removed', 'data:  a\n\n', [event(' a')]],
-  ['a name is for one event', 'event: x\ndata: 1\n\ndata: 2\n\n', [event('1', 'x'), two]],
-  ['an id persists', 'id: 7\ndata: 1\n\ndata: 2\n\n', ['1', '2'].map((data) => event(data, 'message', '7'))],
-  ['an id without data applies to the next event', 'id: 7\n\ndata: 2\n\n', [event('2', 'message', '7')]],
-  ['an empty id resets it', 'id: 7\ndata: 1\n\nid\ndata: 2\n\n', [event('1', 'message', '7'), two]],
-  ['an id with NUL is ignored', 'id: a\0b\ndata: 1\n\n', [one]],
-  ['comments and unknown fields', ': hi\nfoo: bar\nfoo\n\ndata: 1\n\n', [one]],
-  ['an event without data is ignored', 'event: x\n\ndata: 1\n\n', [one]],
-  ['retry in digits only', 'retry: 10\nretry: 1e3\nretry: -1\nretry:\n\n', [{ kind: 'retry', retryMs: 10 }]],
-  ['a byte order mark', '\ufeffdata: 1\n\n', [one]],
-  ['all line ends', 'data: 1\r\ndata: 2\rdata: 3\n\r\ndata: 4\r\r', [event('1\n2\n3'), event('4')]],
-  ['an incomplete event at the end is discarded', 'data: 1\n\ndata: 2\n', [one]],
-  ['letters of several bytes', 'data: žluťoučký 🐎\n\n', [event('žluťoučký 🐎')]],
-];
+// Each of the standard's parsing rules (WHATWG HTML, 9.2.6) that differs in what it gives; a number is a `retry`.
+const [one] = [event('1')];
+type Item = Parameters<typeof event> | number;
+const itemOf = (item: Item): SseItem => (typeof item === 'number' ? { kind: 'retry', retryMs: item } : event(...item));
+const cases = casesOf<[what: string, text: string, items: Item[]][]>('client', 'streams of server-sent events');
 
-for (const [what, text, items] of cases)
+for (const [what, text, expected] of cases)
   it(`server-sent events are read: ${what}, wherever the pieces are cut`, async () => {
-    const complete = bytes(text);
+    const [complete, items] = [bytes(text), expected.map(itemOf)];
     for (let cut = 0; cut <= complete.length; cut += 1)
       assert.deepEqual(await itemsOf([complete.subarray(0, cut), complete.subarray(cut)]), items, `cut at ${cut}`);
     assert.deepEqual(await itemsOf(Array.from(complete, (byte) => Uint8Array.of(byte))), items);

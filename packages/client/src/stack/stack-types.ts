@@ -1175,6 +1175,23 @@ export interface StackPaths {
         };
       };
       /**
+       * The catalog of providers that evaluates evidence.
+       */
+      catalog: {
+        /**
+         * Version of the rulebook: the catalog with the additions of the operator.
+         */
+        version: string;
+        /**
+         * Of the release; of the bundled catalog, the newest date of verification.
+         */
+        date: string;
+        /**
+         * `bundled`, or the name of the key that signed the release.
+         */
+        source: string;
+      };
+      /**
        * The list that decides which names are registrable.
        */
       public_suffix_list: {
@@ -1709,6 +1726,10 @@ export interface StackPaths {
        * The flows of these migrations, most domains first; at most 50.
        */
       flows_30d: Flow[];
+      /**
+       * Its entry in the catalog; null if it was removed from it.
+       */
+      catalog: CatalogEntry | null;
       advisories: OpenAdvisories;
       _alpha: true;
       _notice: string;
@@ -2300,6 +2321,43 @@ export interface AnomalyEvent {
   type: 'anomaly';
   domain?: string;
   anomaly: Anomaly;
+}
+export interface CatalogEntry {
+  /**
+   * The file of the catalog that has the entry; null for one of a community set.
+   */
+  file: string | null;
+  rules: {
+    category: Category;
+    role: Role | null;
+    patterns: {
+      /**
+       * Where a domain shows it: `mx`, `spf`, `named` …
+       */
+      evidence: string;
+      pattern: string;
+    }[];
+    /**
+     * The document of the vendor.
+     */
+    source: string | null;
+    /**
+     * The day of the last comparison with the source.
+     */
+    verified_at: string | null;
+    /**
+     * Records that show the provider, as `strata stack explain` reads them.
+     */
+    examples: {
+      [k: string]: unknown;
+    }[];
+    /**
+     * Similar records that do not.
+     */
+    counterexamples: {
+      [k: string]: unknown;
+    }[];
+  }[];
 }
 export interface Change {
   id: string;

@@ -1,8 +1,9 @@
 // What a probe observes of each kind, and the intervals that observations leave.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { tagIds } from '../evidence/tag-ids.ts';
-import { aliasTo, type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
+import { type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
 import { observedRecords } from './observed-records.ts';
 import { planRecords, type RecordInterval } from './plan-records.ts';
 import { MAX_VALUE_LENGTH, type RecordKind, recordValue } from './record-kinds.ts';
@@ -10,27 +11,10 @@ import { MAX_VALUE_LENGTH, type RecordKind, recordValue } from './record-kinds.t
 const page = (tags: readonly string[], metas = {}) => ({ page: { tags, metas } });
 const DAY = 86_400_000;
 
-for (const [kind, parts, values] of [
-  ['ns', { ns: ['B.example', 'a.example.', 'b.example'] }, ['a.example', 'b.example']],
-  ['ns_set', { ns: ['b.example', 'a.example'] }, ['a.example,b.example']],
-  ['mx', { mx: ['10 in.example', '5 '] }, ['in.example', 'null-mx']],
-  ['soa', { soa: [{ mname: 'm.example', rname: 'dns.example', serial: 7 }] }, ['dns.example']],
-  ['address', { a: ['192.0.2.1'], aaaa: ['2001:DB8:0::1'] }, ['192.0.2.1', '2001:db8::1']],
-  ['asn', { addresses: [{ asn: 64496 }, { asn: 64497, use: 'mail' }] }, ['AS64496']],
-  ['network', { addresses: [{ prefix: '192.0.2.0/24' }] }, ['192.0.2.0/24']],
-  ['cname', { www: aliasTo('x.cdn.example') }, ['x.cdn.example']],
-  ['txt', { txt: ['v=spf1 -all', 'MS=ms12345678', 'hello'] }, ['hello', 'v=spf1 -all']],
-  ['verification', { txt: ['MS=ms12345678'], http: page([], { 'p:domain_verify': 'abcdef' }) }, undefined],
-  ['spf', { txt: ['v=spf1 include:A.example include:%{d}.x redirect=b.example'] }, undefined],
-  ['dmarc', { dmarc: ['v=DMARC1; p=none', 'other'] }, ['v=DMARC1; p=none']],
-  ['caa', { caa: ['0 issue ca.example'] }, ['issue ca.example']],
-  ['certificate_name', { tls: { names: ['*.Example.com'] } }, ['*.example.com']],
-  ['certificate_issuer', { tls: { issuer: 'CA', issuerCommonName: 'CA' } }, ['CA']],
-  ['tag', { http: page(['GTM-ABC123']) }, ['GTM-ABC123']],
-  ['favicon', { files: { favicon: { status: 'found', hash: -7 } } }, ['-7']],
-  ['favicon', { files: { favicon: { status: 'missing', hash: null } } }, undefined],
-  ['redirect', { http: { url: 'https://www.brand.example.org/' } }, ['example.org']],
-] as const satisfies readonly (readonly [RecordKind, EvidenceParts, readonly string[] | undefined])[])
+for (const [kind, parts, values] of casesOf<[RecordKind, EvidenceParts, string[] | null][]>(
+  'detect',
+  'observed records',
+))
   it(`observed records of ${kind} are stored in one form`, () => {
     const [verification, spf] = [
       ['MS=ms12345678', 'p:domain_verify=abcdef'],

@@ -152,24 +152,22 @@ describe('an invalid chunk', () => {
   });
 });
 
-describe('an error in a stream', () => {
-  const tooBig = { message: 'too big', type: 'BadRequestError', code: 400 };
-  const tooLong = { message: 'it is 300', type: 'exceed_context_size_error', code: 400 };
-  const failed = failedAs('upstream-failed');
-  for (const [event, expected] of [
-    [{ error: { message: 'out of memory', type: 'server_error', code: 500 } }, failed],
-    [{ error: { message: 'something' } }, failed],
-    [{ error: 'something' }, failed],
-    [{ message: 'something', type: 'internal', code: 500 }, failed],
-    [{ choices: [{ finish_reason: 'error' }], error: { message: 'unavailable', code: 502 } }, failed],
-    [{ error: tooBig }, refusedAs('invalid_request')],
-    [{ error: { message: 'no', type: 'invalid_request_error', code: null } }, refusedAs('invalid_request')],
-    [{ error: tooLong }, refusedAs('context_length')],
-    [{ type: 'error', data: 'sorry' }, failedAs('upstream-failed', /status 500/)],
-  ] as const)
-    it(`is reported after ${JSON.stringify(event)}`, () =>
-      assert.rejects(answer([says('x'), event, '[DONE]']), expected));
-});
+const tooBig = { message: 'too big', type: 'BadRequestError', code: 400 };
+const tooLong = { message: 'it is 300', type: 'exceed_context_size_error', code: 400 };
+const failed = failedAs('upstream-failed');
+for (const [event, expected] of [
+  [{ error: { message: 'out of memory', type: 'server_error', code: 500 } }, failed],
+  [{ error: { message: 'something' } }, failed],
+  [{ error: 'something' }, failed],
+  [{ message: 'something', type: 'internal', code: 500 }, failed],
+  [{ choices: [{ finish_reason: 'error' }], error: { message: 'unavailable', code: 502 } }, failed],
+  [{ error: tooBig }, refusedAs('invalid_request')],
+  [{ error: { message: 'no', type: 'invalid_request_error', code: null } }, refusedAs('invalid_request')],
+  [{ error: tooLong }, refusedAs('context_length')],
+  [{ type: 'error', data: 'sorry' }, failedAs('upstream-failed', /status 500/)],
+] as const)
+  it(`an error in a stream is reported after ${JSON.stringify(event)}`, () =>
+    assert.rejects(answer([says('x'), event, '[DONE]']), expected));
 
 /** A piece of a call as `index id name arguments`: `-` is missing, `~` is empty. */
 function called(piece: string) {

@@ -5,6 +5,7 @@ import net, { type AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { beforeEach, describe, it } from 'node:test';
 import { stopTime } from '../../../../tests/support/stopped-time.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { begin, events, HELLO, MODEL, refuses, type Script, says, startScripted, streams } from '../test/scripted.ts';
 import {
   asking,
@@ -153,39 +154,20 @@ describe('a caller that leaves', { timeout: 60_000 }, () => {
 
 describe('an error status of an upstream', () => {
   const world = useUpstream();
-  const error = (message: string, more: object = {}) => ({ error: { message, ...more } });
-  const old = { object: 'error', message: 'bad', type: 'BadRequestError', code: 400 };
-  const long = 'context_length';
-  const prompt = error("This model's maximum context length is 5 tokens.");
-  const detail = [{ loc: ['body', 'top_p'], msg: 'too big' }];
-  const wrongKey = failedAs('upstream-refused', /rejects the configured key \(status 401\)$/);
-  const cases: [what: string, status: number, body: unknown, expected: object][] = [
-    ['a parameter', 400, error('bad', { param: 'p' }), { ...refusedAs('invalid_request', /^bad$/), param: 'p' }],
-    ['context by code', 400, error('long', { code: 'context_length_exceeded' }), refusedAs(long, /^long$/)],
-    ['context by type', 400, error('long', { type: 'exceed_context_size_error' }), refusedAs(long)],
-    ['context by text', 400, prompt, refusedAs(long)],
-    ['the old vLLM', 400, old, refusedAs('invalid_request', /^bad$/)],
-    ['FastAPI', 422, { detail }, refusedAs('invalid_request', /^top_p: too big$/)],
-    ['a text', 400, { error: 'bad' }, refusedAs('invalid_request', /^bad$/)],
-    ['a model', 404, error('The model `m` does not exist.', { type: 'NotFoundError' }), refusedAs('model_not_found')],
-    ['a path', 404, '404 page not found', refusedAs('not_found', /does not support this/)],
-    ['a size', 413, '', refusedAs('too_large')],
-    ['a feature', 501, error('no embeddings'), refusedAs('unsupported_value', /no embeddings/)],
-    ['our key', 401, error(`Incorrect API key: ${KEY}`), wrongKey],
-    ['our rights', 403, '', failedAs('upstream-refused')],
-    ['our account', 429, error('pay', { code: 'insufficient_quota' }), failedAs('upstream-refused', /out of credit/)],
-    ['a crash', 500, error('boom'), failedAs('upstream-failed', /status 500: boom/)],
-    ['nonsense', 418, '<html>', failedAs('upstream-failed', /status 418$/)],
-  ];
-  for (const [what, status, body, expected] of cases)
+  type Row = [what: string, status: number, body: unknown, name: string, message?: string, param?: string];
+  const expectedOf = (name: string, message = '.', param?: string) =>
+    name.startsWith('upstream-')
+      ? failedAs(name as 'upstream-failed', new RegExp(message))
+      : { ...refusedAs(name as 'too_large', new RegExp(message)), ...(param && { param }) };
+  for (const [what, status, body, ...expected] of casesOf<Row[]>('engine', 'errors of upstreams'))
     it(`about ${what} (${status}) is reported to the caller or the operator, at once`, async () => {
       world.server.script(refuses(status, body));
-      await assert.rejects(chat(await world.open()), expected);
+      await assert.rejects(chat(await world.open()), expectedOf(...expected));
       assert.equal(world.server.asked.length, 1);
     });
 
   it('is short, and never holds our key', async () => {
-    world.server.script(refuses(400, error(`${KEY} ${'x\n'.repeat(1_000)}`)));
+    world.server.script(refuses(400, { error: { message: `${KEY} ${'x\n'.repeat(1_000)}` } }));
     await assert.rejects(chat(await world.open()), (it: Error) => {
       assert.equal(it.message.length, 300);
       for (const text of [it.message, it.stack, JSON.stringify(it), String((it.cause as Error).message)])

@@ -1,6 +1,7 @@
 // When a feed is asked next, and what cache headers and `retry-after` say about it, honest and not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { freshMs, headerOf, retryAfterMs } from './freshness.ts';
 import { MAX_BACK_OFF_MS, MAX_FAILURES, nextPollAt, retryAt } from './schedule.ts';
 
@@ -12,24 +13,15 @@ const NOW = Date.parse('2026-11-21T12:00:00Z');
 const NO_HINTS = { ttlMs: null, skipHours: [], skipDays: [] } as const;
 const QUIET = { now: NOW, random: () => 0, freshMs: null, hints: NO_HINTS } as const;
 
-const INTERVALS = [
-  ['new a moment ago', 0, null, null, 15 * MINUTE],
-  ['new in the future', -DAY, null, null, 15 * MINUTE],
-  ['new two hours ago', 2 * HOUR, null, null, 30 * MINUTE],
-  ['new a day ago', DAY, null, null, 6 * HOUR],
-  ['new a year ago', 365 * DAY, null, null, DAY],
-  ['never anything', null, null, null, 6 * HOUR],
-  ['new a moment ago, asks for three days', 0, 3 * DAY, null, 3 * DAY],
-  ['new a moment ago, asks for a month', 0, 30 * DAY, null, 7 * DAY],
-  ['new a moment ago, fresh for a month', 0, null, 30 * DAY, DAY],
-  ['new a moment ago, fresh for three hours', 0, HOUR, 3 * HOUR, 3 * HOUR],
-  ['new a day ago, asks for an hour', DAY, HOUR, null, 6 * HOUR],
-] as const;
+type Minutes = number | null;
+type Interval = [name: string, ago: Minutes, ttl: Minutes, fresh: Minutes, expected: number];
+const ms = (minutes: Minutes) => (minutes === null ? null : minutes * MINUTE);
 
-for (const [name, ago, ttlMs, fresh, expected] of INTERVALS)
-  test(`${name}: asked after ${expected / MINUTE} minutes`, () => {
-    const lastNewAt = ago === null ? null : NOW - ago;
-    assert.equal(nextPollAt({ ...QUIET, lastNewAt, freshMs: fresh, hints: { ...NO_HINTS, ttlMs } }) - NOW, expected);
+for (const [name, ago, ttl, fresh, expected] of casesOf<Interval[]>('feeds', 'minutes between polls'))
+  test(`${name}: asked after ${expected} minutes`, () => {
+    const lastNewAt = ago === null ? null : NOW - ago * MINUTE;
+    const hints = { ...NO_HINTS, ttlMs: ms(ttl) };
+    assert.equal(nextPollAt({ ...QUIET, lastNewAt, freshMs: ms(fresh), hints }) - NOW, expected * MINUTE);
   });
 
 test('hours and days in which a feed need not be asked are passed over', () => {

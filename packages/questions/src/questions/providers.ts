@@ -12,7 +12,7 @@ export const provider = question({
   path: '/stack/v1/providers/{provider}',
   input: z.object({ provider: Provider, ...pages(), ...details }),
   list: { at: ['domains.results'], paging: 'service' },
-  details: ['aliases', 'kinds', 'domains.results[].services', 'flows_30d[].from_id', 'flows_30d[].to_id'],
+  details: ['aliases', 'kinds', 'catalog', 'domains.results[].services', 'flows_30d[].from_id', 'flows_30d[].to_id'],
   summarize: (answer) => {
     const { market, domains } = answer;
     return [

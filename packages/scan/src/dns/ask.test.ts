@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Lookup } from '@strata/detect';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { askDmarcParents, askReportConsents } from '../probe/dmarc-questions.ts';
 import { askSpfPolicies } from '../probe/spf-policies.ts';
 import type { Ask } from './ask.ts';
@@ -50,11 +51,7 @@ it('SPF policies of a chain of slow servers are followed as long as there is tim
   assert.match(`${status} ${detail}`, /^timeout not queried/);
 });
 
-for (const [domain, parents] of [
-  ['example.com', 'com'],
-  ['example.co.uk', 'co.uk uk'],
-  ['a.b.c.d.e.f.g.h.i.test', 'd.e.f.g.h.i.test e.f.g.h.i.test f.g.h.i.test g.h.i.test h.i.test i.test test'],
-] as const)
+for (const [domain, parents] of casesOf<[string, string][]>('scan', 'parents'))
   it(`above ${domain} the policies of ${parents} are asked for`, async () => {
     const { ask, asked } = table();
     assert.equal(Object.keys(await askDmarcParents(domain, ask)).join(' '), parents);

@@ -1,6 +1,7 @@
 // The network behind an address, from Team Cymru's IP-to-ASN zones (https://www.team-cymru.com/ip-asn-mapping).
 import type { AddressEvidence } from '@strata/detect';
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 import type { Resolver } from '../dns/resolver.ts';
 
 export interface AsnZones {
@@ -11,33 +12,56 @@ export interface AsnZones {
 
 export const CYMRU: AsnZones = { v4: 'origin.asn.cymru.com', v6: 'origin6.asn.cymru.com', names: 'asn.cymru.com' };
 
-/** Looks up the origin AS of an address. The resolver caches the answers, so addresses of one network cost one query. */
-export async function findNetwork(
-  resolver: Resolver,
-  address: string,
-  zones: AsnZones,
-  { signal }: { readonly signal?: AbortSignal | undefined } = {},
-): Promise<Omit<AddressEvidence, 'use' | 'host'>> {
-  const unknown = { address, asn: null, asName: null, prefix: null };
-  const origin = await resolver.query(originName(address, zones), 'TXT', { signal });
-  if (origin.status !== 'found') return { ...unknown, status: origin.status };
-  const best = origin.records
-    .map(parseOrigin)
-    .filter((each) => each !== undefined)
-    .sort((a, b) => b.bits - a.bits)[0];
-  if (!best) return { ...unknown, status: 'malformed' };
-  const named = await resolver.query(`AS${best.asn}.${zones.names}`, 'TXT', { signal });
-  return { address, status: 'found', asn: best.asn, asName: parseName(named.records[0]), prefix: best.prefix };
+type Network = Omit<AddressEvidence, 'use' | 'host'>;
+
+/** The longest prefixes that networks announce to each other (RFC 7454 §6.1.3): the addresses in one have the same origin. */
+const MAX_BITS = { ipv4: 24, ipv6: 48 } as const;
+const KNOWN_PREFIXES = 50_000;
+/** As the resolver keeps answers. */
+const KNOWN_MS = 3_600_000;
+
+/** Looks up the origin AS of addresses; those of one prefix cost one query. */
+export class NetworkFinder {
+  readonly #resolver: Resolver;
+  readonly #zones: AsnZones;
+  readonly #known = new LRUCache<string, Network>({ max: KNOWN_PREFIXES, ttl: KNOWN_MS });
+
+  constructor(resolver: Resolver, zones: AsnZones) {
+    this.#resolver = resolver;
+    this.#zones = zones;
+  }
+
+  /** Failures are statuses; rejects only if `signal` aborts. */
+  async find(address: string, { signal }: { readonly signal?: AbortSignal | undefined } = {}): Promise<Network> {
+    const parsed = ipaddr.parse(address);
+    const maxBits = MAX_BITS[parsed.kind()];
+    const key = parsed
+      .toByteArray()
+      .slice(0, maxBits / 8)
+      .join('.');
+    const known = this.#known.get(key);
+    if (known !== undefined) return { ...known, address };
+    const unknown = { address, asn: null, asName: null, prefix: null };
+    const origin = await this.#resolver.query(originName(parsed, this.#zones), 'TXT', { signal });
+    if (origin.status !== 'found') return { ...unknown, status: origin.status };
+    const best = origin.records
+      .map(parseOrigin)
+      .filter((each) => each !== undefined)
+      .sort((a, b) => b.bits - a.bits)[0];
+    if (!best) return { ...unknown, status: 'malformed' };
+    const named = await this.#resolver.query(`AS${best.asn}.${this.#zones.names}`, 'TXT', { signal });
+    const asName = parseName(named.records[0]);
+    const network: Network = { address, status: 'found', asn: best.asn, asName, prefix: best.prefix };
+    if (best.bits <= maxBits && asName !== null) this.#known.set(key, network);
+    return network;
+  }
 }
 
 /** `4.3.2.1.origin…` for 1.2.3.4, nibbles for IPv6. */
-function originName(address: string, zones: AsnZones): string {
-  const parsed = ipaddr.parse(address);
-  if (parsed.kind() === 'ipv4') return `${address.split('.').reverse().join('.')}.${zones.v4}`;
-  const nibbles = parsed
-    .toByteArray()
-    .flatMap((byte) => [byte >> 4, byte & 15])
-    .map((nibble) => nibble.toString(16));
+function originName(address: ipaddr.IPv4 | ipaddr.IPv6, zones: AsnZones): string {
+  const bytes = address.toByteArray();
+  if (address.kind() === 'ipv4') return `${bytes.reverse().join('.')}.${zones.v4}`;
+  const nibbles = bytes.flatMap((byte) => [byte >> 4, byte & 15]).map((nibble) => nibble.toString(16));
   return `${nibbles.reverse().join('.')}.${zones.v6}`;
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { isMeasured } from '@strata/detect';
-import { a, type DnsScript, reply, soa, startDnsServer, txt, zone } from '../test/dns-server.ts';
+import { a, type DnsScript, reply, soa, startDnsServer, zone } from '../test/dns-server.ts';
 import { ADDRESS, probed, records } from '../test/probed.ts';
 import { IMPATIENT, rcode, silent } from '../test/scripted-resolver.ts';
 import { page, type WebScript } from '../test/web-server.ts';
@@ -85,15 +85,6 @@ it('a failed record leaves the remaining ones measured', async () => {
   const { txt, mx, aaaa } = evidence.dns;
   assert.deepEqual([txt.status, mx.status, isMeasured(aaaa.status)], ['servfail', 'found', true]);
   assert.equal(evidence.addresses[0]?.status, 'servfail');
-});
-
-it('a wildcard below _domainkey is no key, a key beside it is', async () => {
-  const { evidence } = await probed((q) => {
-    if (q.type !== 'TXT' || !q.name.includes('_domainkey')) return zone(records)(q);
-    return [reply(q, { answers: [txt(q.name, q.name.startsWith('s2.') ? 'v=DKIM1; p=real' : 'v=DKIM1; p=')] })];
-  }, page('x'));
-  assert.equal(evidence.dns.named['s1._domainkey']?.status, 'empty');
-  assert.deepEqual(evidence.dns.named['s2._domainkey']?.records, ['v=DKIM1; p=real']);
 });
 
 it('a private address is evidence, and dialled only where the operator lists its range', async () => {

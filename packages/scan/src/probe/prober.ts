@@ -11,7 +11,7 @@ import { siteSkipped, visitSite } from '../web/site/site.ts';
 import type { SiteDeps } from '../web/site/site-visit.ts';
 import { WebClient } from '../web/site/web-client.ts';
 import type { Target } from '../web/web-request.ts';
-import { type AsnZones, CYMRU, findNetwork } from './asn.ts';
+import { type AsnZones, CYMRU, NetworkFinder } from './asn.ts';
 import { askDmarcParents, askReportConsents } from './dmarc-questions.ts';
 import { queryDomain } from './dns-questions.ts';
 import { askNetworks } from './networks.ts';
@@ -50,7 +50,7 @@ export interface Prober extends AsyncDisposable {
 export function createProber(options: ProberOptions): Prober {
   const resolver = new Resolver(options.resolver);
   const now = options.now ?? (() => new Date());
-  const zones = options.asnZones ?? CYMRU;
+  const networks = new NetworkFinder(resolver, options.asnZones ?? CYMRU);
   const web: Omit<SiteDeps, 'addressesOf'> = {
     client: new WebClient({
       userAgent: options.userAgent,
@@ -99,7 +99,7 @@ export function createProber(options: ProberOptions): Prober {
     }
     const once = askOnce(resolver, { uncheckedBelow: apex.isUnchecked ? domain : undefined, signal });
     const ask = await skipIfUnresponsive(once, domain, apex.ns);
-    const networkOf = (address: string) => findNetwork(resolver, address, zones, { signal });
+    const networkOf = (address: string) => networks.find(address, { signal });
     const site = { ...web, addressesOf: (host: string) => addressesOf(ask, host) };
     const hasMtaSts = ask(`_mta-sts.${domain}`, 'TXT').then(isMtaSts);
     // One Promise.all: with sequential awaits an abort would leave unhandled rejections.

@@ -106,7 +106,7 @@ export const soa = (name: string, minimum = 60) => {
   return record('SOA', name, { mname: `ns1.${name}`, rname: `hostmaster.${name}`, ...times });
 };
 
-/** A server for a fixed set of records: anything else is NODATA when the name is there, else NXDOMAIN. */
+/** A server for a fixed set of records: anything else is NODATA when the name is there, or one below it, else NXDOMAIN. */
 export const zone =
   (records: readonly Answer[]): DnsScript =>
   (question) => {
@@ -119,6 +119,6 @@ export const zone =
     };
     const answers = chain(question.name);
     if (answers.length > 0) return [reply(question, { answers })];
-    const isThere = records.some(({ name }) => name === question.name);
+    const isThere = records.some(({ name }) => `.${name}`.endsWith(`.${question.name}`));
     return [reply(question, { authorities: [soa('test')], rcode: isThere ? 0 : 3 })];
   };

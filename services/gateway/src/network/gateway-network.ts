@@ -12,6 +12,7 @@ import type { GatewayStore } from '../store/index.ts';
 import { VERSION } from '../version.ts';
 import { loadedMajority } from './audit/audit-panel.ts';
 import { Auditor } from './audit/auditor.ts';
+import { ReputationRecorder } from './audit/reputation-recorder.ts';
 import { advertise, reportJoined } from './discovery.ts';
 import { LiveFleet } from './fleet/fleet.ts';
 import type { NetworkConfig } from './network-config.ts';
@@ -67,6 +68,7 @@ export async function openGatewayNetwork(
   deps: GatewayNetworkDeps,
 ): Promise<GatewayNetwork> {
   const { logger, now } = deps;
+  const nowMs = () => now().getTime();
   await using stack = new AsyncDisposableStack();
   await mkdir(options.directory, { recursive: true });
   const node = stack.use(await startPeerNode(options.peer));
@@ -91,7 +93,7 @@ export async function openGatewayNetwork(
   );
   const isConnected = (peer: string) => sessions.all.get(peer)?.isAlive ?? false;
   const offers = new Offers({
-    ...{ directory, isConnected, nowMs: () => now().getTime() },
+    ...{ directory, isConnected, nowMs },
     onTaken: ({ peer }) => {
       if (!isConnected(peer)) return;
       models.scheduleRefresh();
@@ -103,10 +105,11 @@ export async function openGatewayNetwork(
   const cache = new VocabularyCache({ directory: path.join(options.directory, 'vocabularies') });
   // Disposed after trust, whose last audits need them.
   const vocabularies = stack.use(new Vocabularies(deps.openVocabulary ?? openerWithSpare(stack)));
+  const records = stack.use(await ReputationRecorder.open({ reputations: deps.store.reputations, logger, nowMs }));
   const trust = stack.use(
-    await Auditor.open(
+    new Auditor(
       {
-        reputations: deps.store.reputations,
+        reputations: records,
         workers: (sha256) =>
           loadedMajority(
             [...sessions.all.values()].filter(({ peer }) => offered(peer, sha256)),
@@ -128,7 +131,7 @@ export async function openGatewayNetwork(
   );
   const proofs: Proofs = stack.use(
     openProofs(options, {
-      ...{ directory, sessions, trust, settlement, logger, engines: deps.engines, files: deps.files },
+      ...{ directory, sessions, trust, records, settlement, logger, engines: deps.engines, files: deps.files },
       onChange: () => {
         // At once: what is reported as proved can be chosen.
         for (const { fleet } of models.list()) fleet.refresh();

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { exchange } from '../../../../tests/support/raw-http.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { type Answer, type Json, MODEL } from '../test/harness.ts';
 import { assertRefusal, chunksOf, get, MESSAGES, post, type Refused, sharedGateway } from '../test/shared.ts';
 import { routes } from './index.ts';
@@ -12,7 +13,6 @@ import { gatewayOpenApi } from './openapi.ts';
 
 const CHAT = '/v1/chat/completions';
 const LONG = 'word '.repeat(500);
-const IMAGE = [{ type: 'input_image' }];
 const chat = { model: MODEL, messages: MESSAGES, max_tokens: 1 };
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const GZIP = { 'content-encoding': 'gzip' };
@@ -35,28 +35,10 @@ const ofTransport: Readonly<Record<string, readonly [ask: () => Promise<Answer>,
   'a path that cannot be decoded': [() => get('/v1/models/%zz'), 400, null, null],
 };
 
+/** Of `responses` by its index in `input`, although `instructions` become a message before it. */
 const refused: readonly (readonly [endpoint: string, body: object, code: string, param: string])[] = [
-  ['completions', {}, 'missing_required_parameter', 'prompt'],
-  ['completions', { prompt: '' }, 'invalid_value', 'prompt'],
-  ['completions', { prompt: Array.from({ length: 64 }, () => 'a'), n: 3 }, 'invalid_value', 'prompt'],
-  ['completions', { prompt: [[5], [5_000_000]] }, 'invalid_value', 'prompt[1]'],
-  ['completions', { prompt: 'a', suffix: 'b' }, 'unsupported_value', 'suffix'],
-  ['completions', { prompt: 'a', echo: true, logprobs: 1 }, 'unsupported_value', 'logprobs'],
-  ['completions', { prompt: 'a', best_of: 3 }, 'unsupported_value', 'best_of'],
-  // By its index in `input`, although `instructions` become a message before it.
-  ['responses', { instructions: 'a', input: [MESSAGES[0], { role: 'wizard' }] }, 'invalid_value', 'input[1].role'],
-  ['responses', { input: 'a', tools: [{ type: 'function', name: 'no way' }] }, 'invalid_value', 'tools[0].name'],
-  ['responses', { input: LONG }, 'context_length_exceeded', 'input'],
-  ['responses', { input: 'x', previous_response_id: 'resp_1' }, 'unsupported_value', 'previous_response_id'],
-  ['responses', { input: 'x', max_output_tokens: 0 }, 'invalid_value', 'max_output_tokens'],
-  ['responses', { input: [{ role: 'user', content: IMAGE }] }, 'unsupported_value', 'input[0].content[0].type'],
-  ['embeddings', {}, 'missing_required_parameter', 'input'],
-  ['embeddings', { input: '' }, 'invalid_value', 'input'],
-  ['embeddings', { input: [] }, 'invalid_value', 'input'],
-  ['embeddings', { input: [5_000_000] }, 'invalid_value', 'input'],
-  ['embeddings', { input: LONG }, 'context_length_exceeded', 'input'],
-  ['embeddings', { input: 'a', dimensions: 7 }, 'unsupported_value', 'dimensions'],
-  ['embeddings', { input: 'a', encoding_format: 'hex' }, 'invalid_value', 'encoding_format'],
+  ...casesOf<[string, object, string, string][]>('gateway', 'refused bodies'),
+  ...['responses', 'embeddings'].map((at) => [at, { input: LONG }, 'context_length_exceeded', 'input'] as const),
 ];
 
 describe('requests other than chat completions', () => {

@@ -8,6 +8,7 @@ import type { GatewayDatabase } from './tables.ts';
 export interface Reputations {
   all(): Promise<ReadonlyMap<string, string>>;
   put(peer: string, reputation: string): Promise<void>;
+  remove(peer: string): Promise<void>;
 }
 
 export class ReputationTable implements Reputations {
@@ -30,5 +31,10 @@ export class ReputationTable implements Reputations {
       .values({ peer, standing })
       .onConflict((conflict) => conflict.column('peer').doUpdateSet({ standing }));
     await writePipelined(this.#db, [putting.compile()], this.#guard);
+  }
+
+  async remove(peer: string): Promise<void> {
+    const removing = this.#db.deleteFrom('standings').where('peer', '=', peer);
+    await writePipelined(this.#db, [removing.compile()], this.#guard);
   }
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { pino } from 'pino';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { memory, onEach, postgres } from '../store/test/backends.ts';
 import type { Job } from './job.ts';
 import { surplusOf } from './job-limits.ts';
 import { Jobs } from './jobs.ts';
@@ -22,25 +23,37 @@ for (const [why, jobs, removed] of [
 ] as const)
   it(`removes ${why}`, () => assert.deepEqual(surplusOf(jobs, now()), removed));
 
-it('charges rows once, also when the first of several payments fails', async () => {
-  await using directory = await temporaryDirectory();
-  const notary = { signBytes: async () => ({}) } as never;
-  const sourceOf = () => ({ columns: [], batches: [[['x']]] });
-  const jobs = await Jobs.open({ directory: directory.path, notary, logger: pino({ enabled: false }), now, sourceOf });
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const running = jobs.run(signal);
-  const order = {
-    ...{ key_id: 'a', table: 't', format: 'csv' as const, fields: null, filter: {}, upload: null, max_rows: null },
-  } as const;
-  const ended = await jobs.ended(await jobs.start(order), { waitMs: 10_000, signal });
-  const charged: number[] = [];
-  const charge = async (requests: number) => {
-    await new Promise(setImmediate);
-    if (charged.push(requests) === 1) throw new Error('no quota');
-  };
-  const asked = await Promise.allSettled([1, 2, 3, 4].map(() => jobs.fileOf(ended, charge)));
-  stopping.abort();
-  await running;
-  assert.deepEqual([asked.map(({ status }) => status)[0], charged], ['rejected', [1, 1, 0, 0]]);
+onEach([memory, postgres], 'a file', (_backend, test) => {
+  test('is charged once at all nodes, also when the first of several payments fails', async ({ jobs: table }) => {
+    await using one = await temporaryDirectory();
+    await using two = await temporaryDirectory();
+    const notary = { signBytes: async () => ({}) } as never;
+    const sourceOf = () => ({ columns: [], batches: [[['x']]] });
+    const deps = { table, notary, logger: pino({ enabled: false }), now, sourceOf };
+    const jobs = await Jobs.open({ ...deps, directory: one.path });
+    const other = table.isShared ? await Jobs.open({ ...deps, directory: two.path }) : jobs;
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const running = jobs.run(signal);
+    const order = {
+      ...{ key_id: 'a', table: 't', format: 'csv' as const, fields: null, filter: {}, upload: null, max_rows: null },
+    } as const;
+    const ended = await other.ended(await other.start(order), { waitMs: 10_000, signal });
+    const charged: number[] = [];
+    const charge = async (requests: number) => {
+      await new Promise(setImmediate);
+      if (charged.push(requests) === 1) throw new Error('no quota');
+    };
+    const asked = await Promise.allSettled([jobs, other, jobs, other].map((node) => node.fileOf(ended, charge)));
+    stopping.abort();
+    await running;
+    const states = asked.map(({ status }) => status).sort();
+    assert.deepEqual(
+      [states, charged],
+      [
+        [...Array(3).fill('fulfilled'), 'rejected'],
+        [1, 1, 0, 0],
+      ],
+    );
+  });
 });

@@ -1,9 +1,9 @@
 // Starts and stops a process of any role.
 import { lockedDirectories, warnOfFileSystem } from '@strata/db';
 import type { Logger } from 'pino';
+import { catalogReplaced } from '../catalog/update-catalog.ts';
 import type { Config } from '../config.ts';
 import type { RunningRole, World } from '../context.ts';
-import { aborted } from '../sleep.ts';
 import type { Store } from '../store/index.ts';
 import { startStack } from './start-api.ts';
 import { startScanner } from './start-scanner.ts';
@@ -26,18 +26,26 @@ export function startRole(config: Config, logger: Logger, world: World = {}): Pr
   }
 }
 
-/** Real mode: runs on the internet until SIGINT or SIGTERM. A second signal ends the process immediately. */
+/**
+ * Real mode: runs on the internet until SIGINT or SIGTERM, and starts again within the process when the store has another
+ * catalog release. A second signal ends the process immediately.
+ */
 export async function serve(config: Config, logger: Logger): Promise<void> {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
   for (const directory of lockedDirectories(config)) warnOfFileSystem(directory, logger);
   const { signal } = stopping;
+  while (!signal.aborted) await serveOnce(config, logger, signal);
+}
+
+/** Until the signal aborts, or the store has a catalog release that this start did not read. */
+async function serveOnce(config: Config, logger: Logger, signal: AbortSignal): Promise<void> {
   await using running = await startRole(config, logger, { signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;
     return undefined;
   });
   if (!running) return;
-  const { port, metricsPort, store } = running;
+  const { port, metricsPort, store, catalog } = running;
   const url = port === undefined ? {} : { url: `http://${config.host}:${port}/` };
   logger.info({ role: config.role, ...url, metricsPort }, 'ready');
 
@@ -48,8 +56,8 @@ export async function serve(config: Config, logger: Logger): Promise<void> {
       'DNS does not answer: scans are not possible, stored data is still served. Check these resolvers, or set STRATA_RESOLVERS',
     );
   }
-  await aborted(signal);
-  logger.info('stopping');
+  await catalogReplaced(store, catalog, { signal });
+  logger.info(signal.aborted ? 'stopping' : 'the store has another catalog release: starting again with it');
 }
 
 async function seedEmptyStore(store: Store, logger: Logger): Promise<void> {

@@ -61,7 +61,7 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   const answers = new AnswerCache(world.monotonicNow ? { now: world.monotonicNow } : {});
   invalidateStale(answers, events);
   const scanning = stack.use(await openScanning(config, { logger, events }, world));
-  const { store, prober, rulebook, scanner, isOptedOut, isDnsWorking } = scanning;
+  const { store, catalog, prober, rulebook, scanner, isOptedOut, isDnsWorking } = scanning;
   // Receipts use real time, even if the demo scans with another clock.
   const now = store.clock;
   const clock = world.now ?? now;
@@ -87,11 +87,11 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   ];
   const updateLoop = stack.use(new UpdateLoop({ store, events, logger, steps }));
   const jobs = await Jobs.open({
-    ...{ directory: path.join(dataDirectory, 'jobs'), notary, logger, now },
+    ...{ directory: path.join(dataDirectory, 'jobs'), table: store.jobs, notary, logger, now },
     sourceOf: (order, uploadPath) => sourceOf(app, order, uploadPath),
   });
   const app: StackApp = {
-    ...{ config, store, prober, rulebook, scanner, isOptedOut, isDnsWorking },
+    ...{ config, store, catalog, prober, rulebook, scanner, isOptedOut, isDnsWorking },
     ...{ ledger, index, names, exposures, hub, mentions, jobs, now, clock },
     segmentCounts: new SegmentCounts(index),
     sourceNames: configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs }).map(({ name }) => name),
@@ -148,7 +148,7 @@ export async function startStack(config: Config, logger: Logger, world: World = 
     await Promise.all(tasks);
   });
   return Object.assign(stack.move(), {
-    ...{ app, server, port, metricsPort, metrics, answers, updateLoop, scheduling, store, isDnsWorking },
+    ...{ app, server, port, metricsPort, metrics, answers, updateLoop, scheduling, store, catalog, isDnsWorking },
   });
 }
 

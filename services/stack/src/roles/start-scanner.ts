@@ -14,7 +14,9 @@ export async function startScanner(config: Config, logger: Logger, world: World 
   const events = new EventBus(logger);
   const metrics = new Metrics();
   addScanMetrics(metrics, events);
-  const { store, scanner, prober, isDnsWorking } = stack.use(await openScanning(config, { logger, events }, world));
+  const { store, catalog, scanner, prober, isDnsWorking } = stack.use(
+    await openScanning(config, { logger, events }, world),
+  );
   metrics.disk(config.dataDirectory);
   addDnsMetrics(metrics, prober);
   addStoreMetrics(metrics, { store, now: world.now ?? store.clock });
@@ -30,5 +32,5 @@ export async function startScanner(config: Config, logger: Logger, world: World 
     await scanner[Symbol.asyncDispose]();
     await scanning;
   });
-  return Object.assign(stack.move(), { store, isDnsWorking, metricsPort });
+  return Object.assign(stack.move(), { store, catalog, isDnsWorking, metricsPort });
 }

@@ -3,6 +3,8 @@ import path from 'node:path';
 import { canSign, followKeys, Metrics, type Notary, Readiness } from '@strata/http';
 import type { Fetcher } from '@strata/scan';
 import type { Logger } from 'pino';
+import { openReleaseFetcher } from '../catalog/open-release-fetcher.ts';
+import { followReleases } from '../catalog/update-catalog.ts';
 import type { Config } from '../config.ts';
 import type { RunningRole, Scanning, World } from '../context.ts';
 import { runEnrichment } from '../enrichment/enrichment.ts';
@@ -34,7 +36,7 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   const events = new EventBus(logger);
   const metrics = new Metrics();
   const scanning = stack.use(await openScanning(config, { logger, events }, world));
-  const { store, rulebook } = scanning;
+  const { store, catalog, rulebook } = scanning;
   const now = store.clock;
   const { dataDirectory, ledgerOrigin: origin } = config;
   const ledger = stack.use(await openLedger({ dataDirectory, origin, now, store, logger, signal: world.signal }));
@@ -60,7 +62,7 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
     stopping.abort();
     await Promise.all(tasks);
   });
-  return Object.assign(stack.move(), { store, metricsPort });
+  return Object.assign(stack.move(), { store, catalog, metricsPort });
 }
 
 export interface SchedulingDeps {
@@ -106,6 +108,12 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
     tasks.push((own, signal) =>
       runEnrichment({ store: own, sources, fetcher, directory, now: clock, logger, events }, signal),
     );
+  }
+  const { release } = config;
+  if (release) {
+    const releases = stack.use(openReleaseFetcher(release.url, config, world));
+    const { url, verifiers } = release;
+    tasks.push((own, signal) => followReleases({ store: own, url, verifiers, fetcher: releases, now, logger }, signal));
   }
   // Needs no term: it has a lock of its own.
   const { dumpAddress: address } = config;

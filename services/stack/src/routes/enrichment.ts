@@ -98,6 +98,13 @@ export const getEnrichmentStatus = route(
             with_version: count.describe('Domains that also show its version.'),
           }),
         }),
+        catalog: z
+          .object({
+            version: z.string().describe('Version of the rulebook: the catalog with the additions of the operator.'),
+            date: z.string().describe('Of the release; of the bundled catalog, the newest date of verification.'),
+            source: z.string().describe('`bundled`, or the name of the key that signed the release.'),
+          })
+          .describe('The catalog of providers that evaluates evidence.'),
         public_suffix_list: z
           .object({ source: z.string(), date: z.iso.date().describe('Release of the package that has the list.') })
           .describe('The list that decides which names are registrable.'),
@@ -108,7 +115,7 @@ export const getEnrichmentStatus = route(
     cache: () => ({ key: 'enrichment.status', tags: [], maxAgeMs: MAX_STALE_MS }),
   },
   async (app: StackApp) => {
-    const { exposures, rulebook, index } = app;
+    const { exposures, catalog, rulebook, index } = app;
     const { counts, sources } = await enrichmentState(app);
     const coverage = coverageOf(exposures);
     const iso = (time: Date | null) => time?.toISOString() ?? null;
@@ -140,6 +147,7 @@ export const getEnrichmentStatus = route(
         },
         domains: { total: index.size, with_product: coverage.domains, with_version: coverage.versioned },
       },
+      catalog: { version: rulebook.version, date: catalog.date, source: catalog.source },
       public_suffix_list: PUBLIC_SUFFIX_LIST,
     };
   },

@@ -1,15 +1,9 @@
 // STRATA_ADDRESS_RANGES: files of published address ranges, or folders of them, read at the start.
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { rangeMeanings } from '@strata/catalog';
-import {
-  AddressRangeError,
-  type AddressRanges,
-  loadAddressRanges,
-  type Provider,
-  type RangeFile,
-} from '@strata/detect';
+import { AddressRangeError, type AddressRanges, loadAddressRanges, type RangeFile } from '@strata/detect';
 import { StartError } from '@strata/http';
+import type { Catalog } from '../catalog/catalog.ts';
 import { type OperatorFiles, readFiles, unreadable } from './operator-files.ts';
 
 const RANGE_FILES: OperatorFiles = {
@@ -23,7 +17,7 @@ const RANGE_FILES: OperatorFiles = {
 /** Undefined if no file is configured. Throws StartError: incomplete ranges would silently change the detection. */
 export async function readAddressRanges(
   paths: readonly string[],
-  catalog: readonly Provider[],
+  catalog: Pick<Catalog, 'providers' | 'rangeMeanings'>,
 ): Promise<AddressRanges | undefined> {
   if (paths.length === 0) return undefined;
   const names = (await Promise.all(paths.map(filesAt))).flat();
@@ -46,9 +40,12 @@ async function filesAt(location: string): Promise<string[]> {
   return names.sort().map((name) => path.join(location, name));
 }
 
-function loadFiles(files: readonly RangeFile[], catalog: readonly Provider[]): AddressRanges {
+function loadFiles(
+  files: readonly RangeFile[],
+  { providers, rangeMeanings: meanings }: Pick<Catalog, 'providers' | 'rangeMeanings'>,
+): AddressRanges {
   try {
-    return loadAddressRanges(files, { meanings: rangeMeanings, catalog });
+    return loadAddressRanges(files, { meanings, catalog: providers });
   } catch (cause) {
     if (!(cause instanceof AddressRangeError)) throw cause;
     throw new StartError(`${cause.message}\nsee ${RANGE_FILES.setting}`, { cause });

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, it } from 'node:test';
-import { entries } from '@strata/catalog';
-import { explainRecord, loadCatalog } from '@strata/detect';
+import { explainRecord } from '@strata/detect';
 import { pino } from 'pino';
 import { shared } from '../../../../tests/support/shared.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { casesOf } from '../../../../tests/support/vectors.ts';
+import { bundledCatalog } from '../catalog/catalog.ts';
 import { readConfig } from '../config.ts';
 import { company, startHarness } from '../test/harness.ts';
 import { sharedInternet } from '../test/shared.ts';
@@ -50,7 +50,7 @@ it('STRATA_SECTORS that cannot be used stops the start and says which row, or wh
   await assert.rejects(openRulebook({ sectorsFile: at('missing') }), /it does not exist; see STRATA_SECTORS/);
 });
 
-const read = (...names: string[]) => readAddressRanges(names.map(at), loadCatalog(entries));
+const read = (...names: string[]) => readAddressRanges(names.map(at), bundledCatalog());
 
 it('STRATA_ADDRESS_RANGES is empty by default, and a list of files and folders', async () => {
   assert.deepEqual(readConfig({ STRATA_ADDRESS_RANGES: '/a/ips-v4, /b' }).addressRanges, ['/a/ips-v4', '/b']);

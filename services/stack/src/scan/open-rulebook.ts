@@ -1,10 +1,8 @@
 // The rulebook of this installation: the catalog with the operator's additions.
-import { entries } from '@strata/catalog';
 import {
   type CompileOptions,
   compileRulebook,
   loadCatalog,
-  type Provider,
   type Rulebook,
   SectorListError,
   sectorListOf,
@@ -12,7 +10,10 @@ import {
 import { StartError } from '@strata/http';
 import { CsvError, parse } from 'csv-parse/sync';
 import type { Logger } from 'pino';
+import { bundledCatalog, type Catalog, openCatalog } from '../catalog/catalog.ts';
 import type { Config } from '../config.ts';
+import type { World } from '../context.ts';
+import type { Store } from '../store/index.ts';
 import { readAddressRanges } from './address-range-files.ts';
 import { loadFingerprints } from './fingerprint-files.ts';
 import { type OperatorFiles, readFiles } from './operator-files.ts';
@@ -26,37 +27,41 @@ const SECTOR_LISTS: OperatorFiles = {
 };
 
 /** Created once per process, for any number of services. */
-const bundled: { catalog?: readonly Provider[]; rulebook?: Rulebook } = {};
-
-function bundledCatalog(): readonly Provider[] {
-  bundled.catalog ??= loadCatalog(entries);
-  return bundled.catalog;
-}
+let bundled: Rulebook | undefined;
 
 function bundledRulebook(): Rulebook {
-  bundled.rulebook ??= compileRulebook(bundledCatalog());
-  return bundled.rulebook;
+  bundled ??= compileRulebook(bundledCatalog().providers);
+  return bundled;
+}
+
+/** The catalog of the processes of a store; that of the world, if it has one. */
+export async function catalogFor(
+  store: Pick<Store, 'texts'>,
+  { catalogEntries }: World,
+  logger?: Logger,
+): Promise<Catalog> {
+  if (!catalogEntries) return openCatalog(store, logger);
+  return { ...bundledCatalog(), providers: loadCatalog(catalogEntries) };
 }
 
 /** Rejects with StartError that names the setting if a file is unusable. */
 export async function openRulebook(
   settings: Partial<Pick<Config, 'sectorsFile' | 'addressRanges' | 'fingerprints'>>,
-  catalogEntries: readonly unknown[] = entries,
+  catalog: Pick<Catalog, 'providers' | 'rangeMeanings'> = bundledCatalog(),
   logger?: Logger,
 ): Promise<Rulebook> {
   const { sectorsFile, addressRanges = [], fingerprints = [] } = settings;
-  const isBundled = catalogEntries === entries;
   const isPlain = sectorsFile === undefined && addressRanges.length === 0 && fingerprints.length === 0;
-  if (isBundled && isPlain) return bundledRulebook();
-  const catalog = isBundled ? bundledCatalog() : loadCatalog(catalogEntries);
+  const { providers } = catalog;
+  if (providers === bundledCatalog().providers && isPlain) return bundledRulebook();
   const options: CompileOptions = {
     ...(sectorsFile === undefined ? {} : { sectors: await readSectors(sectorsFile) }),
     ranges: await readAddressRanges(addressRanges, catalog),
   };
-  if (fingerprints.length === 0) return compileRulebook(catalog, options);
+  if (fingerprints.length === 0) return compileRulebook(providers, options);
   const startedAt = performance.now();
   const { set, sizeBytes } = await loadFingerprints(fingerprints);
-  const rulebook = compileRulebook(catalog, { ...options, sets: set });
+  const rulebook = compileRulebook(providers, { ...options, sets: set });
   const { technologies, usable, refusedPatterns, badEntries } = set.report;
   const counts = { technologies, usable, merged: rulebook.sets?.merges.length, refusedPatterns, badEntries };
   const ms = Math.round(performance.now() - startedAt);

@@ -13,7 +13,7 @@ import { startErrorOf } from '../start-error.ts';
 import { openStore, type Store } from '../store/index.ts';
 import { describeRanges } from './address-range-files.ts';
 import { outboundOptions } from './open-fetcher.ts';
-import { openRulebook } from './open-rulebook.ts';
+import { catalogFor, openRulebook } from './open-rulebook.ts';
 import { createScanner } from './scanner.ts';
 
 /** A name that always exists. */
@@ -45,10 +45,11 @@ export async function openScanning(
   world: World = {},
 ): Promise<Scanning> {
   await using stack = new AsyncDisposableStack();
-  const rulebook = await openRulebook(config, world.catalogEntries, logger);
-  if (rulebook.ranges) logger.info(describeRanges(rulebook.ranges), 'address ranges loaded');
   const isOptedOut = config.optOutFile ? createOptOut(await readOptOut(config.optOutFile)) : () => false;
   const store = stack.use(await openConfiguredStore(config, world));
+  const catalog = await catalogFor(store, world, logger);
+  const rulebook = await openRulebook(config, catalog, logger);
+  if (rulebook.ranges) logger.info(describeRanges(rulebook.ranges), 'address ranges loaded');
   const now = world.now ?? store.clock;
   const outbound = outboundOptions(config, world);
   const resolver = stack.use(new Resolver(outbound.resolver));
@@ -72,7 +73,7 @@ export async function openScanning(
     },
   );
   stack.use(scanner);
-  return Object.assign(stack.move(), { store, prober, rulebook, scanner, isOptedOut, isDnsWorking });
+  return Object.assign(stack.move(), { store, catalog, prober, rulebook, scanner, isOptedOut, isDnsWorking });
 }
 
 /** Fails if the list is unreadable: never scans without the configured list. */

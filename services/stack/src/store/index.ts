@@ -28,6 +28,7 @@ export {
   type StoredRecord,
 } from './history/records.ts';
 export type { HistoryTable, RetentionTable } from './history/retention.ts';
+export type { JobTable } from './jobs/job-table.ts';
 export type { Segment, SegmentTable } from './keys/segment-table.ts';
 export { type RestoreOptions, restorePostgres } from './ledger/ledger-copies.ts';
 export * from './ledger/published-receipts.ts';

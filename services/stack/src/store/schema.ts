@@ -16,6 +16,7 @@ import type { LedgerDatabase } from '@strata/log';
 import type { Generated } from 'kysely';
 import type { EventKind } from './events/stored-event.ts';
 import type { FeedTables } from './feeds/feed-tables.ts';
+import type { JobTables } from './jobs/job-tables.ts';
 import type { WatchlistTables } from './watchlists/watchlist-tables.ts';
 
 /**
@@ -23,7 +24,7 @@ import type { WatchlistTables } from './watchlists/watchlist-tables.ts';
  * the current term of the scheduler. `alert-rows`, `anomaly-rows`, `advisory-rows`, `score-rows`, `record-rows` and a
  * source: rows stored.
  */
-export interface Database extends CommonTables, SizeTables, LedgerDatabase, FeedTables, WatchlistTables {
+export interface Database extends CommonTables, SizeTables, LedgerDatabase, FeedTables, JobTables, WatchlistTables {
   /** Requests of a key on a UTC day (`2026-01-31`); see key-usage.ts. */
   key_usage: {
     key_id: string;

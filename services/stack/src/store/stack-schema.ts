@@ -1,10 +1,11 @@
 // The tables of the stack service as its copies and checks need them.
 import { type Invariant, QUOTA_INVARIANT, REPORT, RESTORE, type StoreSchema } from '@strata/db';
+import type { JobTables } from './jobs/job-tables.ts';
 import { migrations } from './migrations/index.ts';
 import type { Database } from './schema.ts';
 
-/** On SQLite the ledger is in a file of its own, which is moved separately. */
-type Table = Exclude<keyof Database, `ledger_${string}`>;
+/** On SQLite the ledger is in a file of its own, which is moved separately. Jobs end within a day, and are not copied. */
+type Table = Exclude<keyof Database, `ledger_${string}` | keyof JobTables>;
 
 /** Every table with its key columns; a table follows the tables that it references. */
 const keys: Readonly<Record<Table, readonly string[]>> = {

@@ -33,6 +33,7 @@ import { BulkRows } from './history/bulk-rows.ts';
 import { ListTable } from './history/lists.ts';
 import { RecordTable } from './history/records.ts';
 import { RetentionTable } from './history/retention.ts';
+import { JobTable } from './jobs/job-table.ts';
 import { KeyUsage } from './keys/key-usage.ts';
 import { SegmentTable } from './keys/segment-table.ts';
 import { migrations } from './migrations/index.ts';
@@ -105,6 +106,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly records: RecordTable;
   /** Queries that keys have saved. */
   readonly segments: SegmentTable;
+  /** Jobs that write files for keys. */
+  readonly jobs: JobTable;
   readonly watchlists: WatchlistTable;
   /** E-mail addresses of watchlists. */
   readonly addresses: AddressTable;
@@ -196,6 +199,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     notifications: new NotificationTable(db),
     deliveries: new DeliveryTable(db),
     segments: new SegmentTable(db, now),
+    jobs: new JobTable(db, { clock, isShared }),
     watchlists: new WatchlistTable(db, now),
     addresses: new AddressTable(db),
     watched: new WatchedFacts(db, now),

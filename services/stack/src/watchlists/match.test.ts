@@ -42,19 +42,7 @@ it('a rule reports only the events that it is about', () => {
 });
 
 it('digests and quiet hours delay a message, in the local time of its channel', () => {
-  const quiet = { from: '22:00', to: '07:00' };
-  for (const [now, channel, due] of [
-    ['2026-11-29T12:34:56Z', {}, '2026-11-29T12:34:56Z'],
-    ['2026-11-29T12:34:56Z', { digest: 'hourly' }, '2026-11-29T13:00:00Z'],
-    ['2026-11-29T12:34:56Z', { digest: 'daily', timeZone: 'America/New_York' }, '2026-11-29T13:00:00Z'],
-    ['2026-11-29T08:00:00Z', { digest: 'daily' }, '2026-11-30T08:00:00Z'],
-    ['2026-11-29T23:10:00Z', { quietHours: quiet }, '2026-11-30T07:00:00Z'],
-    ['2026-11-29T21:10:00Z', { quietHours: quiet, timeZone: 'Europe/Berlin' }, '2026-11-30T06:00:00Z'],
-    ['2026-11-29T20:59:00Z', { quietHours: quiet, timeZone: 'Europe/Berlin' }, '2026-11-29T20:59:00Z'],
-    // Summer time begins in this night, and ends in that one.
-    ['2026-03-28T22:00:00Z', { quietHours: quiet, timeZone: 'Europe/Berlin' }, '2026-03-29T05:00:00Z'],
-    ['2026-10-24T22:00:00Z', { quietHours: quiet, timeZone: 'Europe/Berlin' }, '2026-10-25T06:00:00Z'],
-  ] as const) {
+  for (const [now, channel, due] of casesOf<[string, Partial<Channel>, string][]>('stack', 'times of messages')) {
     const defaults: Channel = { id: 'ch', kind: 'webhook', target: '', digest: 'none', timeZone: 'UTC' };
     assert.equal(
       new Date(dueAt(Date.parse(now), { ...defaults, ...channel })).getTime(),

@@ -1,6 +1,7 @@
 // Where a visit may lead: addresses, redirects, robots.txt, walls, and which of HTTPS and HTTP answers.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { PUBLIC, visited } from '../../test/visited.ts';
 import { badCertificates, page, redirectTo, respond, type WebScript, withoutRobots } from '../../test/web-server.ts';
 
@@ -139,21 +140,17 @@ for (const code of [401, 403, 429, 503])
     assert.partialDeepStrictEqual(http, wall);
   });
 
-for (const [what, code, body, isWelcome] of [
-  ['nothing', 404, '', true],
-  ['an error of the server', 500, '', false],
-  ['a ban on everyone', 200, 'User-agent: *\nDisallow: /', false],
-  ['a ban on us', 200, 'User-agent: stratabot\nDisallow: /\n\nUser-agent: *\nAllow: /', false],
-  ['a ban on another', 200, 'User-agent: otherbot\nDisallow: /', true],
-  ['a ban on another path', 200, 'User-agent: *\nDisallow: /private', true],
-  ['HTML', 200, '<!doctype html><title>Not robots</title>', true],
-  ['a ban after much else', 200, `${'# pad\n'.repeat(5_000)}User-agent: *\nDisallow: /`, false],
-  ['far too much', 200, 'Allow: /x\n'.repeat(500_000), true],
-  ['bytes', 200, '\0\xff\xfe', true],
-] as const)
+type Robots = readonly [
+  what: string,
+  code: number,
+  padding: readonly [string, number],
+  body: string,
+  isWelcome: boolean,
+];
+for (const [what, code, [padding, times], body, isWelcome] of casesOf<Robots[]>('scan', 'robots'))
   it(`robots.txt with ${what} ${isWelcome ? 'lets us in' : 'keeps us out'}`, async () => {
     const { http, tls, server } = await visited((request, response) => {
-      if (request.url === '/robots.txt') response.writeHead(code).end(body);
+      if (request.url === '/robots.txt') response.writeHead(code).end(padding.repeat(times) + body);
       else response.end('<title>In</title>');
     });
     assert.deepEqual([http.status, tls.status], [isWelcome ? 'found' : 'blocked', 'found']);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { stopTime } from '../../../../../tests/support/stopped-time.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { type VisitOptions, visiting } from '../../test/visited.ts';
 import { redirectTo, respond, type WebScript, withoutRobots } from '../../test/web-server.ts';
 import { visitSite } from './site.ts';
@@ -74,17 +75,20 @@ it('security.txt is read where it stands', async () => {
   assert.equal(server.connections(), 1);
 });
 
-for (const [what, script, status, policyStatus = status] of [
-  ['a 404', answer(404, 'text/plain', 'no'), 'missing'],
-  ['a 410', answer(410, null), 'missing'],
-  ['a page', answer(200, 'text/html', CONTACT), 'missing', 'failed'],
-  ['a page that says it is text', text('\n <!doctype html>'), 'missing', 'found'],
-  ['no type', answer(200, null, CONTACT), 'missing', 'failed'],
-  ['a wall', answer(403, 'text/plain', CONTACT), 'blocked'],
-  ['an error', answer(500, 'text/plain', CONTACT), 'failed'],
-  ['nothing found out', answer(400, 'text/plain', CONTACT), 'failed'],
-] as [string, WebScript, string, string?][])
+type Answered = readonly [
+  what: string,
+  code: number,
+  type: string | null,
+  body: string,
+  status: string,
+  policy?: string,
+];
+for (const [what, code, type, body, status, policyStatus = status] of casesOf<Answered[]>(
+  'scan',
+  'files answered with',
+))
   it(`security.txt answered with ${what} is ${status}, and an MTA-STS policy ${policyStatus}`, async () => {
+    const script = answer(code, type, body);
     const { file } = await securityTxt(script);
     assert.deepEqual([file.status, file.text], [status, '']);
     assert.equal((await mtaSts(script)).file.status, policyStatus);

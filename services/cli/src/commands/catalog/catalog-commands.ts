@@ -2,7 +2,9 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../../context.ts';
 import type { OutputOptions } from '../../output.ts';
+import { effectiveEnvironment } from '../../settings/settings.ts';
 import type { NewOptions } from './new.ts';
+import type { ReleaseOptions, UpdateOptions } from './release.ts';
 
 const newHelp = `
 Writes an entry with one group of patterns, and a record for each pattern as its example; edit it where that is not enough:
@@ -17,6 +19,16 @@ A fact is a line such as
 Fields are those of a rule group, html.asset and so on for pages. Each pattern is detected on its own:
   +  nothing is detected: a suggestion
   !  another provider is detected, or the pattern is invalid`;
+
+const releaseHelp = `
+The file begins with a signed note (c2sp.org/signed-note), which has the date and the SHA-256 of the last line, the content:
+  strata catalog release catalog.txt --name catalog.example --keys keys
+  tail -n 1 catalog.txt | sha256sum
+A key directory without a key gets one. Keep it private; services need the printed verifier key.`;
+
+const updateHelp = `
+Without an argument: STRATA_CATALOG_URL and STRATA_CATALOG_KEY. A service that runs starts again with the release within 90 seconds.
+Nothing is stored of a release with another signature, that is not newer, or with which 'catalog test' would fail.`;
 
 export function addCatalogCommands(strata: Command, context: CommandContext): void {
   const catalog = strata.command('catalog').description('check, explain and extend the catalog of providers');
@@ -51,6 +63,29 @@ export function addCatalogCommands(strata: Command, context: CommandContext): vo
     .action(async (name: string, options: NewOptions) =>
       (await import('./new.ts')).newProvider(context, name, options),
     );
+  catalog
+    .command('release')
+    .description('write the catalog to a signed file that services can fetch')
+    .argument('<file>', 'file to write')
+    .requiredOption('--name <name>', 'permanent name of the key, a URL without scheme: catalog.example')
+    .requiredOption('--keys <directory...>', 'directories of signing keys; several while a key is replaced')
+    .addHelpText('after', releaseHelp)
+    .action(async (file: string, options: ReleaseOptions) =>
+      (await import('./release.ts')).releaseCommand(context, file, options),
+    );
+  catalog
+    .command('update')
+    .description('verify a release, and store it for the service')
+    .argument('[source]', 'URL or file')
+    .option('--key <key...>', 'verifier keys that may sign it')
+    .option('--check', 'only verify it')
+    .option('--bundled', 'remove the stored release: the catalog of the program is used again')
+    .addHelpText('after', updateHelp)
+    .action(async (source: string | undefined, options: UpdateOptions) => {
+      const { readConfig } = await import('@strata/stack');
+      const config = readConfig(await effectiveEnvironment(context, 'stack'));
+      await (await import('./release.ts')).updateCommand(context, source, options, config);
+    });
   catalog
     .command('import')
     .description('print the patterns of fingerprint sets and lists of facts that the catalog lacks; writes nothing')

@@ -112,8 +112,6 @@ it('an answer with the maximum number of queued tokens is queued, a larger one i
   assert.deepEqual([sizeOf(answer), sizeOf(answer) - 1].map(droppedAt), [[], [answer]]);
 });
 
-describe('an answer', () => {
-  for (const [what, answer, isShort, isDrawn] of ends)
-    it(`is ${isShort ? '' : 'not '}cut short, and its end is ${isDrawn ? '' : 'not '}drawn: ${what}`, () =>
-      assert.deepEqual([isCutShort(answer), hasDrawnEnd(answer)], [isShort, isDrawn]));
-});
+for (const [what, answer, isShort, isDrawn] of ends)
+  it(`an answer is ${isShort ? '' : 'not '}cut short, and its end is ${isDrawn ? '' : 'not '}drawn: ${what}`, () =>
+    assert.deepEqual([isCutShort(answer), hasDrawnEnd(answer)], [isShort, isDrawn]));

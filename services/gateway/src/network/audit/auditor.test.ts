@@ -121,6 +121,7 @@ describe('the auditor', () => {
     await using network = await auditedNetwork(options);
     const facts = [network.states('ann', 'eve', 'dan', 'fay'), network.reputation('eve').reason];
     assert.deepEqual(facts, ['good quarantined new new', 'a replayed receipt']);
+    assert.match(network.auditor.verified('ann', MODEL).reason, /^12 answers of the worker scored clean/);
   });
 
   it('stops during audits without a finding', async () => {

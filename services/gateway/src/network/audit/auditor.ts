@@ -5,19 +5,18 @@ import { randomInt } from 'node:crypto';
 import type { Engine, ScoreJob } from '@strata/engine';
 import { auditShare, deviation, type Finding, TOLERATED_DEVIATION, trust, type Verified } from '@strata/inference';
 import type { Logger } from 'pino';
-import type { Reputations } from '../../store/index.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
 import { hasDrawnEnd, isCutShort } from './audit-facts.ts';
 import { judge, ownVerifier, type Panel, ranked, scoreOf, type Verifier, workerVerifier } from './audit-panel.ts';
 import { AuditQueue } from './audit-queue.ts';
 import { AuditRuns } from './audit-runs.ts';
-import { AuditTally } from './audit-tally.ts';
-import { ReputationRecorder } from './reputation-recorder.ts';
+import { auditedLevel } from './audited.ts';
+import type { ReputationRecorder } from './reputation-recorder.ts';
 import type { ObservedAnswer, Trust } from './trust.ts';
 
 export interface AuditorDeps {
-  readonly reputations: Reputations;
+  readonly reputations: ReputationRecorder;
   /** Connected workers that offer the model. */
   readonly workers: (modelSha256: string) => readonly WorkerSession[];
   /** Whether workers other than the peer serve the model; cheap, because each answer asks. */
@@ -82,7 +81,6 @@ export class Auditor implements Trust, AsyncDisposable {
   readonly #runs: AuditRuns;
   readonly #queue: AuditQueue;
   readonly #known = new KnownAnswers();
-  readonly #tally = new AuditTally();
   readonly #records: AuditRecord[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #stopped = new AbortController();
@@ -91,23 +89,16 @@ export class Auditor implements Trust, AsyncDisposable {
   readonly #random: () => number;
   readonly #timeoutMs: number;
 
-  private constructor(deps: AuditorDeps, options: AuditorOptions, reputations: ReputationRecorder) {
+  constructor(deps: AuditorDeps, options: AuditorOptions = {}) {
     const { share = 0.02, concurrency = 2, maxQueuedTokens = 2_000_000, timeoutMs = 60_000 } = options;
     this.#deps = deps;
-    this.#reputations = reputations;
+    this.#reputations = deps.reputations;
     this.#queue = new AuditQueue({ maxAnswers: MAX_QUEUED_ANSWERS, maxTokens: maxQueuedTokens });
     this.#share = share;
     this.#concurrency = concurrency;
     this.#random = options.random ?? (() => randomInt(2 ** 47) / 2 ** 47);
     this.#runs = new AuditRuns({ maxTokens: maxQueuedTokens, random: this.#random });
     this.#timeoutMs = timeoutMs;
-  }
-
-  /** Rejects if the reputations cannot be read. */
-  static async open(deps: AuditorDeps, options: AuditorOptions = {}): Promise<Auditor> {
-    const nowMs = () => deps.now().getTime();
-    const recorder = await ReputationRecorder.open({ reputations: deps.reputations, logger: deps.logger, nowMs });
-    return new Auditor(deps, options, recorder);
   }
 
   of(peer: string): number {
@@ -124,7 +115,7 @@ export class Auditor implements Trust, AsyncDisposable {
       return { level: 'claimed', reason: 'an audit of the worker found a deviation' };
     return (
       this.#deps.proved?.(peer, modelSha256) ??
-      this.#tally.of(peer, modelSha256, {
+      auditedLevel(this.#reputations.file(peer, modelSha256).cleanAudits, {
         isOn: this.#share > 0,
         hasOwnEngine: engine(modelSha256) !== undefined,
         hasOtherWorkers: hasOtherWorkers(modelSha256, peer),
@@ -164,7 +155,6 @@ export class Auditor implements Trust, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped.abort(new Error('the auditor is closed'));
     await this.settled();
-    await this.#reputations[Symbol.asyncDispose]();
   }
 
   #work(): void {
@@ -231,7 +221,7 @@ export class Auditor implements Trust, AsyncDisposable {
   }
 
   #log(record: AuditRecord): void {
-    if (record.kind === 'answer') this.#tally.note(record);
+    if (record.kind === 'answer') this.#reputations.noteAudit(record);
     this.#records.push(record);
     if (this.#records.length > MAX_RECORDS) this.#records.shift();
   }

@@ -1,7 +1,9 @@
-// Worker reputations in memory, stored across restarts: read at the start, written shortly after a change. A crash
-// loses at most the findings of the last second, which later audits reproduce.
+// Worker reputations, and what each worker has shown of its model files, in memory and stored across restarts: read at
+// the start, written shortly after a change. A crash loses at most the findings of the last second, which later audits
+// reproduce.
 import { afterFinding, atTime, type Finding, NEW_WORKER, Reputation } from '@strata/inference';
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import type { Reputations } from '../../store/index.ts';
 
 export interface ReputationRecorderDeps {
@@ -16,47 +18,67 @@ const WRITE_AFTER_MS = 1_000;
  * first.
  */
 const MAX_PEERS = 10_000;
+/** Model files of one worker; what it has shown of the oldest is dropped. */
+const MAX_FILES = 64;
+
+/** What a worker has shown of one model file. */
+const FileRecord = z
+  .object({
+    /** Audits without a deviation since the last one with a deviation. */
+    cleanAudits: z.int().min(0).default(0),
+    /** The tree whose chunks it has proved. */
+    treeSha256: z.string().optional(),
+  })
+  .readonly();
+export type FileRecord = z.infer<typeof FileRecord>;
+
+/** Stored beside the fields of the reputation. By SHA-256 of the model file; absent in rows of earlier versions. */
+const Files = z.object({ files: z.record(z.string(), FileRecord).default({}) });
+
+interface WorkerRecord {
+  readonly reputation: Reputation;
+  readonly files: ReadonlyMap<string, FileRecord>;
+}
+
+const NEW_RECORD: WorkerRecord = { reputation: NEW_WORKER, files: new Map() };
 
 export class ReputationRecorder implements AsyncDisposable {
   readonly #deps: ReputationRecorderDeps;
-  readonly #reputations: Map<string, Reputation>;
+  /** The least recently changed first. */
+  readonly #records: Map<string, WorkerRecord>;
   readonly #unwritten = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(deps: ReputationRecorderDeps, reputations: Map<string, Reputation>) {
+  private constructor(deps: ReputationRecorderDeps, records: Map<string, WorkerRecord>) {
     this.#deps = deps;
-    this.#reputations = reputations;
+    this.#records = records;
   }
 
   /** Rejects if the reputations cannot be read; a single invalid one is logged and dropped. */
   static async open(deps: ReputationRecorderDeps): Promise<ReputationRecorder> {
-    const reputations: [string, Reputation][] = [];
+    const records: [string, WorkerRecord][] = [];
     for (const [peer, text] of await deps.reputations.all()) {
-      const reputation = read(text);
-      if (reputation) reputations.push([peer, reputation]);
+      const record = read(text);
+      if (record) records.push([peer, record]);
       else deps.logger.warn({ peer }, 'a reputation is invalid: the worker starts with a new one');
     }
-    reputations.sort(([, a], [, b]) => a.changedAtMs - b.changedAtMs);
-    const recorder = new ReputationRecorder(deps, new Map(reputations));
+    records.sort(([, a], [, b]) => a.reputation.changedAtMs - b.reputation.changedAtMs);
+    const recorder = new ReputationRecorder(deps, new Map(records));
     recorder.#forget();
     return recorder;
   }
 
   /** The current reputation of a worker. */
   of(peer: string): Reputation {
-    return atTime(this.#reputations.get(peer) ?? NEW_WORKER, this.#deps.nowMs());
+    return atTime(this.#record(peer).reputation, this.#deps.nowMs());
   }
 
   note(peer: string, finding: Finding): Reputation {
     const { logger, nowMs } = this.#deps;
     const before = this.of(peer);
     const reputation = afterFinding(before, finding, nowMs());
-    this.#reputations.delete(peer);
-    this.#reputations.set(peer, reputation);
-    this.#forget();
-    this.#unwritten.add(peer);
-    this.#timer ??= setTimeout(() => this.#write(), WRITE_AFTER_MS).unref();
+    this.#change(peer, { ...this.#record(peer), reputation });
     if (reputation.state === 'quarantined' && before.state !== 'quarantined') {
       const until = new Date(reputation.untilMs ?? nowMs()).toISOString();
       logger.warn({ peer, reason: reputation.reason, until }, 'worker quarantined');
@@ -64,9 +86,48 @@ export class ReputationRecorder implements AsyncDisposable {
     return reputation;
   }
 
+  /** What a worker has shown of a model file. */
+  file(peer: string, modelSha256: string): FileRecord {
+    return this.#record(peer).files.get(modelSha256) ?? { cleanAudits: 0 };
+  }
+
+  /** Counts an audit of an answer; one that found nothing changes nothing. */
+  noteAudit({ peer, modelSha256, outcome }: { peer: string; modelSha256: string; outcome: string }): void {
+    const { cleanAudits } = this.file(peer, modelSha256);
+    if (outcome === 'clean') this.#noteFile(peer, modelSha256, { cleanAudits: cleanAudits + 1 });
+    else if (cleanAudits > 0 && (outcome === 'deviating' || outcome === 'proof'))
+      this.#noteFile(peer, modelSha256, { cleanAudits: 0 });
+  }
+
+  /** Chunks of a file were proved; undefined: an earlier proof no longer counts. */
+  noteTree(peer: string, modelSha256: string, treeSha256: string | undefined): void {
+    if (this.file(peer, modelSha256).treeSha256 !== treeSha256) this.#noteFile(peer, modelSha256, { treeSha256 });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#write();
     await this.#writing;
+  }
+
+  #noteFile(peer: string, modelSha256: string, change: Partial<FileRecord>): void {
+    const files = new Map(this.#record(peer).files);
+    files.delete(modelSha256);
+    files.set(modelSha256, { ...this.file(peer, modelSha256), ...change });
+    const [oldest] = files.keys();
+    if (files.size > MAX_FILES && oldest !== undefined) files.delete(oldest);
+    this.#change(peer, { reputation: this.of(peer), files });
+  }
+
+  #record(peer: string): WorkerRecord {
+    return this.#records.get(peer) ?? NEW_RECORD;
+  }
+
+  #change(peer: string, record: WorkerRecord): void {
+    this.#records.delete(peer);
+    this.#records.set(peer, record);
+    this.#unwritten.add(peer);
+    this.#forget();
+    this.#timer ??= setTimeout(() => this.#write(), WRITE_AFTER_MS).unref();
   }
 
   #write(): void {
@@ -76,10 +137,10 @@ export class ReputationRecorder implements AsyncDisposable {
     this.#unwritten.clear();
     this.#writing = this.#writing.then(async () => {
       for (const peer of peers) {
-        const reputation = this.#reputations.get(peer);
-        if (!reputation) continue;
+        const record = this.#records.get(peer);
+        const text = record && JSON.stringify({ ...record.reputation, files: Object.fromEntries(record.files) });
         try {
-          await this.#deps.reputations.put(peer, JSON.stringify(reputation));
+          await (text ? this.#deps.reputations.put(peer, text) : this.#deps.reputations.remove(peer));
         } catch (error) {
           this.#unwritten.add(peer);
           this.#deps.logger.error({ err: error, peer }, 'writing a reputation failed');
@@ -89,21 +150,28 @@ export class ReputationRecorder implements AsyncDisposable {
   }
 
   #forget(): void {
-    for (const [peer, { state, strikes }] of this.#reputations) {
-      if (this.#reputations.size <= MAX_PEERS) return;
-      if (state !== 'quarantined' && strikes < 1) this.#reputations.delete(peer);
+    const isFull = () => this.#records.size > MAX_PEERS;
+    const forget = (peer: string) => {
+      this.#records.delete(peer);
+      this.#unwritten.add(peer);
+    };
+    for (const [peer, { reputation }] of this.#records) {
+      if (!isFull()) return;
+      if (reputation.state !== 'quarantined' && reputation.strikes < 1) forget(peer);
     }
     // Only proven offenders are left: drop the oldest of them.
-    for (const peer of this.#reputations.keys()) {
-      if (this.#reputations.size <= MAX_PEERS) return;
-      this.#reputations.delete(peer);
+    for (const peer of this.#records.keys()) {
+      if (!isFull()) return;
+      forget(peer);
     }
   }
 }
 
-function read(text: string): Reputation | undefined {
+function read(text: string): WorkerRecord | undefined {
   try {
-    return Reputation.safeParse(JSON.parse(text)).data;
+    const stored: unknown = JSON.parse(text);
+    const { files } = Files.parse(stored);
+    return { reputation: Reputation.parse(stored), files: new Map(Object.entries(files)) };
   } catch {
     return undefined;
   }

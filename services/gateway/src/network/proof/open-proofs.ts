@@ -5,6 +5,7 @@ import { type Engine, type ModelInfo, openFileTree } from '@strata/engine';
 import type { Directory } from '@strata/inference';
 import type { Logger } from 'pino';
 import { ownVerifier, workerVerifier } from '../audit/audit-panel.ts';
+import type { ReputationRecorder } from '../audit/reputation-recorder.ts';
 import type { Trust } from '../audit/trust.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import { AnswerRelay } from '../relay/answer-relay.ts';
@@ -26,6 +27,7 @@ export interface OpenProofsDeps {
   readonly directory: Pick<Directory, 'worker'>;
   readonly sessions: Pick<Sessions, 'all'>;
   readonly trust: Trust;
+  readonly records: ReputationRecorder;
   readonly settlement: Pick<Settlement, 'settle'>;
   readonly engines: readonly Engine[];
   /** Paths of the gateway's own model files, by SHA-256. */
@@ -36,7 +38,7 @@ export interface OpenProofsDeps {
 }
 
 export function openProofs(options: OpenProofsOptions, deps: OpenProofsDeps): Proofs {
-  const { sessions, directory, trust, engines, onChange, logger, random } = deps;
+  const { sessions, directory, trust, records, engines, onChange, logger, random } = deps;
   const known = new Map<string, ReturnType<typeof knownTree>>();
   return new Proofs(new Set(options.pins.values()), {
     workers: (sha256) =>
@@ -59,7 +61,7 @@ export function openProofs(options: OpenProofsOptions, deps: OpenProofsDeps): Pr
     trial: (worker, asked) => trial(answersOf(worker, deps), { ...asked, vocabularySize: worker.offer.vocabularySize }),
     breach: (peer, reason) => trust.breach(peer, reason),
     nowMs: () => performance.now(),
-    ...{ workerVerifier, onChange, logger, random },
+    ...{ workerVerifier, records, onChange, logger, random },
   });
 }
 

@@ -1,6 +1,5 @@
 // Checks of workers of a pinned model: which are pinned, which are only claimed and why, and which lies are breaches.
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { it } from 'node:test';
@@ -11,7 +10,9 @@ import { randomFrom } from '../../../../../tests/support/random.ts';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../../tests/support/until.ts';
 import { offeredModel } from '../../test/network/answers.ts';
+import { reputationsMap } from '../../test/network/audited-network.ts';
 import { ownVerifier } from '../audit/audit-panel.ts';
+import { ReputationRecorder } from '../audit/reputation-recorder.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
 import { isChunkOf } from './file-proof.ts';
 import { Proofs } from './proofs.ts';
@@ -32,7 +33,7 @@ async function files() {
   const directory = stack.use(await temporaryDirectory()).path;
   const treeOf = (name: string) =>
     openFileTree(path.join(directory, name), { cache: path.join(directory, `${name}.tree`) });
-  for (const name of ['right', 'other']) await writeFile(path.join(directory, name), randomBytes(SIZE));
+  for (const name of ['right', 'other']) await writeFile(path.join(directory, name), Buffer.alloc(SIZE, name));
   const trees = { right: await treeOf('right'), other: await treeOf('other') };
   return Object.assign(stack.move(), { directory, treeOf, trees });
 }
@@ -44,7 +45,11 @@ const chunkOf = async ({ root, ...tree }: FileTree, index: number): Promise<Chun
 };
 
 /** The level of each worker once all are checked, with the reason; and the breaches. */
-async function checked(workers: Readonly<Record<string, Worker>>, by: 'agreement' | 'pin' | 'own') {
+async function checked(
+  workers: Readonly<Record<string, Worker>>,
+  by: 'agreement' | 'pin' | 'own',
+  reputations = reputationsMap(),
+) {
   await using world = await files();
   const { trees } = world;
   const breaches = new Set<string>();
@@ -56,7 +61,10 @@ async function checked(workers: Readonly<Record<string, Worker>>, by: 'agreement
   });
   const engineOf = (peer: string) => engines[workers[peer]?.runs ?? 'right'] as unknown as Engine;
   const clock = { nowMs: 0 };
+  const [logger, nowMs] = [pino({ level: 'silent' }), () => clock.nowMs];
+  await using records = await ReputationRecorder.open({ reputations, logger, nowMs });
   await using proofs = new Proofs([SHA256], {
+    records,
     workers: () => connected,
     knownTree: async () =>
       by === 'agreement' ? undefined : { digest: trees.right.digest, source: 'known', isCertain: by === 'own' },
@@ -64,7 +72,7 @@ async function checked(workers: Readonly<Record<string, Worker>>, by: 'agreement
     workerVerifier: ({ peer }) => ({ ...ownVerifier(engineOf(peer)), peer }),
     trial: ({ session }, options) => trial(engineOf(session.peer), { ...options, vocabularySize: 4_096 }),
     breach: (peer, reason) => void breaches.add(`${peer}: ${reason}`),
-    ...{ onChange: () => {}, logger: pino({ level: 'silent' }), nowMs: () => clock.nowMs, random: randomFrom(1) },
+    ...{ onChange: () => {}, logger, nowMs, random: randomFrom(1) },
   });
   const levels = () => Object.keys(workers).map((peer) => proofs.of(peer, SHA256) ?? assert.fail());
   assert.ok(levels().every(({ level }) => level === 'claimed') && !proofs.of('ann', 'b'.repeat(64)));
@@ -91,6 +99,16 @@ const cases: readonly (readonly [string, Parameters<typeof checked>[0], Paramete
 for (const [what, workers, by, expected] of cases)
   it(`workers of a pinned model are proved or not: ${what}`, async () =>
     assert.match(await checked(workers, by), expected));
+
+it('after a restart, a worker that had proved its file is asked for two chunks, not for sixteen', async () => {
+  const reputations = reputationsMap();
+  let asked = 0;
+  const ann = { ...honest, chunk: (right: Chunk) => ({ ...right, id: ++asked }) };
+  assert.match(await checked({ ann }, 'own', reputations), /^pinned/);
+  assert.equal(asked, 16);
+  assert.match(await checked({ ann }, 'own', reputations), /^pinned/);
+  assert.equal(asked, 18);
+});
 
 it('each chunk of a file proves itself, and a damaged cache is computed again', async () => {
   await using world = await files();

@@ -1,9 +1,9 @@
 // Which workers have proved that they have the file of a pinned model and answer by it: only these get its traffic.
 // A worker is checked when it joins, and again after a random time. docs/trust.md says what the checks do not show.
 import type { OfferedModel, Verified } from '@strata/inference';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Verifier } from '../audit/audit-panel.ts';
+import type { ReputationRecorder } from '../audit/reputation-recorder.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
 import { provesFile } from './file-proof.ts';
 import type { TrialOptions, TrialResult } from './trial.ts';
@@ -31,6 +31,8 @@ export interface ProofsDeps {
   readonly ownVerifier: (modelSha256: string) => Verifier | undefined;
   readonly workerVerifier: (session: WorkerSession, modelSha256: string) => Verifier;
   readonly trial: (worker: PinnedWorker, options: Omit<TrialOptions, 'vocabularySize'>) => Promise<TrialResult>;
+  /** The trees whose chunks were proved; remembered, so that reconnecting does not cost all chunks again. */
+  readonly records: Pick<ReputationRecorder, 'file' | 'noteTree'>;
   /** A violation is proved: the worker is quarantined. */
   readonly breach: (peer: string, reason: string) => void;
   /** Called when the level of a worker has changed. */
@@ -52,8 +54,6 @@ const SILENT_MS = 30_000;
 const MAX_CONCURRENT = 4;
 /** Of one check, so that a slow worker does not delay the checks of other workers. */
 const CHECK_MS = 60_000;
-/** Workers whose proved files are remembered, so that reconnecting does not cost all chunks again. */
-const MAX_REMEMBERED = 4_096;
 
 interface Outcome {
   readonly verified: Verified;
@@ -76,8 +76,6 @@ export class Proofs implements AsyncDisposable {
   readonly #deps: ProofsDeps;
   /** By model and peer; of connected workers only. */
   readonly #states = new Map<string, Map<string, State>>();
-  /** The trees whose chunks were proved, by model and peer. */
-  readonly #proved = new LRUCache<string, string>({ max: MAX_REMEMBERED });
   readonly #running = new Map<string, Promise<void>>();
   readonly #stopped = new AbortController();
 
@@ -143,9 +141,8 @@ export class Proofs implements AsyncDisposable {
 
   async #outcome(sha256: string, worker: PinnedWorker, before: State | undefined): Promise<Outcome> {
     const { session, offer } = worker;
-    const { random, breach, trial } = this.#deps;
+    const { random, breach, trial, records } = this.#deps;
     const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(CHECK_MS)]);
-    const key = `${sha256} ${session.peer}`;
     const { fileTreeSha256: treeSha256, sizeBytes } = offer;
     if (treeSha256 === undefined) return claimed('the version of the worker cannot prove its file');
     const known = await this.#tree(sha256).catch((error: unknown) => {
@@ -159,17 +156,17 @@ export class Proofs implements AsyncDisposable {
       if (known.isCertain) breach(session.peer, 'another file under the SHA-256 of a pinned model');
       return claimed(`the worker has another file: ${known.source}`);
     }
-    const isProved = this.#proved.get(key) === treeSha256;
+    const isProved = records.file(session.peer, sha256).treeSha256 === treeSha256;
     // Without a recheck that is due, only the trial is repeated.
     const isRetry = isProved && before?.verified.level === 'claimed';
     const chunks = isRetry ? 0 : isProved ? LATER_CHUNKS : FIRST_CHUNKS;
     if (!(await provesFile(session, { modelSha256: sha256, treeSha256, sizeBytes, chunks, random, signal }))) {
-      this.#proved.delete(key);
+      records.noteTree(session.peer, sha256, undefined);
       breach(session.peer, 'chunks that are not of the file that it offers');
       return claimed('the worker returned chunks that are not of the file');
     }
     // Before the trial: two workers can be each other's verifiers.
-    this.#proved.set(key, treeSha256);
+    records.noteTree(session.peer, sha256, treeSha256);
     const verifiers = this.#verifiers(sha256, session);
     const copies = this.#copies(sha256, this.#deps.workers(sha256)).length;
     if (verifiers.length === 0)
@@ -198,7 +195,7 @@ export class Proofs implements AsyncDisposable {
 
   /** Workers that have proved the file. */
   #copies(sha256: string, workers: readonly PinnedWorker[]): readonly PinnedWorker[] {
-    return workers.filter(({ session }) => this.#proved.has(`${sha256} ${session.peer}`));
+    return workers.filter(({ session }) => this.#deps.records.file(session.peer, sha256).treeSha256 !== undefined);
   }
 
   /** This gateway's own engine, or the workers that have proved the file; those with a passed trial first. */

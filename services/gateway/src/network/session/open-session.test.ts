@@ -23,28 +23,26 @@ async function breachOf({ ends }: TestNetwork): Promise<string> {
   return ends[0]?.breach ?? '';
 }
 
-describe('hello', () => {
-  const hello = { kind: 'hello', version: 1, software: 'x', role: 'worker' } as const;
-  const heartbeat = { kind: 'pulse', running: 0, waiting: 0, jobs: [] } as const;
-  const send = (...frames: readonly (Frame | Uint8Array)[]): WorkerOptions => ({ send: () => frames });
-  const failed = { kind: 'failed', id: 0, code: 'leaving', message: 'closing' } as const;
-  const refused: Readonly<Record<string, readonly [WorkerOptions, loss: string, breach: RegExp]>> = {
-    'of another version': [{ hello: { ...hello, version: 2 } }, 'protocol', /version 2, expected 1/],
-    'of a gateway': [{ hello: { ...hello, role: 'gateway' } }, 'protocol', /not a worker/],
-    'after another frame': [send(heartbeat), 'protocol', /pulse before hello/],
-    'that is not a frame': [send(Uint8Array.of(1, 2, 3)), 'protocol', /not a frame/],
-    'that does not come': [send(), 'stalled', /stalled/],
-    'that is a refusal': [send(failed), 'leaving', /closing/],
-  };
-  for (const [name, [script, loss, breach]] of Object.entries(refused))
-    it(`${name} ends as ${loss}`, async () => {
-      const bed = await freshBed({ helloLimitMs: loss === 'stalled' ? 50 : 15_000 });
-      const worker = await bed.closedWorker(0, createSimulatedEngine(), { ...script, heartbeatMs: 100_000 });
-      assert.match(await breachOf(bed), breach);
-      assert.equal(bed.ends[0]?.loss, loss);
-      if (loss === 'protocol') await worker.received('failed');
-    });
-});
+const hello = { kind: 'hello', version: 1, software: 'x', role: 'worker' } as const;
+const heartbeat = { kind: 'pulse', running: 0, waiting: 0, jobs: [] } as const;
+const send = (...frames: readonly (Frame | Uint8Array)[]): WorkerOptions => ({ send: () => frames });
+const failed = { kind: 'failed', id: 0, code: 'leaving', message: 'closing' } as const;
+const refused: Readonly<Record<string, readonly [WorkerOptions, loss: string, breach: RegExp]>> = {
+  'of another version': [{ hello: { ...hello, version: 2 } }, 'protocol', /version 2, expected 1/],
+  'of a gateway': [{ hello: { ...hello, role: 'gateway' } }, 'protocol', /not a worker/],
+  'after another frame': [send(heartbeat), 'protocol', /pulse before hello/],
+  'that is not a frame': [send(Uint8Array.of(1, 2, 3)), 'protocol', /not a frame/],
+  'that does not come': [send(), 'stalled', /stalled/],
+  'that is a refusal': [send(failed), 'leaving', /closing/],
+};
+for (const [name, [script, loss, breach]] of Object.entries(refused))
+  it(`a hello ${name} ends as ${loss}`, async () => {
+    const bed = await freshBed({ helloLimitMs: loss === 'stalled' ? 50 : 15_000 });
+    const worker = await bed.closedWorker(0, createSimulatedEngine(), { ...script, heartbeatMs: 100_000 });
+    assert.match(await breachOf(bed), breach);
+    assert.equal(bed.ends[0]?.loss, loss);
+    if (loss === 'protocol') await worker.received('failed');
+  });
 
 describe('an offer', () => {
   const signed = async ({ node }: ScriptedWorker, more: Partial<Offer> = {}): Promise<FrameOf<'offer'>> => {

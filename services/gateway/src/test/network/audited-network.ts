@@ -4,6 +4,7 @@ import { createSimulatedEngine, simulatedAnswer } from '@strata/testnet';
 import pino from 'pino';
 import { randomFrom } from '../../../../../tests/support/random.ts';
 import { Auditor, type AuditorOptions } from '../../network/audit/auditor.ts';
+import { ReputationRecorder } from '../../network/audit/reputation-recorder.ts';
 import type { ObservedAnswer } from '../../network/audit/trust.ts';
 import type { WorkerSession } from '../../network/session/worker-session.ts';
 import type { Reputations } from '../../store/index.ts';
@@ -47,7 +48,7 @@ export function reputationsMap(kept = new Map<string, string>()): Reputations {
     await new Promise(setImmediate);
     kept.set(peer, reputation);
   };
-  return { all: async () => new Map(kept), put };
+  return { all: async () => new Map(kept), put, remove: async (peer) => void kept.delete(peer) };
 }
 
 export interface NetworkOptions extends AuditorOptions {
@@ -68,15 +69,18 @@ export async function auditedNetwork({ workers, hasOwnEngine, reputations, ...op
     };
     return { peer, isAlive: true, load, rttMs: 1, score } as Partial<WorkerSession> as WorkerSession;
   });
+  const logger = pino({ level: 'silent' });
+  const nowMs = () => clock.nowMs;
+  const records = await ReputationRecorder.open({ reputations: reputations ?? reputationsMap(), logger, nowMs });
   const parts = {
-    reputations: reputations ?? reputationsMap(),
+    reputations: records,
     workers: (sha256: string) => (sha256 === MODEL ? sessions : []),
     hasOtherWorkers: () => sessions.length > 1,
     engine: () => (hasOwnEngine ? truth : undefined),
-    logger: pino({ level: 'silent' }),
+    logger,
     now: () => new Date(clock.nowMs),
   };
-  const auditor = await Auditor.open(parts, { random: randomFrom(42), ...options });
+  const auditor = new Auditor(parts, { random: randomFrom(42), ...options });
   return {
     ...{ auditor, asked, clock },
     reputation: (peer: string) => auditor.reputation(peer),
@@ -97,6 +101,9 @@ export async function auditedNetwork({ workers, hasOwnEngine, reputations, ...op
       while (request <= 500 && auditor.of('eve') > 0) await this.take(change(trueAnswer('eve', ++request)));
       return request;
     },
-    [Symbol.asyncDispose]: () => auditor[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      await auditor[Symbol.asyncDispose]();
+      await records[Symbol.asyncDispose]();
+    },
   };
 }

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { StartError } from '@strata/http';
 import type { Logger } from 'pino';
+import { openCatalog } from '../../catalog/catalog.ts';
 import type { Config } from '../../config.ts';
 import { EventBus } from '../../events.ts';
 import { knownNames } from '../../index/known-names.ts';
@@ -17,7 +18,7 @@ export async function dumpNow(config: Config, logger: Logger, signal: AbortSigna
   if (!address) throw new StartError('STRATA_DUMP_URL is not set: it names the folder or bucket of dumps');
   const scratch = path.join(dataDirectory, 'dump-now');
   await using store = await openConfiguredStore(config);
-  const rulebook = await openRulebook(config);
+  const rulebook = await openRulebook(config, await openCatalog(store, logger));
   // A snapshot of its own: the other one may be in use by the service.
   const file = path.join(dataDirectory, 'dump-now.snapshot');
   await using live = await LiveIndex.open({ store, file, logger, events: new EventBus(logger), rulebook });

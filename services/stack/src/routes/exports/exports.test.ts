@@ -86,7 +86,7 @@ describe('an export', () => {
     for (let i = 0; i < 48; i += 1) await ask('/jobs', { as: free });
     assert.deepEqual([await left('other-name'), await left('third-name')], Array(2).fill([429, '0']));
     const { store, jobs } = service.running.app;
-    assert.equal(jobs.of((await store.keys.find(free))?.id ?? '').length, 1);
+    assert.equal((await jobs.of((await store.keys.find(free))?.id ?? '')).length, 1);
   });
 
   for (const [path, says] of [

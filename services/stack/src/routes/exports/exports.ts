@@ -70,7 +70,7 @@ function routesOf(table: ExportTable): Route<StackApp>[] {
     async (app: StackApp, input, context) => {
       const order = checkedOrder(app, input, context);
       const begin = () => context.charge(1).then(() => app.jobs.start(order));
-      const begun = app.jobs.latest(order, REUSED_MS) ?? (await begin());
+      const begun = (await app.jobs.latest(order, REUSED_MS)) ?? (await begin());
       const job = await app.jobs.ended(begun, { waitMs: WAIT_MS, signal: context.signal });
       return app.jobs.fileOf(job, context.charge);
     },

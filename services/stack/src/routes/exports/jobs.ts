@@ -17,18 +17,18 @@ interface JobContext {
   refuse(code: 'not_found', detail: string): never;
 }
 
-function jobOf({ jobs }: StackApp, id: string, { key, refuse }: JobContext): Job {
-  const job = jobs.find(id, key?.id ?? '');
+async function jobOf({ jobs }: StackApp, id: string, { key, refuse }: JobContext): Promise<Job> {
+  const job = await jobs.find(id, key?.id ?? '');
   return (
     job ??
     refuse(
       'not_found',
-      'This key has no such job on this node. Jobs are removed a day after their end, or earlier when the disk space for jobs is used up.',
+      'This key has no such job. Jobs are removed a day after their end, or earlier when the disk space for jobs is used up.',
     )
   );
 }
 
-const MINE = 'A job is visible to the key that started it, on the API node that it was started on.';
+const MINE = 'A job is visible to the key that started it, at every API node.';
 
 export const postLookups = route(
   {
@@ -65,8 +65,8 @@ export const getJobs = route(
     errors: [],
     access: 'key',
   },
-  ({ jobs }: StackApp, _input, { key }) => {
-    const own = jobs.of(key?.id ?? '').map(jobReport);
+  async ({ jobs }: StackApp, _input, { key }) => {
+    const own = (await jobs.of(key?.id ?? '')).map(jobReport);
     return { total: own.length, jobs: own };
   },
 );
@@ -87,7 +87,7 @@ export const getJob = route(
     access: 'key',
   },
   async (app: StackApp, { id, wait }, context) => {
-    const job = await app.jobs.ended(jobOf(app, id, context), { waitMs: wait * 1_000, signal: context.signal });
+    const job = await app.jobs.ended(await jobOf(app, id, context), { waitMs: wait * 1_000, signal: context.signal });
     return { job: jobReport(job) };
   },
 );
@@ -105,5 +105,5 @@ export const getJobFile = route(
     access: 'key',
     isChargedByHandler: true,
   },
-  (app: StackApp, { id }, context) => app.jobs.fileOf(jobOf(app, id, context), context.charge),
+  async (app: StackApp, { id }, context) => app.jobs.fileOf(await jobOf(app, id, context), context.charge),
 );

@@ -19,6 +19,7 @@ import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { FoundDomainSchema, foundDomain } from '../domains/search.ts';
 import { DOMAINS, offsetParameters, pageFields, pageOf } from '../paging.ts';
 import { ProviderPath, providerOf } from '../parameters.ts';
+import { CatalogEntrySchema, catalogEntry } from './catalog-entry.ts';
 import { FlowSchema, flowReport } from './migrations.ts';
 
 const count = z.int().min(0);
@@ -72,6 +73,7 @@ export const getProvider = route(
             'Migrations of single services to it and away from it: a domain that moves two services counts twice.',
           ),
         flows_30d: z.array(FlowSchema).describe('The flows of these migrations, most domains first; at most 50.'),
+        catalog: CatalogEntrySchema.nullable().describe('Its entry in the catalog; null if it was removed from it.'),
         advisories: OpenAdvisoriesSchema.describe(
           'Advisories of its product in the observed versions. Null if it is a service and not a product, or no advisory source has been read.',
         ),
@@ -127,6 +129,7 @@ export const getProvider = route(
       lost_30d: lost,
       moves_30d: { in: moved({ direction: 'in', limit: 1 }).total, out: moved({ direction: 'out', limit: 1 }).total },
       flows_30d: flows.map((flow) => flowReport(flow, names)),
+      catalog: catalogEntry(rulebook, id),
       advisories: advisoriesOfProduct(app, id),
     };
   },

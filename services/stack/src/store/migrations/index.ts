@@ -14,14 +14,13 @@ import { up as onDemand } from './016-on-demand.ts';
 import { up as changesBetween } from './017-changes-between.ts';
 import { up as advisoryCounts } from './018-advisory-counts.ts';
 import { up as keyUsage } from './020-key-usage.ts';
-
 import { up as records } from './021-records.ts';
-
 import { up as watchlists } from './022-watchlists.ts';
 import { up as segments } from './023-segments.ts';
 import { up as watchlistChannels } from './024-watchlist-channels.ts';
 import { up as favicons } from './025-favicons.ts';
 import { up as mailRoles } from './026-mail-roles.ts';
+import { up as jobs } from './027-jobs.ts';
 
 const TABLES = [
   ...['settings', 'counters', 'table_sizes', 'api_keys', 'quota_usage', 'domains', 'on_demand_days', 'scan_leases'],
@@ -59,4 +58,5 @@ export const migrations: Migrations = {
   '024-watchlist-channels': watchlistChannels,
   '025-favicons': favicons,
   '026-mail-roles': mailRoles,
+  '027-jobs': jobs,
 };

@@ -1,0 +1,114 @@
+// `strata catalog release` and `update`: signed files of the catalog.
+import { entries, rangeMeanings } from '@strata/catalog';
+import { replaceFile } from '@strata/files';
+import { openKeyring } from '@strata/log';
+import {
+  formatVerifierKey,
+  type NoteSigner,
+  type NoteVerifier,
+  noteVerifier,
+  parseVerifierKey,
+} from '@strata/receipts';
+import {
+  type CatalogUpdate,
+  type Config,
+  fetchRelease,
+  formatRelease,
+  MAX_RELEASE_BYTES,
+  openConfiguredStore,
+  openReleaseFetcher,
+  putRelease,
+  updateCatalog,
+} from '@strata/stack';
+import { readSmallFile } from '../../bounded-input.ts';
+import type { CommandContext } from '../../context.ts';
+import { CommandError, fileError, usageError } from '../../errors.ts';
+import { counted } from '../../output.ts';
+import { lint, test } from './catalog.ts';
+
+export interface ReleaseOptions {
+  readonly name: string;
+  readonly keys: readonly [string, ...string[]];
+}
+
+export interface UpdateOptions {
+  readonly key?: readonly string[];
+  readonly check?: boolean;
+  readonly bundled?: boolean;
+}
+
+/** Nothing is written of a catalog that does not pass `lint` and `test`. */
+export async function releaseCommand(context: CommandContext, file: string, { name, keys }: ReleaseOptions) {
+  const { stdout } = context;
+  if (!isKeyName(name)) throw usageError('--name has no spaces and no plus sign');
+  lint(context, []);
+  test(context, []);
+  const signers: NoteSigner[] = [];
+  for (const directory of keys) {
+    const { signer } = await openKeyring({ directory, now: () => new Date() });
+    signers.push({ name, publicKey: signer.publicKey, sign: (bytes) => signer.sign(bytes) });
+  }
+  const content = { providers: [...entries], address_ranges: [...rangeMeanings] };
+  // `keys` is not empty.
+  const text = formatRelease(content, new Date(), signers as [NoteSigner, ...NoteSigner[]]);
+  await replaceFile(file, text, { sync: 'all' });
+  stdout.write(`wrote ${file}; verifier keys:\n`);
+  for (const { publicKey } of signers) stdout.write(`${formatVerifierKey(noteVerifier(name, publicKey))}\n`);
+}
+
+/** Throws CommandError for a release that is refused. */
+export async function updateCommand(
+  { stdout }: CommandContext,
+  source: string | undefined,
+  { key, check = false, bundled = false }: UpdateOptions,
+  config: Config,
+): Promise<void> {
+  await using store = await openConfiguredStore(config);
+  if (bundled) {
+    await putRelease(store, '');
+    stdout.write('the catalog of the program is used from the next start on\n');
+    return;
+  }
+  const from = source ?? config.release?.url;
+  if (from === undefined) throw usageError('give a URL or a file, or set STRATA_CATALOG_URL');
+  const verifiers = key?.map(verifierOf) ?? config.release?.verifiers;
+  if (!verifiers) throw usageError('give the key that signs releases by --key, or set STRATA_CATALOG_KEY');
+  const bytes = await (/^https?:/.test(from) ? fetched(from, config) : readFile(from));
+  const update = await updateCatalog(bytes, { store, verifiers, now: store.clock }, { isDry: check });
+  stdout.write(`${outcomeText(update)}\n`);
+}
+
+function outcomeText(update: CatalogUpdate): string {
+  if (update.kind === 'refused') throw new CommandError(`the release is refused: ${update.problem}`);
+  if (update.kind === 'current') return `the release of ${update.date} is stored already`;
+  const state = update.isStored ? 'stored' : 'valid';
+  return `the release of ${update.date} is ${state}: ${counted(update.providers, 'provider')}`;
+}
+
+async function fetched(url: string, config: Config): Promise<Uint8Array> {
+  await using fetcher = openReleaseFetcher(url, config);
+  const bytes = await fetchRelease(fetcher, url);
+  if (typeof bytes === 'string') throw new CommandError(`the release is refused: ${bytes}`);
+  return bytes;
+}
+
+async function readFile(file: string): Promise<Uint8Array> {
+  const text = await readSmallFile(file, MAX_RELEASE_BYTES).catch((cause: unknown) => {
+    throw fileError(file, cause);
+  });
+  return new TextEncoder().encode(text);
+}
+
+function verifierOf(text: string): NoteVerifier {
+  const verifier = parseVerifierKey(text);
+  if (verifier) return verifier;
+  throw usageError(`'${text}' is not a verifier key, as name+id+key`);
+}
+
+function isKeyName(name: string): boolean {
+  try {
+    return noteVerifier(name, new Uint8Array(32)).name === name;
+  } catch {
+    return false;
+  }
+}
