@@ -7,7 +7,7 @@ import type { Channel } from '../rulebook/patterns.ts';
  * Part of the rulebook's version: raise it when a strength or a rule of judgement changes the result for old evidence, so
  * that the difference is a reclassification and never a migration.
  */
-export const ENGINE_VERSION = 7;
+export const ENGINE_VERSION = 8;
 
 /** Kinds of evidence that fail independently of each other; within one, only the strongest finding counts. */
 export type Family = 'routing' | 'authorisation' | 'token' | 'transport' | 'network' | 'content';
@@ -23,6 +23,7 @@ export const FAMILY_OF = {
   dmarc: 'authorisation',
   caa: 'authorisation',
   txt: 'token',
+  'txt-at': 'token',
   'private-header': 'transport',
   'common-header': 'transport',
   cookie: 'transport',
@@ -62,6 +63,7 @@ export const STRENGTHS: Readonly<Record<Channel, Strength>> = {
   caa: { any: 0.4 },
   // A token proves that an account was verified once, which is all that `verified` asserts.
   txt: { any: 0.35, roles: { verified: 0.98 } },
+  'txt-at': { any: 0.35, roles: { verified: 0.98 } },
   'private-header': { any: 0.98 },
   // Anyone may send it: below the vendor's own header, although as many of its claims are right.
   'common-header': { any: 0.97 },
