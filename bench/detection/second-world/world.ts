@@ -44,9 +44,11 @@ export function createSecondWorld({ seed, companies: count }: SecondWorldOptions
     const known = names.get(name);
     const company = companyOf(name);
     if (known || !company) return known ?? (isTop(name) ? [] : undefined);
-    // A name between the domain and an existing one exists, and no wildcard applies to it (RFC 4592 §2.2.2).
-    if ([...company.names.keys()].some((each) => each.endsWith(`.${name}`))) return [];
-    return company.names.get(`*.${company.domain}`);
+    // A name between the domain and an existing one exists: no wildcard applies to it or below it (RFC 4592 §2.2.2, §3.3.1).
+    const isThere = (above: string) => [...company.names.keys()].some((each) => `.${each}`.endsWith(`.${above}`));
+    if (isThere(name)) return [];
+    const [parent = ''] = /(?<=\.).+/.exec(name) ?? [];
+    return isThere(parent) && parent !== company.domain ? undefined : company.names.get(`*.${company.domain}`);
   };
 
   const answer = ({ name, type }: Question): Reply => {

@@ -49,6 +49,7 @@ export function recordOf({ channel, pattern, key = '', target = pattern }: Patte
       key === ''
         ? { dkim: { [pattern.replace('._domainkey', '')]: 'v=DKIM1; p=AAAA' } }
         : { cname: { [`${key}.example.com`]: `x.${host}` } },
+    'txt-at': () => ({ txt_at: { [pattern]: 'x' } }),
     address: () => ({ a: [{ address: pattern, asn: 64496 }] }),
     asn: () => ({ a: [address] }),
     'mail-asn': () => ({

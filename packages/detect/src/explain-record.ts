@@ -41,6 +41,8 @@ export const DomainRecord = z.object({
   txt: Texts.optional(),
   dmarc: Text.optional(),
   dkim: mapOf(Text).optional(),
+  /** By label: `_amazonses`. */
+  txt_at: mapOf(Text).optional(),
   caa: z.array(Text.transform(toCaa)).max(64).optional(),
   ds: z.array(line(toDs, 'key-tag algorithm digest-type digest')).max(64).optional(),
   cname: mapOf(Host).optional(),

@@ -125,6 +125,7 @@ function dnsPart(domain: string, record: DomainRecord): DnsEvidence {
     bimi: lookup(undefined),
     named: Object.fromEntries([
       ...labels.map((host) => [host.slice(0, -domain.length - 1), aliased(host)] as const),
+      ...Object.entries(record.txt_at ?? {}).map(([label, text]) => [label, lookup([text])] as const),
       ...Object.entries(record.dkim ?? {}).map(([selector, key]) => [`${selector}._domainkey`, lookup([key])] as const),
     ]),
     wildcardTxt: lookup(undefined),

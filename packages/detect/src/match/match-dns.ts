@@ -4,12 +4,14 @@ import type { Reading } from '../evidence/reading.ts';
 import { isMachineName } from '../names/machine-name.ts';
 import { readDkimKey } from '../posture/mail/dkim.ts';
 import type { HostTrie } from '../rulebook/host-trie.ts';
-import type { Matchers, Rule } from '../rulebook/matchers.ts';
+import { isOfSite, type Matchers, type Rule } from '../rulebook/matchers.ts';
+import { isDkimLabel } from '../rulebook/patterns.ts';
 import type { Rulebook } from '../rulebook/rulebook.ts';
+import { SITE_LABELS } from '../rulebook/site-labels.ts';
 import { spfTargets } from '../spf/senders.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { matchPublished, withoutOverruled } from './match-ranges.ts';
-import { BACKUP_MX_STRENGTH, BROKEN_SPF_FACTOR, DANGLING_FACTOR, NESTED_SPF_FACTOR } from './strengths.ts';
+import { BACKUP_MX_STRENGTH, DANGLING_FACTOR, NESTED_SPF_FACTOR, strengthOf } from './strengths.ts';
 
 /** The maximum length of a TXT pattern, see `Texts` in catalog.ts. */
 const MAX_TOKEN_LENGTH = 128;
@@ -65,11 +67,10 @@ export function caaIssuer(value: string): string {
  * suppliers to send. The targets in a known provider's own record do not count.
  */
 function matchSpf(findings: Finding[], { spf }: Reading, trie: HostTrie<Rule>): void {
-  const factor = spf.result === 'permerror' ? BROKEN_SPF_FACTOR : 1;
   const closed = new Set<string>();
   for (const { host, from, depth } of spfTargets(spf)) {
     const known = findings.length;
-    if (!closed.has(from)) addHost(findings, trie, host, depth === 0 ? factor : factor * NESTED_SPF_FACTOR);
+    if (!closed.has(from)) addHost(findings, trie, host, depth === 0 ? 1 : NESTED_SPF_FACTOR);
     if (closed.has(from) || findings.length > known) closed.add(host);
   }
 }
@@ -99,22 +100,27 @@ export function webAliases({ evidence }: Reading): readonly string[] {
   return [...live];
 }
 
-function matchNamed(findings: Finding[], reading: Reading, { named, keys }: Matchers): void {
+function matchNamed(findings: Finding[], reading: Reading, { hosts, named, keys }: Matchers): void {
   for (const { label, lookup } of reading.named) {
     if (lookup.aliases.length === 0) {
       const rules = lookup.records.length === 0 ? undefined : keys.get(label);
-      const key = rules && lookup.records.find((record) => isUsableKey(label, record));
+      const isKey = isDkimLabel(label);
+      const key = rules && lookup.records.find((record) => !isKey || isUsableKey(label, record));
       if (rules && key !== undefined) add(findings, rules, key);
       continue;
     }
-    const trie = named.get(label);
-    if (!trie) continue;
+    const own = named.get(label);
+    const isSite = SITE_LABELS.has(label);
     // DKIM selectors are often published before the provider publishes a key behind them.
-    const isDangling = lookup.status === 'nxdomain';
-    const factor = isDangling ? DANGLING_FACTOR : 1;
+    const hasNoTarget = lookup.status === 'nxdomain';
     for (const alias of lookup.aliases) {
-      for (const rule of trie.find(alias)) {
-        findings.push(findingOf(rule, alias, { strength: rule.strength * factor, isDangling }));
+      const rules = [...(own?.find(alias) ?? []), ...(isSite ? [...hosts.cname.find(alias)].filter(isOfSite) : [])];
+      for (const rule of rules) {
+        // That an account existed remains true.
+        const isDangling = hasNoTarget && rule.role !== 'verified';
+        // Unlike the site's own, an alias of another label stays after its service was left.
+        const known = Math.min(rule.strength, strengthOf('named', rule.category));
+        findings.push(findingOf(rule, alias, { strength: isDangling ? known * DANGLING_FACTOR : known, isDangling }));
       }
     }
   }

@@ -52,6 +52,11 @@ export const RuleGroup = z
       .array(Label.endsWith('._domainkey'))
       .optional()
       .describe('DKIM selectors that are the provider’s by convention: a key is published there, without a CNAME.'),
+    txtAt: z
+      .array(Label.startsWith('_'))
+      .min(1)
+      .optional()
+      .describe('Labels at which only the provider’s customers publish a TXT record, such as `_amazonses`.'),
     address: z
       .array(z.string().refine(isCanonicalAddress, 'an address as in RFC 5952'))
       .min(1)

@@ -2,7 +2,8 @@
 import { EXCLUSIVE_ROLES, roleIn } from '../profile.ts';
 import { Provider, productKeysOf } from './catalog.ts';
 import { ambiguousPatterns } from './overlaps.ts';
-import { patternsOf } from './patterns.ts';
+import { isDkimLabel, patternsOf } from './patterns.ts';
+import { SITE_LABELS } from './site-labels.ts';
 
 /** The problems of a catalog; `problems` has one line each: entry, path, message. */
 export class CatalogError extends Error {
@@ -42,14 +43,20 @@ export function loadCatalog(entries: readonly unknown[]): readonly Provider[] {
   return providers;
 }
 
-/** Every label of `named` and `dkim` is a question that each domain costs. */
-const MAX_LABELS = 44;
+/** Every label is a question that each domain costs; a selector only those that have keys. */
+const MAX_LABELS = 22;
+const MAX_SELECTORS = 36;
 
 function excessLabels(providers: readonly Provider[]): string[] {
   const groups = providers.flatMap(({ rules }) => rules);
-  const labels = new Set(groups.flatMap(({ named = [], dkim = [] }) => [...named.map(({ label }) => label), ...dkim]));
-  if (labels.size <= MAX_LABELS) return [];
-  return [`named, dkim: ${labels.size} labels, at most ${MAX_LABELS}, because each is a question to every domain`];
+  const all = groups.flatMap(({ named = [], dkim = [], txtAt = [] }) => [
+    ...[...named.map(({ label }) => label), ...dkim, ...txtAt],
+  ]);
+  const labels = [...new Set([...all, ...SITE_LABELS])];
+  const excess = (what: string, count: number, limit: number) =>
+    count > limit ? [`named, dkim, txtAt: ${count} ${what}, at most ${limit}, because each is a question`] : [];
+  const selectors = labels.filter(isDkimLabel).length;
+  return [...excess('labels', labels.length - selectors, MAX_LABELS), ...excess('selectors', selectors, MAX_SELECTORS)];
 }
 
 function labelOf(entry: unknown, index: number): string {

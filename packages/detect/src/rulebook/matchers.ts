@@ -34,6 +34,11 @@ export interface Rule {
   readonly asSender?: Rule | undefined;
 }
 
+/** Whether the alias of any of the company's sites shows the provider: the software of one site is not its host. */
+export function isOfSite({ channel, category, isParking }: Rule): boolean {
+  return channel === 'cname' && category === 'web_platform' && !isParking;
+}
+
 interface HeaderMatcher {
   readonly present: Rule[];
   readonly values: TextTrie<Rule>;
@@ -49,7 +54,7 @@ export interface AssetRule {
 export interface Matchers {
   readonly hosts: Readonly<Record<'ns' | 'soa' | 'mx' | 'spf' | 'dmarc' | 'caa' | 'cname', HostTrie<Rule>>>;
   readonly named: Map<string, HostTrie<Rule>>;
-  /** By DKIM selector, of which any key shows the provider. */
+  /** By DKIM selector, of which any key shows the provider, and by label of `txtAt`. */
   readonly keys: Map<string, Rule[]>;
   readonly prefixes: Readonly<Record<'txt' | 'generator' | 'tls', TextTrie<Rule>>>;
   /** By address, in the form of RFC 5952. */
@@ -105,6 +110,7 @@ export function addRule(matchers: Matchers, { channel, pattern, key = '', target
       break;
     case 'named':
     case 'dkim':
+    case 'txt-at':
       if (target === undefined) push(matchers.keys, pattern, rule);
       else getOrCreate(matchers.named, key, () => new HostTrie<Rule>()).add(target, rule);
       break;

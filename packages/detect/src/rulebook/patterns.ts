@@ -18,6 +18,7 @@ type PatternChannel =
   | 'cname'
   | 'named'
   | 'dkim'
+  | 'txt-at'
   | 'address'
   | 'asn'
   | 'mail-asn'
@@ -41,6 +42,8 @@ export const SOURCE_OF = {
   cname: 'cname',
   named: 'cname',
   dkim: 'cname',
+  // Measured with the aliases of the other labels.
+  'txt-at': 'cname',
   address: 'asn',
   asn: 'asn',
   'mail-asn': 'asn',
@@ -112,6 +115,7 @@ export function patternsOf(group: RuleGroup): readonly Pattern[] {
       target,
     })),
     ...texts('dkim', group.dkim),
+    ...texts('txt-at', group.txtAt, 'txtAt'),
     ...texts('address', group.address),
     ...texts('asn', group.asn?.map(String), 'asn'),
     ...texts('mail-asn', group.mailAsn?.map(String), 'mailAsn'),

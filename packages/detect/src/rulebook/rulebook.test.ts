@@ -48,11 +48,14 @@ it('loadCatalog refuses an id, a name or an alias that is given twice, whatever 
   refuses(entries, "b name: 'a' already names a", "c name: 'shared' already names b");
   refuses([entryOf('a', { aliases: ['Alpha', 'alpha'] })], "a aliases: 'alpha' is a duplicate");
 });
-it('loadCatalog refuses more than 44 labels of aliases and keys', () => {
-  const named = Array.from({ length: 44 }, (_, i) => ({ label: `l${i}`, target: `t${i}.test` }));
-  const entries = (dkim: string[]) => [provider('a', { category: 'email', named, dkim })];
-  refuses(entries(['s._domainkey']), 'named, dkim: 45 labels, at most 44, because each is a question to every domain');
-  assert.equal(loadCatalog(entries([])).length, 1);
+it('loadCatalog refuses more than 22 labels, those of sites included, and 36 selectors', () => {
+  const labels = (count: number, end = '') => Array.from({ length: count }, (_, i) => `_${i}${end}`);
+  const entries = (txtAt: string[], dkim: string[]) => [provider('a', { category: 'email', txtAt, dkim })];
+  const full = [labels(14), labels(36, '._domainkey')] as const;
+  const limits = ['23 labels, at most 22', '37 selectors, at most 36'] as const;
+  const problems = limits.map((limit) => `named, dkim, txtAt: ${limit}, because each is a question`);
+  refuses(entries(labels(15), labels(37, '._domainkey')), ...problems);
+  assert.equal(loadCatalog(entries(...full)).length, 1);
 });
 it('loadCatalog refuses one pattern for one source in two providers, and says whose it is', () => {
   const header = (name: string) => provider(name, { category: 'cdn', header: [{ name: 'server', value: 'Edgy' }] });

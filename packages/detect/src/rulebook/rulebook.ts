@@ -2,22 +2,23 @@
 
 import { type CompiledSets, compileSets } from '../fingerprints/compile/compile-sets.ts';
 import type { FingerprintSet } from '../fingerprints/read/fingerprint-set.ts';
-import { ENGINE_VERSION, FAMILY_OF, HOSTED_RECORD_STRENGTH, strengthOf } from '../match/strengths.ts';
+import { ENGINE_VERSION, FAMILY_OF, strengthOf } from '../match/strengths.ts';
 import { registrableDomain } from '../names/names.ts';
 import { type Category, mainRoleOf, type Role, type RoleOf, roleIn, type Source } from '../profile.ts';
 import type { AddressRanges } from '../ranges/address-ranges.ts';
 import type { SectorList } from '../sector/sector.ts';
 import type { Provider, RuleGroup } from './catalog.ts';
 import { Digest } from './digest.ts';
-import { addRule, createMatchers, getOrCreate, type Matchers, type Rule } from './matchers.ts';
+import { addRule, createMatchers, getOrCreate, isOfSite, type Matchers, type Rule } from './matchers.ts';
 import { isDkimLabel, type Pattern, patternsOf, SOURCE_OF } from './patterns.ts';
+import { SITE_LABELS } from './site-labels.ts';
 
 /** A compiled catalog. Immutable; share one among all probes. */
 export interface Rulebook {
   /** Derived from the rules and the engine version: the same rules give the same version everywhere. */
   readonly version: string;
   readonly providers: ReadonlyMap<string, Provider>;
-  /** All labels of `named` patterns: DKIM selectors, then hosts, each sorted; probes answer in this order. */
+  /** DKIM selectors, then hosts, each sorted; probes answer in this order. */
   readonly probeLabels: readonly string[];
   /** By id, name or alias, case-insensitive. */
   findProvider(nameOrAlias: string): Provider | undefined;
@@ -80,7 +81,7 @@ export function compileRulebook(
   return {
     version: versionOf([...rules.map(lineOf), ...(sets?.lines ?? [])], { sectors, ranges }),
     providers,
-    probeLabels: probeLabelsOf(matchers),
+    probeLabels: probeLabelsOf(matchers, rules),
     findProvider: (nameOrAlias) => names.get(nameOrAlias.toLowerCase()),
     matchers,
     sectors,
@@ -91,8 +92,10 @@ export function compileRulebook(
   };
 }
 
-function probeLabelsOf({ named, keys }: Matchers): readonly string[] {
-  const labels = [...new Set([...named.keys(), ...keys.keys()])].sort();
+/** The labels of `named` and `dkim` patterns, and those of sites if any pattern can match there. */
+function probeLabelsOf({ named, keys }: Matchers, rules: readonly Rule[]): readonly string[] {
+  const sites = rules.some(isOfSite) ? SITE_LABELS : [];
+  const labels = [...new Set([...named.keys(), ...keys.keys(), ...sites])].sort();
   return [...labels.filter(isDkimLabel), ...labels.filter((label) => !isDkimLabel(label))];
 }
 
@@ -126,7 +129,8 @@ function createRule(
     channel,
     source,
     family: FAMILY_OF[channel],
-    strength: isHostedRecord ? HOSTED_RECORD_STRENGTH : strengthOf(options.isShared ? 'asn' : channel, category),
+    // A vendor that hosts the SPF record itself is as certain as a sender in it.
+    strength: strengthOf(options.isShared ? 'asn' : channel, isHostedRecord ? 'email_sending' : category),
     isParking: options.isParking,
     isShared: options.isShared,
     isRegistrableDomain: channel === 'mx' && registrableDomain(pattern) === pattern,

@@ -13,27 +13,30 @@ export async function queryDomain(
   ask: Ask,
 ): Promise<DnsEvidence> {
   const random = `strata-${randomBytes(6).toString('hex')}`;
-  const hostLabels = labels.filter((label) => !isKeyLabel(label));
+  // Names with an underscore are no hosts: theirs are texts.
+  const askLabel = (label: string) => (label.startsWith('_') ? askText(label) : ask(`${label}.${domain}`, 'A'));
   const askText = async (label: string) => cutTexts(await ask(`${label}.${domain}`, 'TXT'));
   // One Promise.all: with sequential awaits an abort would leave unhandled rejections.
-  const [soa, a, aaaa, mx, txt, caa, ds, www, dmarc, mtaSts, tlsRpt, bimi, wildcard, keys, hosts] = await Promise.all([
-    ask(domain, 'SOA'),
-    ask(domain, 'A'),
-    ask(domain, 'AAAA'),
-    ask(domain, 'MX'),
-    ask(domain, 'TXT'),
-    ask(domain, 'CAA'),
-    ask(domain, 'DS'),
-    addressesOf(ask, `www.${domain}`),
-    askText('_dmarc'),
-    askText('_mta-sts'),
-    askText('_smtp._tls'),
-    askText('default._bimi'),
-    askWildcard(`${random}.${domain}`, ask),
-    // A key is a TXT record, other names are hosts; both include their aliases.
-    askKeys(domain, labels.filter(isKeyLabel), random, { ask, askText }),
-    Promise.all(hostLabels.map(async (label) => [label, await ask(`${label}.${domain}`, 'A')] as const)),
-  ]);
+  const [soa, a, aaaa, mx, txt, caa, ds, www, dmarc, mtaSts, tlsRpt, bimi, wildcard, keys, labelled] =
+    await Promise.all([
+      ask(domain, 'SOA'),
+      ask(domain, 'A'),
+      ask(domain, 'AAAA'),
+      ask(domain, 'MX'),
+      ask(domain, 'TXT'),
+      ask(domain, 'CAA'),
+      ask(domain, 'DS'),
+      addressesOf(ask, `www.${domain}`),
+      askText('_dmarc'),
+      askText('_mta-sts'),
+      askText('_smtp._tls'),
+      askText('default._bimi'),
+      askWildcard(`${random}.${domain}`, ask),
+      askKeys(domain, labels.filter(isSelector), random, { ask, askText }),
+      Promise.all(
+        labels.filter((label) => !isSelector(label)).map(async (label) => [label, await askLabel(label)] as const),
+      ),
+    ]);
   return {
     ns: { ...ns, records: ns.records.toSorted() },
     soa,
@@ -48,7 +51,7 @@ export async function queryDomain(
     mtaSts,
     tlsRpt,
     bimi,
-    named: Object.fromEntries([...keys, ...hosts]),
+    named: Object.fromEntries([...keys, ...labelled]),
     ...wildcard,
   };
 }
@@ -70,8 +73,8 @@ async function askWildcard(
   return { wildcardTxt: cutTexts(wildcardTxt), wildcardA, wildcardMx };
 }
 
-function isKeyLabel(label: string): boolean {
-  return label.includes('_domainkey');
+function isSelector(label: string): boolean {
+  return label.endsWith('._domainkey');
 }
 
 function byPreference(a: MxRecord, b: MxRecord): number {

@@ -43,12 +43,7 @@ it('a visit has one time limit for HTTPS and HTTP together', async () => {
   assert.ok(performance.now() - startedAt < 15_000);
 });
 
-for (const [addresses, dialled] of [
-  [['10.0.0.1'], []],
-  [['::1'], []],
-  [['2606:4700::1111'], ['2606:4700::1111']],
-  [['10.0.0.1', PUBLIC], [PUBLIC]],
-] as const)
+for (const [addresses, dialled] of casesOf<[string[], string[]][]>('scan', 'dialled'))
   it(`addresses: of ${addresses} are dialled: ${dialled.length > 0 ? dialled : 'none'}`, async () => {
     const { http, tls, server } = await visited(page(''), { addresses: { 'example.com': addresses } });
     const status = dialled.length > 0 ? 'found' : 'refused';
