@@ -1,4 +1,5 @@
 // The entry of a provider in the catalog: the patterns that show it, with sources and examples, and where to change it.
+import '../records/records.css';
 import type { ReactNode } from 'react';
 import { Card } from '../../ui/card/card.tsx';
 import { Command } from '../../ui/controls/button.tsx';
@@ -74,7 +75,7 @@ function Records({ title, records }: { readonly title: string; readonly records:
         {records.map((record) => {
           const text = JSON.stringify(record);
           return (
-            <li key={text}>
+            <li key={text} className="record-value">
               <code className="small">{text}</code>
             </li>
           );
