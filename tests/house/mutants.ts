@@ -136,6 +136,8 @@ function filesImportedBy(file: string): readonly string[] {
   return imports;
 }
 
+const isFull = (test: string) => test.endsWith('.full.test.ts') || test.startsWith('tests/full/');
+
 /** The tests of a workspace that reach `file` by imports, the nearest first, those of the full suite and from elsewhere last. */
 function testsFor(workspace: string, file: string): string[] {
   const distances = globSync(`${workspace}/**/*.test.ts`, { cwd: root }).map((test) => {
@@ -145,7 +147,7 @@ function testsFor(workspace: string, file: string): string[] {
       edge = edge.flatMap(filesImportedBy).filter((each) => /\.ts$/.test(each) && !seen.has(each));
       for (const each of edge) seen.add(each);
     }
-    return { test, distance: seen.has(file) ? distance + (test.endsWith('.full.test.ts') ? 100 : 0) : Infinity };
+    return { test, distance: seen.has(file) ? distance + (isFull(test) ? 100 : 0) : Infinity };
   });
   const nearest = distances.filter(({ distance }) => distance < Infinity).sort((a, b) => a.distance - b.distance);
   return [...nearest.map(({ test }) => test), ...globSync(elsewhere[workspace] ?? [], { cwd: root })];
@@ -212,15 +214,14 @@ if (import.meta.main) {
   for (const workspace of options.package) {
     const mutants = sampleOf(workspace);
     const files = [...new Set(mutants.map(({ file }) => file))];
-    const covered = await coverageOf([...new Set(files.flatMap((file) => testsFor(workspace, file)))], files, env);
+    const fast = new Set(files.flatMap((file) => testsFor(workspace, file)).filter((test) => !isFull(test)));
+    const covered = await coverageOf([...fast], files, env);
     let killed = 0;
     for (const mutant of mutants) {
       const started = performance.now();
       // A process that a test of the full suite kills leaves no coverage.
       const tests = testsFor(workspace, mutant.file).filter(
-        (test) =>
-          test.endsWith('.full.test.ts') ||
-          covered.get(test)?.get(path.join(root, mutant.file))?.isCovered[mutant.start] === 1,
+        (test) => isFull(test) || covered.get(test)?.get(path.join(root, mutant.file))?.isCovered[mutant.start] === 1,
       );
       let outcome: Outcome = 'survived';
       // Few at a time, since all are loaded before the first runs.

@@ -38,6 +38,11 @@ describe('an open log in a directory', () => {
     assert.equal(await checked(directory), 300, 'it is read beside its writer');
   });
 
+  inDirectory('says what it could not lock', async (directory) => {
+    await mkdir(path.join(directory, 'lock'));
+    await assert.rejects(openIn(directory), /acquire the lock .+lock/);
+  });
+
   inDirectory('signs with a new key after a rotation, and opens with it', async (directory) => {
     await logOf(directory, 3);
     await using log = await openIn(directory, ORIGIN, undefined, keysOf(3, 2));

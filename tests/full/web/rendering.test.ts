@@ -24,9 +24,9 @@ const EXPLORER = [
   ['market', '/market?category=email', true],
   ['migrations', '/migrations', true],
   ['provider', '/provider/cloudflare', true],
-  ['provider-customers', '/provider/cloudflare?tab=customers', true],
-  ['provider-over-time', '/provider/cloudflare?tab=adoption', true],
-  ['provider-dependence', '/provider/cloudflare?tab=dependence', true],
+  ...(['customers', 'adoption', 'dependence', 'detection'] as const).map(
+    (tab) => [`provider-${tab}`, `/provider/cloudflare?tab=${tab}`, true] as const,
+  ),
   ['live', '/live', true],
   ['feeds', '/feeds', true],
   ['feed-domain', '/feeds/NAMED', true],

@@ -10,6 +10,7 @@ import { indexOf, plainDomain, using } from '../test/firms.ts';
 import { manyDomains, PROVIDERS, roleOf, type Step, steps, takeStep } from '../test/random-domains.ts';
 import { DomainIndex, type IndexedDomain } from './domain-index.ts';
 import { IndexBuilder } from './index-builder.ts';
+import { PairCounts } from './pair-counts.ts';
 
 /** What a plain map keeps of the same steps. */
 function follow(known: Map<number, IndexedDomain>, step: Step): void {
@@ -160,4 +161,14 @@ it('the index takes events that are older than versions, and ignores a touch of 
   const { newBuilds } = index.put(plainDomain(1, using('cdn acme high')));
   assert.deepEqual([newBuilds, index.buildsOf('acme'), index.buildOf(1, 'acme')], [[], [], null]);
   checkIndex(index);
+});
+
+it('pairs are counted of more providers than the table holds at first', () => {
+  const pairs = new PairCounts();
+  for (const providers of [
+    [3, 90, 91],
+    [91, 3],
+  ])
+    pairs.count(providers, 1);
+  assert.deepEqual([pairs.of(3, 90), pairs.of(91, 3), pairs.of(3, 3)], [1, 2, 0]);
 });

@@ -43,6 +43,8 @@ it('an SPF policy names senders of included domains deeper than its own', () => 
   assert.deepEqual(depths, expected);
   assert.deepEqual([policy.evaluation, policy.lookups, policy.authorizedIpv4], ['valid', 6, 2]);
 });
+it('an SPF policy reports a void look-up with its record and term', () =>
+  assert.deepEqual(policyOf(['v=spf1 mx -all']).problems, [{ code: 'void', at: 'example.com', term: 'mx' }]));
 it('an SPF policy names each host once, by the nearest way', () => {
   const included = { 'far.test': ['v=spf1 include:near.test -all'], 'near.test': ['v=spf1 -all'] };
   const policy = policyOf(['v=spf1 include:far.test include:near.test -all'], included);

@@ -51,33 +51,13 @@ test('a feed that fails is given up after sixty days at the earliest', () => {
   assert.ok(waited >= 60 * DAY && waited < 90 * DAY);
 });
 
-const FRESH: readonly (readonly [Record<string, string>, number | null])[] = [
-  [{}, null],
-  [{ 'cache-control': 'max-age=3600' }, 3_600_000],
-  [{ 'cache-control': 'public, MAX-AGE="60"' }, 60_000],
-  [{ 'cache-control': 'max-age=9999999999' }, 30 * DAY],
-  ...['s-maxage=60', 'max-age=-1', 'no-cache, max-age=60', `${'x'.repeat(2_000)},max-age=60`].map(
-    (value) => [{ 'cache-control': value }, null] as const,
-  ),
-  [{ 'cache-control': 'max-age=60', expires: 'Sat, 21 Nov 2026 18:00:00 GMT' }, 60_000],
-  [{ expires: 'Sat, 21 Nov 2026 18:00:00 GMT' }, 6 * 3_600_000],
-  [{ expires: 'Sat, 21 Nov 2026 18:00:00 GMT', date: 'Sat, 21 Nov 2026 17:00:00 GMT' }, 3_600_000],
-  [{ expires: 'Fri, 20 Nov 2026 18:00:00 GMT' }, null],
-  [{ expires: '0' }, null],
-];
-
+const FRESH = casesOf<[Record<string, string>, number | null][]>('feeds', 'milliseconds that headers are fresh');
+FRESH.push([{ 'cache-control': `${'x'.repeat(2_000)},max-age=60` }, null]);
 for (const [headers, expected] of FRESH)
   test(`${JSON.stringify(headers).slice(0, 90)} is fresh for ${expected} ms`, () =>
     assert.equal(freshMs(headers, NOW), expected));
 
-const RETRY: readonly (readonly [string, number | null])[] = [
-  ['120', 120_000],
-  ['9999999999', 30 * DAY],
-  ['Sat, 21 Nov 2026 13:00:00 GMT', 3_600_000],
-  ...['Sat, 21 Nov 2026 11:00:00 GMT', '99999999999', '-5', '1.5', 'soon'].map((value) => [value, null] as const),
-];
-
-for (const [value, expected] of RETRY)
+for (const [value, expected] of casesOf<[string, number | null][]>('feeds', 'milliseconds of retry-after'))
   test(`retry-after ${value}: ${expected}`, () => assert.equal(retryAfterMs({ 'retry-after': value }, NOW), expected));
 
 test('inherited properties are not headers, and endless headers are not sent back', () => {

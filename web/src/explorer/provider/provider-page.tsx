@@ -9,6 +9,7 @@ import { Choices } from '../links/choices.tsx';
 import { CategoryLink } from '../links/links.tsx';
 import { offsetOf } from '../links/pager.tsx';
 import { Adoption, CoAdoption } from './adoption.tsx';
+import { CatalogEntry } from './catalog-entry.tsx';
 import { Customers } from './customers.tsx';
 import { Domains, PAGE_LENGTH, type ProviderBody } from './domains.tsx';
 import { Overview } from './overview.tsx';
@@ -23,6 +24,7 @@ const TABS = [
   ['adoption', 'Adoption'],
   ['company', 'Used together with'],
   ['dependence', 'Supply chain'],
+  ['detection', 'Detection'],
 ] as const;
 
 export function Provider() {
@@ -34,7 +36,7 @@ export function Provider() {
 function ProviderPage({ provider }: { readonly provider: string }) {
   const search = useSearch({ from: '/provider/$provider' });
   const tab = TABS.find(([id]) => id === search.tab)?.[0] ?? '';
-  // The header, the overview and the domains share a request.
+  // The header, the overview, the domains and the catalog entry share a request.
   const offset = (tab === 'domains' && offsetOf(search.offset)) || undefined;
   const query = useStack(PATH, { path: { provider }, query: { limit: PAGE_LENGTH, offset } }, { keepsLast: 'any' });
   const body = query.data?.body;
@@ -53,15 +55,13 @@ function ProviderPage({ provider }: { readonly provider: string }) {
       {tab === 'adoption' && <Adoption provider={provider} />}
       {tab === 'company' && <CoAdoption provider={provider} />}
       {tab === 'dependence' && <SupplyChain provider={provider} />}
-      {(tab === '' || tab === 'domains') && (
+      {(tab === '' || tab === 'domains' || tab === 'detection') && (
         <Answer query={query}>
-          {(loaded, source) =>
-            tab === 'domains' ? (
-              <Domains provider={loaded} source={source} />
-            ) : (
-              <Overview provider={loaded} source={source} />
-            )
-          }
+          {(loaded, source) => {
+            if (tab === 'domains') return <Domains provider={loaded} source={source} />;
+            if (tab === 'detection') return <CatalogEntry provider={loaded} source={source} />;
+            return <Overview provider={loaded} source={source} />;
+          }}
         </Answer>
       )}
     </Page>

@@ -55,7 +55,7 @@ function When({ at, fallback }: { readonly at: string | null; readonly fallback:
 }
 
 function Coverage({ body }: { readonly body: StackPaths[typeof STATUS]['body'] }) {
-  const { advisories, coverage, public_suffix_list: suffixes } = body;
+  const { advisories, catalog, coverage, public_suffix_list: suffixes } = body;
   const { providers, domains } = coverage;
   return (
     <Figures>
@@ -77,6 +77,7 @@ function Coverage({ body }: { readonly body: StackPaths[typeof STATUS]['body'] }
         value={domains.with_product}
         note={`of ${formatNumber(domains.total)}; ${formatNumber(domains.with_version)} with a version`}
       />
+      <Figure name="Catalog" value={catalog.date.slice(0, 10)} note={`${catalog.source}, version ${catalog.version}`} />
       <Figure name="Public Suffix List" value={suffixes.date} note={suffixes.source} />
     </Figures>
   );

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { best, factorOf, postureOf } from '../../test/best-posture.ts';
 import { type EvidenceParts, everyRecord } from '../../test/evidence-of.ts';
 import { hasMembers, rowsOf } from '../../test/rows.ts';
@@ -57,22 +58,10 @@ it('the score judges a domain that takes no mail on refusing to send any', () =>
   const none = { ...best, ...policies, mx: ['0 '], mtaSts: 'empty', tlsRpt: 'empty' } as const;
   assert.equal(postureOf(none).score, 100);
   assert.equal(namesIn(postureOf(none)), 'spf dmarc dnssec caa tls hsts headers security_txt');
-  const behind = { policies: { spf: { '_spf.a.test': ['v=spf1 -all'] } } };
-  const table: [parts: EvidenceParts, name: FactorName, points: number | undefined, issues: IssueId[]][] = [
-    [{ txt: ['v=spf1 ~all'] }, 'spf', 0, ['spf.not-refusing']],
-    [{ txt: ['v=spf1 ip4:192.0.2.1 -all'] }, 'spf', 10, ['spf.needless-senders']],
-    [{ txt: ['v=spf1 include:_spf.a.test -ip4:192.0.2.1 -all'], ...behind }, 'spf', undefined, []],
-    [{ txt: ['v=spf1 -all', 'v=spf1 -all'] }, 'spf', 0, ['spf.several']],
-    [{ txt: ['v=spf1 ip6:::/0 -all'] }, 'spf', undefined, ['spf.open']],
-    [{ dmarc: [] }, 'dmarc', 0, ['dmarc.not-refusing']],
-    [{ dmarc: ['v=DMARC1; p=none'] }, 'dmarc', 8, ['dmarc.not-rejecting']],
-    [{ dmarc: ['v=DMARC1; p=quarantine; t=y'] }, 'dmarc', 8, ['dmarc.not-rejecting']],
-    [{ dmarc: ['v=DMARC1; p=quarantine'] }, 'dmarc', 28, ['dmarc.only-quarantining']],
-    [{ dmarc: ['v=DMARC1; p=reject; sp=none'] }, 'dmarc', 30, ['dmarc.weak-subdomains']],
-  ];
-  for (const [parts, name, points, issues] of table) {
+  type Row = [parts: EvidenceParts, name: FactorName, points: number | null, issues: IssueId[]];
+  for (const [parts, name, points, issues] of casesOf<Row[]>('detect', 'scores of refusing all mail')) {
     const found = factorOf({ ...none, ...parts }, name);
-    assert.deepEqual([points === undefined ? undefined : found?.points, found?.issues], [points, issues]);
+    assert.deepEqual([points === null ? null : found?.points, found?.issues], [points, issues]);
   }
 });
 it('the score has no factors of the web without one, and a failed one where port 443 is refused', () => {

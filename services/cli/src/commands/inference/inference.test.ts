@@ -13,6 +13,7 @@ import { tinyChatModel } from '@strata/testnet';
 import { fakeService } from '../../../../../tests/support/fake-service.ts';
 import { shared } from '../../../../../tests/support/shared.ts';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { assertEnds, jsonOf, type RunOptions } from '../../test/run-strata.ts';
 import { forTerminal } from './chat.ts';
 
@@ -108,23 +109,10 @@ it('strata inference names what is missing', async () => {
   const elsewhere = path.join(directory, 'elsewhere');
   const ports = { STRATA_INFERENCE_PORT: '0', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
   const quiet = { ...without, ...ports, STRATA_DATA: elsewhere, STRATA_MDNS: 'off' };
-  for (const [args, more, code, words] of [
-    ['gateway --join nowhere', quiet, 1, /the network cannot be joined: join takes an address/],
-    ['gateway --network', { ...quiet, STRATA_P2P_LISTEN: 'nowhere' }, 2, /STRATA_P2P_LISTEN/],
-    ['network', without, 1, /returned 404: This gateway is not connected to a network/],
-    ['network --base http://127.0.0.1:1', without, 1, /no response from/],
-    ['network accounts --by luck', without, 2, /Allowed choices are worker, caller, model, day/],
-    ['gateway --model /nowhere.gguf', quiet, 1, /cannot be loaded/],
-    ['gateway', { ...without, STRATA_MODEL_SLOTS: '0' }, 2, /STRATA_MODEL_SLOTS/],
-    ['chat hi', without, 2, /no API key/],
-    ['chat --repeat 2 --model none hi', env, 1, /after 0 complete answers: The model 'none'/],
-    ['chat --repeat 2', env, 2, /--repeat needs a question/],
-    ['chat --repeat 0 hi', env, 2, /an integer from 1/],
-    ['chat hi --key sk-wrong', without, 1, /unknown or was revoked/],
-    ['chat hi --model none', env, 1, /The model 'none' does not exist/],
-    ['chat hi --base http://127.0.0.1:1', env, 1, /no response from/],
-  ] as const)
-    assert.equal((await ends(args, code, words, { env: more })).stdout, '');
+  const bases = { quiet, without, env };
+  type Case = [args: string, base: keyof typeof bases, more: Record<string, string>, code: number, words: string];
+  for (const [args, base, more, code, words] of casesOf<Case[]>('cli', 'what strata inference lacks'))
+    assert.equal((await ends(args, code, new RegExp(words), { env: { ...bases[base], ...more } })).stdout, '');
 });
 
 for (const [what, rest, words] of [

@@ -1,6 +1,6 @@
 // `strata stack keys` and `strata inference keys`.
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
@@ -52,5 +52,8 @@ it('strata stack keys rotates the signing keys', async () => {
   const [first, second] = [JSON.parse((await rotate()).stdout), JSON.parse((await rotate()).stdout)];
   assert.ok(first.receipt_key_id && first.ledger_key_id);
   for (const id of ['receipt_key_id', 'ledger_key_id']) assert.notEqual(first[id], second[id]);
+  const isVouchedFor = (name: string) =>
+    readFileSync(path.join(data.path, 'keys', name, 'signing-keys.json'), 'utf8').includes('rotation');
+  assert.deepEqual(['receipts', 'ledger'].map(isVouchedFor), [false, true]);
   await rotate({ STRATA_DATABASE_URL: `sqlite:${path.join(data.path, 'x.db')}` });
 });

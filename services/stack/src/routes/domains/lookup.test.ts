@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { DomainIndex } from '@strata/analytics';
 import { mainRoleOf } from '@strata/detect';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { assertDescribed } from '../../test/described.ts';
 import { sharedService } from '../../test/shared.ts';
 import { roleCells } from './role-columns.ts';
@@ -115,42 +116,22 @@ it('a look-up returns the other columns of CSV, under names of their own', async
 });
 
 const many = (count: number) => Array(count).fill('a.com');
+type Refusal = readonly [why: string, body: unknown, options: Parameters<typeof ask>[1], status: number, says: string];
 for (const [why, body, options, status, says] of [
-  ['no names', { domains: [] }, {}, 400, /domains: must have 1 to 1000 names/],
-  ['1,001 names', { domains: many(1_001) }, {}, 400, /domains: must have 1 to 1000 names/],
-  ['1,001 rows', many(1_001).join('\n'), { type: CSV }, 400, /body: must have 1 to 1000/],
-  ['an open quote', 'a.com\n"b.com\nc.com', { type: CSV }, 400, /body: is not CSV/],
-  [
-    '1,001 lines',
-    many(1_001)
-      .map((name) => `"${name}"`)
-      .join('\n'),
-    { type: NDJSON },
-    400,
-    /body: must have/,
-  ],
-  ['100,000 numbers', { domains: Array(100_000).fill(1) }, {}, 400, /domains: must have/],
-  ['a number', { domains: ['a.com', 7] }, {}, 400, /domains\.1: /],
-  ['null', 'null', {}, 400, /body: /],
-  ['no JSON', '{"domains": [', {}, 400, /not valid JSON/],
-  ['an empty CSV', '', { type: CSV }, 400, /must have 1 to 1000|names/],
-  ['a quote within a cell', 'a.com\nb"c.com', { type: CSV }, 400, /body: is not CSV/],
-  ['an unknown parameter', { domains: ['a.com'] }, { query: '?field=dns' }, 400, /field: .+did you mean fields/],
-  ['an unknown format', { domains: ['a.com'] }, { query: '?format=xml' }, 400, /format: /],
-  ['101 columns', `a.com${',x'.repeat(100)}`, { type: CSV }, 400, /more than 100 columns/],
-  ['binary', Uint8Array.of(0xff, 0xfe, 0, 1), { type: CSV }, 400, /not UTF-8/],
-  ['a large body', 'a.com\n'.repeat(60_000), { type: CSV }, 413, /too large/],
-  ['another type', '<a/>', { type: 'text/xml' }, 415, /application\/json, text\/csv, application\/x-ndjson/],
-  ['an unknown field', { domains: ['a.com'], field: [] }, {}, 400, /field: unknown field; did you mean fields/],
-  ['an unknown column', { domains: ['a.com'], fields: ['scor'] }, {}, 400, /fields\.0: did you mean score/],
-  ['an unknown column in the query', { domains: ['a.com'] }, { query: '?fields=scor' }, 400, /did you mean score/],
-  ['fields twice', { domains: ['a.com'], fields: ['dns'] }, { query: '?fields=dns' }, 400, /query and in the body/],
-] as const)
+  ...casesOf<Refusal[]>('stack', 'refused look-ups'),
+  ['1,001 names', { domains: many(1_001) }, {}, 400, 'domains: must have 1 to 1000 names'],
+  ['1,001 rows', many(1_001).join('\n'), { type: CSV }, 400, 'body: must have 1 to 1000'],
+  ['1,001 lines', '"a.com"\n'.repeat(1_001), { type: NDJSON }, 400, 'body: must have'],
+  ['100,000 numbers', { domains: Array(100_000).fill(1) }, {}, 400, 'domains: must have'],
+  ['101 columns', `a.com${',x'.repeat(100)}`, { type: CSV }, 400, 'more than 100 columns'],
+  ['binary', Uint8Array.of(0xff, 0xfe, 0, 1), { type: CSV }, 400, 'not UTF-8'],
+  ['a large body', 'a.com\n'.repeat(60_000), { type: CSV }, 413, 'too large'],
+] as readonly Refusal[])
   it(`a look-up refuses ${why}`, async () => {
     const { body: problem, ...answer } = await ask(body, options);
     assert.equal(answer.status, status, answer.text.slice(0, 300));
     const errors = (problem.errors ?? []).map(({ field, message }: Record<string, string>) => `${field}: ${message}`);
-    assert.match(`${problem.detail} ${errors.join(' ')}`, says);
+    assert.match(`${problem.detail} ${errors.join(' ')}`, new RegExp(says));
   });
 
 it('a look-up needs a key, and its body stays unsupported elsewhere', async () => {
