@@ -3,7 +3,7 @@ import { entries } from '@strata/catalog';
 import { compileRulebook, detect, loadCatalog, ROLE_LIST, type Rulebook } from '@strata/detect';
 import { createProber } from '@strata/scan';
 import { type Figure, setting, thousands, timed } from '../measure.ts';
-import { calibrationFigures, writeCalibration } from './second-world/calibration-report.ts';
+import { calibrationFigures, writeCalibration } from './detection-calibration.ts';
 import { type ClaimScore, type Mistake, Score, type ServiceScore } from './second-world/score.ts';
 import { serveWorld } from './second-world/servers.ts';
 import { loadServices, ROLE_OF, WORLD_ROLES } from './second-world/service.ts';

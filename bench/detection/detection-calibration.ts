@@ -1,12 +1,12 @@
 // Calibration on the second world: fitted on half of the companies, measured on the other; rows for the results, data for the page.
 import { writeFile } from 'node:fs/promises';
 import { randomFor } from '@strata/testnet';
-import { type Figure, thousands } from '../../measure.ts';
-import { type Outcome, type Reliability, reliabilityOf } from './calibration.ts';
-import type { Judged } from './score.ts';
+import { type Figure, thousands } from '../measure.ts';
+import { type Outcome, type Reliability, reliabilityOf } from './second-world/calibration.ts';
+import type { Judged } from './second-world/score.ts';
 
 /** The page of the explorer shows it. */
-const DATA = new URL('../../../web/src/explorer/calibration/calibration.json', import.meta.url);
+const DATA = new URL('../../web/src/explorer/calibration/calibration.json', import.meta.url);
 const LEVELS = ['high', 'medium', 'low'] as const;
 
 /** Whether a company is of the half on which strengths were fitted. */
