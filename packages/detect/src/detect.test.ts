@@ -36,7 +36,7 @@ it('detect shows the version of the strongest evidence, and of equals the longes
     [{ 'x-powered-by': 'Blogger/1.2', server: 'Blogger/1.3' }, ['1.3', null]],
   ] as const)
     assert.deepEqual(shown(headers), expected, JSON.stringify(headers));
-  assert.deepEqual(shown({ 'x-powered-by': 'Blogger/1.2.3' }, 'Blogger 9'), ['9', null]);
+  assert.deepEqual(shown({ 'x-powered-by': 'Blogger/1.2.3' }, 'Blogger 9'), ['1.2.3', null]);
 });
 it('detect sorts services by category, score and provider', () => {
   const { services } = profileOf({
@@ -46,8 +46,8 @@ it('detect sorts services by category, score and provider', () => {
     named: { support: aliasTo('helpdesk.test') },
   });
   assert.deepEqual(linesOf(services), [
-    ...['dns awsdns high', 'dns dnsco high', 'email_sending sendy high', 'verified_service helpdesk high'],
-    ...['verified_service socially medium', 'certificate_authority certy high'],
+    ...['dns awsdns high', 'dns dnsco high', 'email_sending sendy medium', 'verified_service helpdesk high'],
+    ...['verified_service socially high', 'certificate_authority certy high'],
   ]);
 });
 it('detect says with each service which rule saw which value, the strongest first', () => {

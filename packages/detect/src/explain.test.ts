@@ -13,9 +13,9 @@ const linesOf = (record: unknown) =>
 it('explainRecord reads a full record of every part', () => {
   const record = casesOf('detect', 'full record');
   assert.deepEqual(linesOf(record), [
-    ...['dns dnsco high', 'email micro medium', 'email_security guard high', 'email_security dmarcer high'],
-    ...['email_sending sendy high', 'hosting deploy high', 'cdn edgy high', 'security waffle medium'],
-    ...['verified_service socially medium', 'certificate_authority certy high', 'web_platform blogger medium'],
+    ...['dns dnsco high', 'email micro medium', 'email_security dmarcer high', 'email_security guard high'],
+    ...['email_sending sendy medium', 'hosting deploy high', 'cdn edgy high', 'security waffle medium'],
+    ...['verified_service socially high', 'certificate_authority certy high', 'web_platform blogger high'],
   ]);
 });
 it('explainRecord answers with display name, id and the reason', () => {
@@ -35,7 +35,7 @@ it('explainRecord needs nothing but the domain, and ignores what it does not kno
 });
 it('explainRecord knows a network by its number, on any of the addresses', () => {
   const a = [{ address: '192.0.2.1' }, { address: '192.0.2.2', asn: 64499 }];
-  assert.deepEqual(linesOf({ domain: 'example.com', a }), ['hosting cloudy medium']);
+  assert.deepEqual(linesOf({ domain: 'example.com', a }), ['hosting cloudy high']);
 });
 it('explainRecord follows chains of aliases, and ends one where it comes back to itself', () => {
   const [www, shop, deploy] = ['www.example.com', 'shop.example.net', 'x.deploy.test'] as const;

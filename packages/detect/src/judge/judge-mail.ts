@@ -2,6 +2,7 @@
 
 import type { Reading } from '../evidence/reading.ts';
 import { type Finding, findingOf, type Judgement } from '../match/finding.ts';
+import { FORMER_MAILBOX_FACTOR, LONE_SETUP_FACTOR } from '../match/strengths.ts';
 import { NO_ROLES, type Role } from '../profile.ts';
 import type { Rule } from '../rulebook/matchers.ts';
 import type { Channel } from '../rulebook/patterns.ts';
@@ -18,19 +19,20 @@ export function judgeMail(findings: readonly Finding[], reading: Reading): Pick<
   const judged: Finding[] = [];
   let isSenderUnsettled = false;
   /** An include that does not show a mailbox or gateway still permits the provider to send, once that is certain. */
-  const addSender = (finding: Finding, isKnown: boolean) => {
+  const addSender = (finding: Finding, isKnown: boolean, factor = 1) => {
     const { asSender: sender } = finding.rule;
     if (!sender) return;
-    if (isKnown) judged.push(asSender(finding, sender));
+    if (isKnown) judged.push(asSender(finding, sender, factor));
     else isSenderUnsettled = true;
   };
   for (const finding of findings) {
     const { role, category, provider, asSender: sender } = finding.rule;
     if (role === 'mailbox') {
       const holding = mailbox.get(provider);
-      // A hint proves a sender and suggests a mailbox: both findings remain, each with its own strength.
-      if (holding !== undefined) judged.push(finding);
-      if (holding === undefined || holding === 'hint') addSender(finding, isMailboxKnown);
+      // A hint suggests a mailbox or a sender: both findings remain, each with its own strength.
+      if (holding !== undefined) judged.push(holding === 'lone alias' ? weakened(finding, LONE_SETUP_FACTOR) : finding);
+      if (holding === undefined) addSender(finding, isMailboxKnown, FORMER_MAILBOX_FACTOR);
+      else if (holding === 'hint') addSender(finding, isMailboxKnown);
     } else if (category === 'email_security' && sender && !receives(provider, findings)) {
       addSender(finding, !failures.mx && !failures.dmarc);
     } else {
@@ -59,17 +61,21 @@ function withoutLeftOvers(findings: readonly Finding[]): readonly Finding[] {
   return findings.some(({ isDangling }) => isDangling) ? findings.filter(isBorneOut) : findings;
 }
 
-/** A sender's dangling alias is a leftover unless another finding supports it. */
+/** The provider does not serve the name of a dangling alias: a leftover unless another finding supports it. */
 function isBorneOut({ rule, isDangling }: Finding, _: number, all: readonly Finding[]): boolean {
-  if (!isDangling || rule.role !== 'sender') return true;
+  if (!isDangling) return true;
   return all.some((other) => other.rule.service === rule.service && !other.isDangling);
 }
 
-/** The evidence that a provider holds the mailbox. */
-type Holding = 'exchange' | 'alias' | 'hint';
+/** The evidence that a provider holds the mailbox. `lone alias`: of one channel, and no gateway hides the mailbox. */
+type Holding = 'exchange' | 'alias' | 'lone alias' | 'hint';
 
-function asSender({ rule, value, strength }: Finding, sender: Rule): Finding {
-  return findingOf(sender, value, { strength: (strength / rule.strength) * sender.strength });
+function asSender({ rule, value, strength }: Finding, sender: Rule, factor: number): Finding {
+  return findingOf(sender, value, { strength: (strength / rule.strength) * sender.strength * factor });
+}
+
+function weakened(finding: Finding, factor: number): Finding {
+  return { ...finding, strength: finding.strength * factor };
 }
 
 interface MailboxHolders {
@@ -89,7 +95,10 @@ function mailboxHolders(findings: readonly Finding[], { mail, failures }: Readin
   if (candidates.length === 0) return isPolicyUnknown ? UNKNOWN_HOLDERS : NO_HOLDERS;
   const byExchange = candidates.filter(({ isPreferred }) => isPreferred);
   if (byExchange.length > 0) return { holders: holders(byExchange, 'exchange'), isUnsettled: false };
-  const isBehindGateway = findings.some(({ rule, isPreferred }) => rule.category === 'email_security' && isPreferred);
+  const fronts = findings.filter(({ rule, isPreferred }) => rule.category === 'email_security' && isPreferred);
+  const isBehindGateway = fronts.length > 0;
+  // A forwarder sends mail to addresses of other domains: it hides no mailbox.
+  const isHidden = fronts.some(({ rule }) => rule.role === 'gateway');
   // Behind a gateway, an exchange that is not preferred is where mail is forwarded; before the domain's own it only
   // queues.
   const shown = candidates.filter(
@@ -97,9 +106,15 @@ function mailboxHolders(findings: readonly Finding[], { mail, failures }: Readin
   );
   if (shown.length > 0) {
     const settled = uncontested(shown, candidates, { isPolicyUnknown });
-    return { holders: holders(settled, 'alias'), isUnsettled: isPolicyUnknown && settled.length < shown.length };
+    const byAlias = holders(settled, 'alias');
+    for (const provider of byAlias.keys()) {
+      const channels = channelsOf(settled, provider);
+      // The network of an exchange is no leftover.
+      if (!isHidden && channels.size < 2 && !channels.has('mail-asn')) byAlias.set(provider, 'lone alias');
+    }
+    return { holders: byAlias, isUnsettled: isPolicyUnknown && settled.length < shown.length };
   }
-  if (!isBehindGateway || failures.named || isPolicyUnknown) return isPolicyUnknown ? UNKNOWN_HOLDERS : NO_HOLDERS;
+  if (!isHidden || failures.named || isPolicyUnknown) return isPolicyUnknown ? UNKNOWN_HOLDERS : NO_HOLDERS;
   return { holders: holders(strongestHinted(candidates), 'hint'), isUnsettled: false };
 }
 
@@ -114,10 +129,15 @@ function uncontested(
 ): readonly Finding[] {
   const hinted = new Set(candidates.filter(({ rule }) => rule.channel === 'spf').map(({ rule }) => rule.provider));
   return shown.filter(({ rule: { provider } }) => {
-    const channels = new Set(shown.filter(({ rule }) => rule.provider === provider).map(({ rule }) => rule.channel));
+    const channels = channelsOf(shown, provider);
     if (channels.size > 1 || channels.has('mx')) return true;
     return !isPolicyUnknown && (hinted.size === 0 || hinted.has(provider));
   });
+}
+
+function channelsOf(findings: readonly Finding[], provider: string): ReadonlySet<Channel> {
+  const live = findings.filter(({ rule, isDangling }) => rule.provider === provider && !isDangling);
+  return new Set(live.map(({ rule }) => rule.channel));
 }
 
 function holders(findings: readonly Finding[], holding: Holding): Map<string, Holding> {

@@ -30,7 +30,7 @@ it('hosting is not the network while the page or an alias that could show an edg
 rowsOf('edge', shows);
 it('an edge counts the strongest of one family once', () => {
   const [edge] = profileOf(withHeaders({ 'x-edgy-ray': '1', server: 'edgy' })).services;
-  assert.deepEqual([edge?.score, edge?.evidence.length], [0.9, 2]);
+  assert.deepEqual([edge?.score, edge?.evidence.length], [0.98, 2]);
 });
 
 rowsOf('Server header', shows);
@@ -53,7 +53,7 @@ describe('a redirect to another owner', () => {
     assert.equal(redirectsTo, 'other.test');
     assert.deepEqual(linesOf(services), [
       ...['hosting deploy high', 'cdn edgy high', 'security waffle medium', 'certificate_authority certy high'],
-      ...['web_platform blogger medium'],
+      ...['web_platform blogger high'],
     ]);
     const { header, cookie, html, tls } = sources;
     assert.deepEqual([header, cookie, html, tls], ['observed', 'observed', 'absent', 'observed']);
@@ -82,7 +82,7 @@ it('a bot wall shows itself by header and cookie, and nothing of the site, which
   assert.deepEqual([header, cookie, html, roles.platform], ['blocked', 'blocked', 'blocked', 'blocked']);
 });
 
-const blogger = 'web_platform blogger medium';
+const blogger = 'web_platform blogger high';
 const loading = (...assets: readonly string[]): EvidenceParts => ({ http: { page: { assets } } });
 rowsOf('web platform', shows);
 it('a web platform is shown by pictures of its own hosts, and by styles and scripts of any', () => {

@@ -11,7 +11,7 @@ import { SITE_LABELS } from '../rulebook/site-labels.ts';
 import { spfTargets } from '../spf/senders.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { matchPublished, withoutOverruled } from './match-ranges.ts';
-import { BACKUP_MX_STRENGTH, BROKEN_SPF_FACTOR, DANGLING_FACTOR, NESTED_SPF_FACTOR } from './strengths.ts';
+import { BACKUP_MX_STRENGTH, DANGLING_FACTOR, NESTED_SPF_FACTOR, strengthOf } from './strengths.ts';
 
 /** The maximum length of a TXT pattern, see `Texts` in catalog.ts. */
 const MAX_TOKEN_LENGTH = 128;
@@ -70,13 +70,12 @@ export function caaIssuer(value: string): string {
  * suppliers to send. The targets in a known provider's own record do not count.
  */
 function matchSpf(findings: Finding[], { spf }: Reading, trie: HostTrie<Rule>): void {
-  const factor = spf.result === 'permerror' ? BROKEN_SPF_FACTOR : 1;
   const closed = new Set<string>();
   for (const { host, via, from, depth } of spfTargets(spf)) {
     // A rented machine sends what its tenant does, not what a product of its owner does.
     if ((via === 'a' || via === 'mx') && isMachineName(host)) continue;
     const known = findings.length;
-    if (!closed.has(from)) addHost(findings, trie, host, depth === 0 ? factor : factor * NESTED_SPF_FACTOR);
+    if (!closed.has(from)) addHost(findings, trie, host, depth === 0 ? 1 : NESTED_SPF_FACTOR);
     if (closed.has(from) || findings.length > known) closed.add(host);
   }
 }
@@ -118,12 +117,15 @@ function matchNamed(findings: Finding[], reading: Reading, { hosts, named, keys 
     const own = named.get(label);
     const isSite = SITE_LABELS.has(label);
     // DKIM selectors are often published before the provider publishes a key behind them.
-    const isDangling = lookup.status === 'nxdomain';
-    const factor = isDangling ? DANGLING_FACTOR : 1;
+    const hasNoTarget = lookup.status === 'nxdomain';
     for (const alias of lookup.aliases) {
       const rules = [...(own?.find(alias) ?? []), ...(isSite ? [...hosts.cname.find(alias)].filter(isOfSite) : [])];
       for (const rule of rules) {
-        findings.push(findingOf(rule, alias, { strength: rule.strength * factor, isDangling }));
+        // That an account existed remains true.
+        const isDangling = hasNoTarget && rule.role !== 'verified';
+        // Unlike the site's own, an alias of another label stays after its service was left.
+        const known = Math.min(rule.strength, strengthOf('named', rule.category));
+        findings.push(findingOf(rule, alias, { strength: isDangling ? known * DANGLING_FACTOR : known, isDangling }));
       }
     }
   }

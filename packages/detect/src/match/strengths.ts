@@ -7,7 +7,7 @@ import type { Channel } from '../rulebook/patterns.ts';
  * Part of the rulebook's version: raise it when a strength or a rule of judgement changes the result for old evidence, so
  * that the difference is a reclassification and never a migration.
  */
-export const ENGINE_VERSION = 7;
+export const ENGINE_VERSION = 9;
 
 /** Kinds of evidence that fail independently of each other; within one, only the strongest finding counts. */
 export type Family = 'routing' | 'authorisation' | 'token' | 'transport' | 'network' | 'content';
@@ -43,63 +43,68 @@ interface Strength {
   readonly roles?: Partial<Record<MainRole, number>>;
 }
 
-/** The table in docs/detection.md; a test compares the two. */
+/**
+ * For each channel, the probability that a claim is right which only this channel shows: the share in half of the second
+ * world's companies, at most 0.98. The table in docs/detection.md; a test compares the two.
+ */
 export const STRENGTHS: Readonly<Record<Channel, Strength>> = {
-  ns: { any: 0.95 },
+  ns: { any: 0.98 },
   // A zone that moved often keeps the old RNAME; it counts only for vanity name servers.
-  soa: { any: 0.6 },
-  mx: { any: 0.95 },
+  soa: { any: 0.9 },
+  mx: { any: 0.98 },
   cname: { any: 0.95 },
-  // autodiscover shows the clients' server, a bounce or click host the sender: neither shows where mail is delivered.
-  named: { any: 0.9, roles: { mailbox: 0.8, sender: 0.85 } },
-  dkim: { any: 0.8, roles: { sender: 0.9 } },
+  // Aliases, selectors and includes stay in a zone after their service was left. That an account was verified stays true.
+  named: { any: 0.86, roles: { verified: 0.98 } },
+  dkim: { any: 0.84 },
   // An include permits sending. For the mailbox it is a hint at most, see judge-mail.ts.
-  spf: { any: 0.6, roles: { sender: 0.9, mailbox: 0.4, protection: 0.9 } },
-  dmarc: { any: 0.9 },
+  spf: { any: 0.6, roles: { sender: 0.88, mailbox: 0.4, protection: 0.88 } },
+  dmarc: { any: 0.98 },
   // A CAA record permits an authority; only the certificate shows the one in use.
   caa: { any: 0.4 },
   // A token proves that an account was verified once, which is all that `verified` asserts.
-  txt: { any: 0.35, roles: { verified: 0.8 } },
-  'txt-at': { any: 0.35, roles: { verified: 0.8 } },
-  'private-header': { any: 0.9 },
-  'common-header': { any: 0.5 },
-  cookie: { any: 0.6, roles: { edge: 0.7, protection: 0.7 } },
-  tls: { any: 0.3, roles: { issuer: 0.95 } },
+  txt: { any: 0.35, roles: { verified: 0.98 } },
+  'txt-at': { any: 0.35, roles: { verified: 0.98 } },
+  'private-header': { any: 0.98 },
+  // Anyone may send it: below the vendor's own header, although as many of its claims are right.
+  'common-header': { any: 0.97 },
+  // A cookie shows the vendor, and not which of its products for protection.
+  cookie: { any: 0.98, roles: { protection: 0.7 } },
+  tls: { any: 0.3, roles: { issuer: 0.98 } },
   // Published by the provider for its customers to point to.
-  address: { any: 0.9 },
-  // The owner of a network is not the product on it; an edge network carries little but the edge.
-  asn: { any: 0.6, roles: { edge: 0.7 } },
+  address: { any: 0.98 },
+  // The owner of a network is not always the product on it: below a name, although as many of its claims are right.
+  asn: { any: 0.97 },
+  // Not measured: an exchange or name server of the customer's own can be in a provider's network.
   'mail-asn': { any: 0.6 },
-  'ns-asn': { any: 0.6 },
+  'ns-asn': { any: 0.95 },
   // Published by a provider for its own product's addresses; in the address's family, so that a network adds nothing to
   // it.
-  range: { any: 0.9 },
-  // What a page states about itself is direct for the platform that made it, and weak for everything that it only
-  // loads.
-  generator: { any: 0.5, roles: { platform: 0.8 } },
-  asset: { any: 0.4, roles: { platform: 0.7 } },
-  marker: { any: 0.4, roles: { platform: 0.7 } },
+  range: { any: 0.98 },
+  generator: { any: 0.95 },
+  asset: { any: 0.97 },
+  marker: { any: 0.95 },
 };
 
 /** An exchange that receives mail only when the preferred ones fail: a backup or a leftover. */
 export const BACKUP_MX_STRENGTH = 0.45;
-/** Several SPF records are a permanent error (RFC 7208 §4.5): what they list is intended, not in force. */
-export const BROKEN_SPF_FACTOR = 0.5;
 /**
- * An include in the policy of another domain that the domain includes: permitted to send, but not by its own decision.
+ * An include in the policy of another domain that the domain includes, often a reseller's for all customers: permitted
+ * to send, but not by its own decision.
  */
-export const NESTED_SPF_FACTOR = 0.6;
-/** The CNAME exists, its target does not, either not yet or no longer. */
-export const DANGLING_FACTOR = 0.5;
+export const NESTED_SPF_FACTOR = 0.3;
+/** An include of a mailbox provider that is not the mailbox: left of a move more often than in use for sending. */
+export const FORMER_MAILBOX_FACTOR = 0.3;
+/** A mailbox by one kind of client set-up or selector, with no gateway that could hide its exchange. */
+export const LONE_SETUP_FACTOR = 0.5;
+/** The CNAME exists, its target does not, either not yet or no longer: no evidence alone, and little beside other. */
+export const DANGLING_FACTOR = 0.1;
 /** An expired certificate, or one without its intermediate: the issuer's name is likely but not proven. */
 export const UNPROVEN_ISSUER_STRENGTH = 0.6;
 /** A `Server` header of a provider whose network the site is not in. */
 export const FORGED_STRENGTH = 0.3;
-/** A vendor that hosts the SPF or DMARC record itself (`_spf.vendor.example`), and not a gateway that only relays. */
-export const HOSTED_RECORD_STRENGTH = 0.9;
 
 const MAX_SCORE = 0.99;
-const HIGH = 0.85;
+const HIGH = 0.95;
 const MEDIUM = 0.5;
 
 /** The strength is the same for all roles of a category: that of its main role. */

@@ -177,11 +177,11 @@ const FASTLY = 54113;
 
 it('a published range shows the product at an address, says in which range, and is one proof with the network of the address', () => {
   const { services } = profileOf({ addresses: [{ address: '192.0.2.7' }] });
-  assert.deepEqual([linesOf(services), services[0]?.score], [['hosting amazon-web-services high'], 0.9]);
+  assert.deepEqual([linesOf(services), services[0]?.score], [['hosting amazon-web-services high'], 0.98]);
   const rule = 'amazon-web-services/asn/range:192.0.2.0/24';
   assert.deepEqual(services[0]?.evidence, [{ source: 'asn', value: '192.0.2.7 in 192.0.2.0/24', rule }]);
   const [both] = profileOf({ addresses: [{ address: '192.0.2.7', asn: AMAZON }] }).services;
-  assert.deepEqual([both?.score, both?.evidence.length], [0.9, 2]);
+  assert.deepEqual([both?.score, both?.evidence.length], [0.98, 2]);
 });
 it('a published range wins over the network of the same address: CloudFront on Amazon’s, GitHub Pages on Fastly’s', () => {
   const at = (address: string, asn: number) => servicesOf({ addresses: [{ address, asn }] });
@@ -192,7 +192,7 @@ it('a published range wins over the network of the same address: CloudFront on A
 it('a published range leaves the network of another address alone', () => {
   const other = { address: '203.0.113.9', asn: FASTLY, use: 'www' } as const;
   const services = servicesOf({ addresses: [{ address: '198.51.100.153', asn: FASTLY }, other] });
-  assert.ok(services.includes('cdn fastly medium'));
+  assert.ok(services.includes('cdn fastly high'));
 });
 it('a published range of a host falls away behind an edge, as its network does, whatever network another address is in', () => {
   const www = aliasTo('d111111abcdef8.cloudfront.net');

@@ -2,7 +2,7 @@
 
 import { type CompiledSets, compileSets } from '../fingerprints/compile/compile-sets.ts';
 import type { FingerprintSet } from '../fingerprints/read/fingerprint-set.ts';
-import { ENGINE_VERSION, FAMILY_OF, HOSTED_RECORD_STRENGTH, strengthOf } from '../match/strengths.ts';
+import { ENGINE_VERSION, FAMILY_OF, strengthOf } from '../match/strengths.ts';
 import { registrableDomain } from '../names/names.ts';
 import { type Category, mainRoleOf, type Role, type RoleOf, roleIn, type Source } from '../profile.ts';
 import type { AddressRanges } from '../ranges/address-ranges.ts';
@@ -129,7 +129,8 @@ function createRule(
     channel,
     source,
     family: FAMILY_OF[channel],
-    strength: isHostedRecord ? HOSTED_RECORD_STRENGTH : strengthOf(options.isShared ? 'asn' : channel, category),
+    // A vendor that hosts the SPF record itself is as certain as a sender in it.
+    strength: strengthOf(options.isShared ? 'asn' : channel, isHostedRecord ? 'email_sending' : category),
     isParking: options.isParking,
     isShared: options.isShared,
     isRegistrableDomain: channel === 'mx' && registrableDomain(pattern) === pattern,

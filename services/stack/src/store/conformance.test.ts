@@ -55,7 +55,7 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
     assert.deepEqual([newer.isChanged, newer.changes, await builtOn()], [true, [], ['1.20.1', 'ubuntu']]);
     const [event, ...rest] = await store.events.since(since, 10);
     assert.ok(event?.kind === 'domain-changed' && rest.length === 0);
-    const service = ['web_platform', 'nginx', 'medium', '1.20.1', 'ubuntu'];
+    const service = ['web_platform', 'nginx', 'high', '1.20.1', 'ubuntu'];
     assert.deepEqual(event.payload.services.at(-1), service);
     assert.deepEqual((await readFeed(store)).domains.at(-1)?.services.at(-1), service);
     assert.deepEqual([(await record(3, 'nginx')).isChanged, await builtOn()], [true, [null, null]]);

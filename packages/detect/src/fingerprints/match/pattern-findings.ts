@@ -5,7 +5,7 @@ import type { Reading } from '../../evidence/reading.ts';
 import { type Finding, findingOf } from '../../match/finding.ts';
 import { webAliases } from '../../match/match-dns.ts';
 import { issuerCap, showsTheWall } from '../../match/match-web.ts';
-import { BACKUP_MX_STRENGTH, BROKEN_SPF_FACTOR } from '../../match/strengths.ts';
+import { BACKUP_MX_STRENGTH } from '../../match/strengths.ts';
 import { distributionIn, platformOf, type ShownVersion } from '../../match/version.ts';
 import { isMachineName } from '../../names/machine-name.ts';
 import type { Source } from '../../profile.ts';
@@ -53,7 +53,6 @@ export function patternFindingsIn(reading: Reading, sets: CompiledSets): Pattern
       // The name of a rented machine contains its provider's name; that is not a mail product of the provider.
       if (isPreferred !== undefined && rule.role === 'mailbox' && isMachineName(match.value)) continue;
       const finding = findingOf(rule, how.shownAs ?? match.value, {
-        strength: rule.strength * (how.factor ?? 1),
         isPreferred,
         shown: shownIn(match.version, { header, serverHeader }),
       });
@@ -78,7 +77,6 @@ function sourcesOf(leftOut: Iterable<OwnedPattern>, { technologies }: CompiledSe
 interface Circumstances {
   readonly reading?: TxtReading;
   readonly shownAs?: string;
-  readonly factor?: number;
   readonly cap?: number;
   readonly isPreferred?: boolean;
   readonly header?: string | null;
@@ -95,11 +93,10 @@ function addNames(reading: Reading, search: Search, add: Add): void {
   for (const { host, isPreferred } of reading.exchanges) {
     add(search.matches('dns', 'MX', host), { isPreferred, cap: isPreferred ? 1 : BACKUP_MX_STRENGTH });
   }
-  const spfFactor = reading.spf.result === 'permerror' ? BROKEN_SPF_FACTOR : 1;
   for (const txt of dns.txt.records) {
     const isSpf = SPF_RECORD.test(txt);
     const matches = search.matches('dns', 'TXT', txt.slice(0, MAX_TXT_LENGTH));
-    add(matches, { ...(isSpf ? { reading: 'spf', factor: spfFactor } : {}), shownAs: txt });
+    add(matches, { ...(isSpf ? { reading: 'spf' } : {}), shownAs: txt });
   }
   for (const alias of webAliases(reading)) add(search.matches('dns', 'CNAME', alias));
   const cap = reading.hasOwnCertificate && tls.issuer !== null ? issuerCap(tls) : 0;
