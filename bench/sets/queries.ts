@@ -19,6 +19,7 @@ const PARTS = ['brea', 'stox', 'grum', 'clix', 'pran', 'slay'];
 const names: QueryNames = {
   providerId: (text) => text,
   nearestProvider: () => undefined,
+  providersOfKind: () => [],
   nearest: () => undefined,
   asciiPart: (text) => text,
   segment: () => ({ kind: 'and', of: [] }),

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { codePoint, holds } from '../../../tests/support/property.ts';
+import { casesOf } from '../../../tests/support/vectors.ts';
 import { detect } from './detect.ts';
 import { sentenceOf } from './judge/sentence.ts';
 import { distributionIn, platformOf, versionAfter } from './match/version.ts';
@@ -22,19 +23,7 @@ it('detect shows the version of the strongest evidence, and of equals the longes
     const [service] = profileOf({ http: { headers, page: { metas: { generator } } } }).services;
     return [service?.version, service?.platform];
   };
-  const full = 'Blogger/1.2.3 (Ubuntu)';
-  for (const [headers, expected] of [
-    [{ 'x-powered-by': 'Blogger/1.2', server: full }, ['1.2.3', 'ubuntu']],
-    [{ server: full, 'x-powered-by': 'Blogger/1.2.3' }, ['1.2.3', 'ubuntu']],
-    [{ 'x-powered-by': 'Blogger/1.2.3', server: full }, ['1.2.3', 'ubuntu']],
-    [{ 'x-blogger': '2', server: full }, ['2', 'ubuntu']],
-    [{ 'x-blogger': '2', server: 'Blogger/1.2.3 (Win64)' }, ['2', null]],
-    [{ 'x-blogger': 'on', server: full }, ['1.2.3', 'ubuntu']],
-    [{ 'x-powered-by': 'Blogger' }, [null, null]],
-    // The order of headers decides nothing.
-    [{ server: 'Blogger/1.3', 'x-powered-by': 'Blogger/1.2' }, ['1.3', null]],
-    [{ 'x-powered-by': 'Blogger/1.2', server: 'Blogger/1.3' }, ['1.3', null]],
-  ] as const)
+  for (const [headers, expected] of casesOf<[Record<string, string>, unknown][]>('detect', 'versions in headers'))
     assert.deepEqual(shown(headers), expected, JSON.stringify(headers));
   assert.deepEqual(shown({ 'x-powered-by': 'Blogger/1.2.3' }, 'Blogger 9'), ['1.2.3', null]);
 });

@@ -24,6 +24,8 @@ interface InputSource {
 /** Unknown parameters or problems of a body in one refusal, and characters of their names. */
 const MAX_UNKNOWN = 10;
 const MAX_NAME = 64;
+/** Space for all values of a list, such as the roles. */
+const MAX_MESSAGE = 1_000;
 
 /** Throws Refusal `invalid_parameter` that lists every invalid field. */
 export function parseInput(contract: InputContract, request: InputSource): Record<string, unknown> {
@@ -67,7 +69,8 @@ function readBody(schemas: BodySchemas, { body, headers }: InputSource, problems
   if (parsed.success) return parsed.data;
   const found = parsed.error.issues.slice(0, MAX_UNKNOWN).flatMap((issue) => {
     const at = issue.path.join('.');
-    if (issue.code !== 'unrecognized_keys') return [{ field: at || 'body', message: issue.message.slice(0, 200) }];
+    if (issue.code !== 'unrecognized_keys')
+      return [{ field: at || 'body', message: issue.message.slice(0, MAX_MESSAGE) }];
     const unknown = Object.fromEntries(issue.keys.map((key) => [key, null]));
     const problems = unknownIn(unknown, fieldsAt(schema, issue.path), 'field');
     return at === '' ? problems : problems.map(({ field, message }) => ({ field: `${at}.${field}`, message }));
@@ -119,7 +122,7 @@ function read(
     const known = new Set(problems.map((problem) => problem.field));
     for (const issue of parsed.error.issues) {
       const field = issue.path.join('.');
-      if (!known.has(field)) problems.push({ field, message: issue.message.slice(0, 200) });
+      if (!known.has(field)) problems.push({ field, message: issue.message.slice(0, MAX_MESSAGE) });
     }
   }
 }

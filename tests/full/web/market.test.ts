@@ -48,6 +48,7 @@ describePages('market', ({ answer, demo, inPage, named }) => {
   const NUMBERS: readonly (readonly [what: string, path: string, of: LinkOf, list: ListKind])[] = [
     ['users of a provider', '/market?category=dns', inTable('Market share: DNS', 'Domains'), 'search'],
     ['parked ones too', '/market?category=email&include_parked=true', inTable(/^Market share/, 'Domains'), 'search'],
+    ['users in a role', '/market?role=gateway', inTable(/^Market share/, 'Domains'), 'search'],
     ['domains of a leader', '/market?category=email', inTable('Leaders', 'Domains'), 'search'],
     ['domains of a provider', `/provider/${PROVIDER}`, inFigure('Domains'), 'domains'],
     ['lost customers', '/provider/LOSER', inFigure('Lost, 30 days'), 'customers'],

@@ -1,14 +1,15 @@
 // Evaluates a query on the sets of the index: first the terms that have one, together, and then the other conditions within
 // the domains found.
-import { type Category, SECTORS } from '@strata/detect';
+import { type Category, type Role, SECTORS } from '@strata/detect';
 import { bytesOf } from '../columns/byte-text.ts';
 import { NO_SCORE } from '../columns/domain-columns.ts';
 import type { NameTable } from '../columns/name-table.ts';
-import { categoryNumber, MAX_SCORE, STATES } from '../columns/terms.ts';
+import { categoryNumber, MAX_SCORE, roleNumber, STATES } from '../columns/terms.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 import { DomainSet } from '../sets/domain-set.ts';
 import { difference, filter, intersection, union } from '../sets/set-operations.ts';
 import type { Condition, IndexedTerm, Query } from './query.ts';
+import { versionSets } from './query-versions.ts';
 
 export const allDomains = ({ sets }: DomainIndex): DomainSet => union(STATES.map((_, state) => sets.state(state)));
 
@@ -61,6 +62,8 @@ function leafOf(index: DomainIndex, query: Query, few: DomainSet | undefined): L
       return termsLeaf(index, query, few);
     case 'tld':
       return { set: unionIn(few, tldSets(index, query)) };
+    case 'version':
+      return { set: unionIn(few, versionSets(index, query)) };
     case 'provider':
       return { set: unionIn(few, providerSets(index, query)) };
     case 'not': {
@@ -183,18 +186,27 @@ function providerSets(index: DomainIndex, { id, isPrefix, category }: Of<'provid
   return ids.map((each) => providerSet(index, each, { category }));
 }
 
-/** Domains that use a provider, in one category or any, with any of some confidences or with any. */
+/** The services that a condition is about. */
+export interface ServiceFilter {
+  readonly category?: Category | undefined;
+  readonly role?: Role | undefined;
+  /** Numbers of confidences. */
+  readonly levels?: readonly number[] | undefined;
+}
+
+/** Domains that use a provider in such a service. */
 export function providerSet(
   { vocabulary, sets }: DomainIndex,
   provider: string,
-  { category, levels }: { readonly category?: Category | undefined; readonly levels?: readonly number[] | undefined },
+  { category, role, levels }: ServiceFilter,
 ): DomainSet {
   const number = vocabulary.providers.find(provider);
   if (number === undefined) return new DomainSet();
-  if (category === undefined && levels === undefined) return sets.provider(number);
+  if (category === undefined && role === undefined && levels === undefined) return sets.provider(number);
   const placements = vocabulary
     .placementsOf(number)
-    .filter((placement) => category === undefined || placement.category === categoryNumber(category));
+    .filter((placement) => category === undefined || placement.category === categoryNumber(category))
+    .filter((placement) => role === undefined || placement.role === roleNumber(role));
   return union(
     placements.flatMap((placement) => (levels ?? [undefined]).map((level) => sets.placement(placement.number, level))),
   );

@@ -4,6 +4,8 @@ import {
   type Category,
   type DomainState,
   gradeOf,
+  KINDS,
+  type Kind,
   POSTURE_FLAGS,
   type PostureFlag,
   ROLE_LIST,
@@ -13,6 +15,7 @@ import { LEVELS, LIVE, MAX_SCORE, STATES, stateNumber } from '../columns/terms.t
 import { POSTURE_VALUES } from './posture-values.ts';
 import { type IndexedTerm, type Query, QueryError, type QueryNames, type QueryValue } from './query.ts';
 import { scannedTimes, scoresOf } from './query-ranges.ts';
+import { versionCondition } from './query-versions.ts';
 
 export interface Field {
   readonly name: string;
@@ -60,6 +63,16 @@ export const QUERY_FIELDS: Readonly<Record<string, Read>> = {
   },
   segment: (value, names) => names.segment(plain(value), value.start),
   scanned: (value, names) => ({ kind: 'scanned', ...scannedTimes(value, names) }),
+  version: versionCondition,
+  kind: (value, names) => {
+    const ids = valuesOf(value, KINDS, names).flatMap((kind) => names.providersOfKind(kind as Kind));
+    return { kind: 'or', of: [...new Set(ids)].map((id): Query => ({ kind: 'provider', id, isPrefix: false })) };
+  },
+  country: (value, names) => {
+    const code = plain(value).toLowerCase();
+    if (!/^[a-z]{2}$/.test(code)) throw new QueryError('expected a country code of two letters', value.start);
+    return tldCondition({ ...value, text: code === 'gb' ? 'uk' : code }, names);
+  },
 };
 
 /** The field of a term without one. */
@@ -67,12 +80,9 @@ export const BARE: Field = { name: 'name', read: nameCondition };
 
 /** Fields that the index cannot answer, and where the data is. */
 const UNANSWERABLE: Readonly<Record<string, string>> = {
-  version: 'versions are in GET /stack/v1/domains/{domain}',
   first_seen: 'the history of a domain is in GET /stack/v1/domains/{domain}',
   changed: 'changes are in GET /stack/v1/domains/{domain}/changes',
   changed_since: 'changes are in GET /stack/v1/domains/{domain}/changes',
-  kind: 'the kinds of a service are in GET /stack/v1/domains/{domain}',
-  country: 'the index has no countries',
 };
 
 export function fieldOf(written: string, start: number, names: QueryNames): Field {
@@ -103,9 +113,13 @@ function valuesOf(value: QueryValue, values: readonly string[], names: QueryName
   return found.length > 0 ? found : refuseValue(value, values, names);
 }
 
+/** Values that a message names. */
+const MAX_KNOWN = 40;
+
 function refuseValue(value: QueryValue, values: readonly string[], names: QueryNames): never {
   const near = names.nearest(value.text, values);
-  const known = near === undefined ? `; known are ${values.join(', ')}` : '';
+  const some = values.length > MAX_KNOWN ? [...values.slice(0, MAX_KNOWN), '…'] : values;
+  const known = near === undefined ? `; known are ${some.join(', ')}` : '';
   throw new QueryError(`unknown value ${value.text.slice(0, 64)}${known}`, value.start, near);
 }
 

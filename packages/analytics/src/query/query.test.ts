@@ -27,6 +27,7 @@ const names: QueryNames = {
   providerId: (text) => PROVIDERS.find((id) => id === text.toLowerCase().replace(' ltd', '')),
   nearestProvider: (text) => PROVIDERS.find((id) => id.startsWith(text.slice(0, 2))),
   nearest: (text, all) => all.find((name) => name.startsWith(text.slice(0, 3))),
+  providersOfKind: (kind) => (kind === 'cdn' ? ['cirrus', 'none'] : []),
   asciiPart: (text) => text.toLowerCase().replace('bücher', 'xn--bcher-kva'),
   segment(name, start) {
     if (name !== 'shops') throw new QueryError('unknown segment', start);

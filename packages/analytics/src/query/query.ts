@@ -1,5 +1,5 @@
 // A query over the domains of the index, as data; docs/query-language.md has its text form.
-import type { Category } from '@strata/detect';
+import type { Category, Kind } from '@strata/detect';
 
 export type Query =
   | { readonly kind: 'and' | 'or'; readonly of: readonly Query[] }
@@ -13,9 +13,16 @@ export type Condition =
   /** A provider, or all whose id begins with the text; in one category or any. */
   | { readonly kind: 'provider'; readonly id: string; readonly isPrefix: boolean; readonly category?: Category }
   | { readonly kind: 'tld'; readonly tld: string; readonly isPrefix: boolean }
+  /** A shown version of a provider: any, or within this bound. */
+  | { readonly kind: 'version'; readonly id: string; readonly bound?: VersionBound }
   | { readonly kind: 'name'; readonly part: string; readonly at: 'anywhere' | 'start' | 'end' | 'exact' }
   /** Time of the last scan in milliseconds since the epoch, both ends included. */
   | { readonly kind: 'scanned'; readonly from: number; readonly to: number };
+
+export interface VersionBound {
+  readonly sign: '<' | '<=' | '=' | '>=' | '>';
+  readonly version: string;
+}
 
 export type IndexedTerm = 'category' | 'role' | 'state' | 'sector' | 'level' | 'flag' | 'score';
 
@@ -35,6 +42,8 @@ export interface QueryNames {
   providerId(text: string): string | undefined;
   /** The name of the most similar provider. */
   nearestProvider(text: string): string | undefined;
+  /** Ids of the providers of a kind. */
+  providersOfKind(kind: Kind): readonly string[];
   /** The name that was probably meant. */
   nearest(text: string, names: readonly string[]): string | undefined;
   /** The conditions of a saved query; the position of its name. Throws QueryError for an unknown one. */

@@ -7,7 +7,7 @@ import { compareText } from '../compare-text.ts';
 import type { IndexedDomain } from '../index/domain-index.ts';
 import { allDomains } from '../query/evaluate-query.ts';
 import { indexOf } from '../test/firms.ts';
-import { manyDomains } from '../test/random-domains.ts';
+import { manyDomains, roleOf } from '../test/random-domains.ts';
 import { FACETS, facetOf, inOrder } from './domain-query.ts';
 
 it('pages in any order have each domain once, whatever their size', () => {
@@ -40,6 +40,7 @@ it('facets count the domains of every value, most first', () =>
         if (facet === 'tld') return [name.slice(name.lastIndexOf('.') + 1)];
         if (facet === 'sector') return [sector === 'a-sector-of-tomorrow' ? 'unknown' : sector];
         if (facet === 'state') return [state];
+        if (facet === 'role') return [...new Set(services.map(([of, id]) => String(roleOf(of, id))))];
         return [...new Set(services.filter(([of]) => facet === 'provider' || of === facet).map(([, id]) => id))];
       };
       const counts = Object.entries(Object.groupBy(domains.flatMap(valuesOf), (value) => value));

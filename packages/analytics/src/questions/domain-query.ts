@@ -1,5 +1,5 @@
-// The results of a query: one page in any order, and counts of the results by provider, top-level domain, sector or grade.
-import { CATEGORIES, type Category, gradeOf, SECTORS } from '@strata/detect';
+// The results of a query: one page in any order, and counts of the results by provider, role, top-level domain, sector or grade.
+import { CATEGORIES, type Category, gradeOf, ROLE_LIST, SECTORS } from '@strata/detect';
 import { NO_SCORE } from '../columns/domain-columns.ts';
 import { MAX_SCORE, STATES } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
@@ -68,7 +68,7 @@ function scoresInOrder({ isDescending }: DomainOrder): number[] {
 /** Infinities are equal, and their difference is not a number. */
 const compareNumbers = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
 
-export const FACETS = ['provider', ...CATEGORIES, 'tld', 'sector', 'state', 'grade'] as const;
+export const FACETS = ['provider', ...CATEGORIES, 'role', 'tld', 'sector', 'state', 'grade'] as const;
 export type Facet = (typeof FACETS)[number];
 
 /** Providers, by id, or other values with the number of domains of the set, most first, then by value. */
@@ -85,6 +85,8 @@ function setsOf({ sets, tlds, vocabulary }: DomainIndex, facet: Facet): (readonl
   switch (facet) {
     case 'tld':
       return Array.from(tlds.words(), (tld) => [tld, [tlds.domains(tld)]] as const);
+    case 'role':
+      return ROLE_LIST.map((role, number) => [role, [sets.role(number)]]);
     case 'sector':
       return SECTORS.map((sector, number) => [sector, [sets.sector(number)]]);
     case 'state':

@@ -1,7 +1,14 @@
 // Searches domains by name, properties and providers: sets are intersected, then one page of the result is sorted by
 // name.
-import { type Category, type ConfidenceLevel, type DomainState, POSTURE_FLAGS, type PostureFlag } from '@strata/detect';
-import { categoryNumber, LEVELS, LIVE, sectorNumber, stateNumber } from '../columns/terms.ts';
+import {
+  type Category,
+  type ConfidenceLevel,
+  type DomainState,
+  POSTURE_FLAGS,
+  type PostureFlag,
+  type Role,
+} from '@strata/detect';
+import { categoryNumber, LEVELS, LIVE, roleNumber, sectorNumber, stateNumber } from '../columns/terms.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 import { allDomains, evaluateQuery, providerSet } from '../query/evaluate-query.ts';
 import type { Query } from '../query/query.ts';
@@ -15,7 +22,9 @@ export interface DomainFilter {
   /** Provider id. */
   readonly provider?: string | undefined;
   readonly category?: Category | undefined;
-  /** Of a service that matches the provider and the category, or of any service. */
+  /** Of a service that matches the provider, or of any service. */
+  readonly role?: Role | undefined;
+  /** Of a service that matches the provider, the category and the role, or of any service. */
   readonly confidence?: ConfidenceLevel | undefined;
   /** This confidence or a higher one; ignored if `confidence` is given. */
   readonly minConfidence?: ConfidenceLevel | undefined;
@@ -76,10 +85,11 @@ export function matchingDomains(index: DomainIndex, filter: DomainFilter): Domai
 
 /** The sets of all conditions except name and absence. */
 function filterSets(index: DomainIndex, filter: DomainFilter): DomainSet[] {
-  const { provider, category, sector, state, flags = [], score, with: other } = filter;
+  const { provider, category, role, sector, state, flags = [], score, with: other } = filter;
   const levels = levelsOf(filter);
   const sets: DomainSet[] = [];
-  if (provider !== undefined) sets.push(providerSet(index, provider, { category, levels }));
+  if (provider !== undefined) sets.push(providerSet(index, provider, { category, role, levels }));
+  else if (role !== undefined) sets.push(roleSet(index, role, levels));
   else if (category !== undefined) sets.push(categorySet(index, category, levels));
   else if (levels !== undefined) sets.push(union(levels.map((level) => index.sets.level(level))));
   if (other !== undefined) sets.push(providerSet(index, other, {}));
@@ -107,6 +117,13 @@ function categorySet(index: DomainIndex, category: Category, levels: readonly nu
   const number = categoryNumber(category);
   if (levels === undefined) return index.sets.category(number);
   return union(levels.map((level) => index.sets.categoryLevel(number, level)));
+}
+
+function roleSet({ sets, vocabulary }: DomainIndex, role: Role, levels: readonly number[] | undefined): DomainSet {
+  const number = roleNumber(role);
+  if (levels === undefined) return sets.role(number);
+  const placements = vocabulary.placements.filter((placement) => placement.role === number);
+  return union(placements.flatMap((placement) => levels.map((level) => sets.placement(placement.number, level))));
 }
 
 /** Up to this share of all domains, sorting is cheaper than walking over all in order. */

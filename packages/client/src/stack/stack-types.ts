@@ -406,8 +406,9 @@ export interface StackPaths {
        */
       provider?: string;
       category?: Category;
+      role?: Role;
       /**
-       * Confidence of the service that matches `provider` and `category`, or of any service.
+       * Confidence of the service that matches `provider`, `category` and `role`, or of any service.
        */
       confidence?: 'high' | 'medium' | 'low';
       /**
@@ -1028,7 +1029,7 @@ export interface StackPaths {
     };
   };
   /**
-   * Two segments compared: market shares by category, and scores
+   * Two segments compared: market shares by category and by role, and scores
    */
   '/stack/v1/intelligence/comparison': {
     path: Record<string, never>;
@@ -1042,8 +1043,9 @@ export interface StackPaths {
        */
       b: string;
       category?: Category;
+      role?: Role;
       /**
-       * Providers of a category.
+       * Providers of a market.
        */
       limit?: number;
     };
@@ -1054,28 +1056,11 @@ export interface StackPaths {
        * Domains in both.
        */
       common: number;
-      categories: {
-        category: Category;
-        a: ComparedMarket;
-        b: ComparedMarket;
-        /**
-         * Providers in either.
-         */
-        total: number;
-        /**
-         * Largest difference first.
-         */
-        providers: {
-          provider: string;
-          provider_id: string;
-          a: ComparedShare;
-          b: ComparedShare;
-          /**
-           * Share in b minus share in a.
-           */
-          difference: number | null;
-        }[];
-      }[];
+      categories: ComparedMarkets[];
+      /**
+       * The providers that compete: of one role each.
+       */
+      roles: ComparedRole[];
       _alpha: true;
       _notice: string;
       provenance: Provenance;
@@ -2396,6 +2381,52 @@ export interface ComparedMarket {
   denominator: number;
   hhi: number | null;
 }
+export interface ComparedMarkets {
+  category: Category;
+  a: ComparedMarket;
+  b: ComparedMarket;
+  /**
+   * Providers in either.
+   */
+  total: number;
+  /**
+   * Largest difference first.
+   */
+  providers: {
+    provider: string;
+    provider_id: string;
+    a: ComparedShare;
+    b: ComparedShare;
+    /**
+     * Share in b minus share in a.
+     */
+    difference: number | null;
+  }[];
+}
+export interface ComparedRole {
+  category: Category;
+  a: ComparedMarket;
+  b: ComparedMarket;
+  /**
+   * Providers in either.
+   */
+  total: number;
+  /**
+   * Largest difference first.
+   */
+  providers: {
+    provider: string;
+    provider_id: string;
+    a: ComparedShare;
+    b: ComparedShare;
+    /**
+     * Share in b minus share in a.
+     */
+    difference: number | null;
+  }[];
+  role: Role;
+  label: string;
+}
 export interface ComparedShare {
   domains: number;
   share: number | null;
@@ -2535,6 +2566,7 @@ export interface FoundDomain {
   score: number | null;
   services: {
     category: Category;
+    role: Role;
     provider: string;
     provider_id: string;
     confidence: 'high' | 'medium' | 'low';
@@ -3632,8 +3664,9 @@ export interface StackPosts {
        */
       provider?: string;
       category?: Category;
+      role?: Role;
       /**
-       * Confidence of the service that matches `provider` and `category`, or of any service.
+       * Confidence of the service that matches `provider`, `category` and `role`, or of any service.
        */
       confidence?: 'high' | 'medium' | 'low';
       /**
@@ -3701,8 +3734,9 @@ export interface StackPosts {
        */
       provider?: string;
       category?: Category;
+      role?: Role;
       /**
-       * Confidence of the service that matches `provider` and `category`, or of any service.
+       * Confidence of the service that matches `provider`, `category` and `role`, or of any service.
        */
       confidence?: 'high' | 'medium' | 'low';
       /**
@@ -3770,8 +3804,9 @@ export interface StackPosts {
        */
       provider?: string;
       category?: Category;
+      role?: Role;
       /**
-       * Confidence of the service that matches `provider` and `category`, or of any service.
+       * Confidence of the service that matches `provider`, `category` and `role`, or of any service.
        */
       confidence?: 'high' | 'medium' | 'low';
       /**
@@ -3887,8 +3922,9 @@ export interface StackPosts {
        */
       provider?: string;
       category?: Category;
+      role?: Role;
       /**
-       * Confidence of the service that matches `provider` and `category`, or of any service.
+       * Confidence of the service that matches `provider`, `category` and `role`, or of any service.
        */
       confidence?: 'high' | 'medium' | 'low';
       /**
@@ -4131,6 +4167,30 @@ export type Unmeasured =
   | 'favicon'
   | 'redirect';
 /**
+ * Values of `role`.
+ */
+export type Role =
+  | 'dns'
+  | 'mailbox'
+  | 'gateway'
+  | 'sender'
+  | 'origin'
+  | 'edge'
+  | 'protection'
+  | 'verified'
+  | 'issuer'
+  | 'platform'
+  | 'forwarding'
+  | 'dmarc_reports'
+  | 'waf'
+  | 'bot_protection'
+  | 'site_builder'
+  | 'creator_platform'
+  | 'careers'
+  | 'help_centre'
+  | 'status_page'
+  | 'identity';
+/**
  * Values of `grade`.
  */
 export type Grade = 'A+' | 'A' | 'B' | 'C' | 'D' | 'F';
@@ -4156,30 +4216,6 @@ export type Sector =
   | 'retail_ecommerce'
   | 'manufacturing'
   | 'other';
-/**
- * Values of `role`.
- */
-export type Role =
-  | 'dns'
-  | 'mailbox'
-  | 'gateway'
-  | 'sender'
-  | 'origin'
-  | 'edge'
-  | 'protection'
-  | 'verified'
-  | 'issuer'
-  | 'platform'
-  | 'forwarding'
-  | 'dmarc_reports'
-  | 'waf'
-  | 'bot_protection'
-  | 'site_builder'
-  | 'creator_platform'
-  | 'careers'
-  | 'help_centre'
-  | 'status_page'
-  | 'identity';
 /**
  * Values of `reason`.
  */

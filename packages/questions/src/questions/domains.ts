@@ -1,7 +1,7 @@
 // Questions about a domain, and the search for domains.
 import { FACTORS, POSTURE_FLAGS, SECTORS } from '@strata/detect';
 import { z } from 'zod';
-import { Category, Domain, details, Name, Provider, pages, Query, question } from '../question.ts';
+import { Category, Domain, details, Name, Provider, pages, Query, question, Role } from '../question.ts';
 import { advisoryCounts, changeLine, serviceLine } from './lines.ts';
 import { joined, moment } from './text.ts';
 
@@ -77,6 +77,7 @@ export const search = question({
       .optional(),
     provider: Provider.optional(),
     category: Category.optional(),
+    role: Role.optional(),
     confidence: z
       .enum(['high', 'medium', 'low'])
       .describe('Confidence of the service that provider and category select, or of any service.')
@@ -103,7 +104,12 @@ export const search = question({
       'AND, OR, NOT, (), *: email:google-workspace AND NOT dmarc:reject AND (tld:de OR score:<60). ' +
         'Fields: provider, email …, domain, tld, sector, state, grade, score, scanned, dmarc, spf, mta_sts, dnssec, tls, flag.',
     ).optional(),
-    facets: z.array(z.string().min(1).max(40)).min(1).max(5).describe('Counts by provider, tld, grade …').optional(),
+    facets: z
+      .array(z.string().min(1).max(40))
+      .min(1)
+      .max(5)
+      .describe('Counts by provider, role, tld, grade …')
+      .optional(),
     ...pages(),
   }),
   list: { at: ['results'], paging: 'service' },

@@ -109,14 +109,18 @@ export const comparison = question({
     a: Query,
     b: Query,
     category: Category.optional(),
-    limit: z.int().min(1).max(50).default(3).describe('Providers of a category, largest difference first.'),
+    role: Role.optional(),
+    limit: z.int().min(1).max(50).default(3).describe('Providers of a market, largest difference first.'),
   }),
-  summarize: ({ a, b, common, categories }) => [
+  summarize: ({ a, b, common, categories, roles }) => [
     `a: ${a.domains} domains, mean score ${tenths(a.mean_score)}; b: ${b.domains}, ${tenths(b.mean_score)}; ${common} in both.`,
-    ...categories.flatMap(({ category, providers }) =>
-      providers.map(
-        (each) => `- ${category} ${each.provider}: ${percent(each.a.share)} in a, ${percent(each.b.share)} in b`,
-      ),
+    ...(a.domains * b.domains === 0 ? ['A word without a field is part of a name; a segment is segment:name.'] : []),
+    // Of one category, each role has its own competitors.
+    ...(categories.length > 1 ? categories.map((each) => ({ ...each, role: each.category })) : roles).flatMap(
+      ({ role, providers }) =>
+        providers.map(
+          (each) => `- ${role} ${each.provider}: ${percent(each.a.share)} in a, ${percent(each.b.share)} in b`,
+        ),
     ),
   ],
 });

@@ -8,7 +8,7 @@ export const provider = question({
   name: 'stack_provider',
   title: 'Provider profile',
   description:
-    'A provider: the number of its domains and the first of them (domains.results), its rank and share in each market, domains gained and lost in 30 days, to and from whom (flows_30d), and known vulnerabilities. The error unknown_provider has suggestions.',
+    'A provider: the number of its domains and the first of them (domains.results), its rank and share in each market, domains gained and lost in 30 days, to and from whom (flows_30d), and known vulnerabilities; with details also the patterns that show it and their sources (catalog). The error unknown_provider has suggestions.',
   path: '/stack/v1/providers/{provider}',
   input: z.object({ provider: Provider, ...pages(), ...details }),
   list: { at: ['domains.results'], paging: 'service' },

@@ -5,11 +5,22 @@ import { type Ask, cutTexts } from '../dns/ask.ts';
 import { addressesOf } from '../web/checked-address.ts';
 import { askKeys } from './key-questions.ts';
 
+/** The labels of a rulebook, by how they are asked. */
+export interface ProbeLabels {
+  readonly selectors: readonly string[];
+  readonly rest: readonly string[];
+}
+
+export function probeLabelsOf(labels: readonly string[]): ProbeLabels {
+  const isSelector = (label: string) => label.endsWith('._domainkey');
+  return { selectors: labels.filter(isSelector), rest: labels.filter((label) => !isSelector(label)) };
+}
+
 /** Rejects with the first error of `ask`. */
 export async function queryDomain(
   domain: string,
   ns: Lookup<string>,
-  labels: readonly string[],
+  labels: ProbeLabels,
   ask: Ask,
 ): Promise<DnsEvidence> {
   const random = `strata-${randomBytes(6).toString('hex')}`;
@@ -32,10 +43,8 @@ export async function queryDomain(
       askText('_smtp._tls'),
       askText('default._bimi'),
       askWildcard(`${random}.${domain}`, ask),
-      askKeys(domain, labels.filter(isSelector), random, { ask, askText }),
-      Promise.all(
-        labels.filter((label) => !isSelector(label)).map(async (label) => [label, await askLabel(label)] as const),
-      ),
+      askKeys(domain, labels.selectors, random, { ask, askText }),
+      Promise.all(labels.rest.map(async (label) => [label, await askLabel(label)] as const)),
     ]);
   return {
     ns: { ...ns, records: ns.records.toSorted() },
@@ -71,10 +80,6 @@ async function askWildcard(
   }
   const [wildcardTxt, wildcardMx] = await Promise.all([ask(name, 'TXT'), ask(name, 'MX')]);
   return { wildcardTxt: cutTexts(wildcardTxt), wildcardA, wildcardMx };
-}
-
-function isSelector(label: string): boolean {
-  return label.endsWith('._domainkey');
 }
 
 function byPreference(a: MxRecord, b: MxRecord): number {

@@ -13,7 +13,7 @@ import { WebClient } from '../web/site/web-client.ts';
 import type { Target } from '../web/web-request.ts';
 import { type AsnZones, CYMRU, NetworkFinder } from './asn.ts';
 import { askDmarcParents, askReportConsents } from './dmarc-questions.ts';
-import { queryDomain } from './dns-questions.ts';
+import { probeLabelsOf, queryDomain } from './dns-questions.ts';
 import { askNetworks } from './networks.ts';
 import { askSpfPolicies } from './spf-policies.ts';
 
@@ -50,6 +50,7 @@ export interface Prober extends AsyncDisposable {
 export function createProber(options: ProberOptions): Prober {
   const resolver = new Resolver(options.resolver);
   const now = options.now ?? (() => new Date());
+  const labels = probeLabelsOf(options.probeLabels);
   const networks = new NetworkFinder(resolver, options.asnZones ?? CYMRU);
   const web: Omit<SiteDeps, 'addressesOf'> = {
     client: new WebClient({
@@ -92,7 +93,7 @@ export function createProber(options: ProberOptions): Prober {
     const apex = await askApex(resolver, domain, { signal });
     // RFC 8020: no name exists below a name that does not exist, so no other query is needed.
     if (apex.ns.status === 'nxdomain') {
-      const dns = await queryDomain(domain, apex.ns, options.probeLabels, async () => noRecords('nxdomain'));
+      const dns = await queryDomain(domain, apex.ns, labels, async () => noRecords('nxdomain'));
       const policies = { spf: {}, dmarcParents: {}, reportConsents: {}, validation: 'unknown' } as const;
       const visited = siteSkipped('the name does not exist');
       return { domain, observedAt, durationMs: sinceMs(startedAt), dns, addresses: [], ...visited, policies };
@@ -104,7 +105,7 @@ export function createProber(options: ProberOptions): Prober {
     const hasMtaSts = ask(`_mta-sts.${domain}`, 'TXT').then(isMtaSts);
     // One Promise.all: with sequential awaits an abort would leave unhandled rejections.
     const [[dns, addresses], visited, spf, dmarcParents, reportConsents, validation] = await Promise.all([
-      queryDomain(domain, apex.ns, options.probeLabels, ask).then(
+      queryDomain(domain, apex.ns, labels, ask).then(
         async (dns) => [dns, await askNetworks(domain, dns, { ask, networkOf })] as const,
       ),
       visitSite(site, domain, { hasMtaSts, signal }),

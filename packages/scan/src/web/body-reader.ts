@@ -11,25 +11,28 @@ export async function readBody(
   const decompress = decompressorFor(response.headers['content-encoding']?.trim().toLowerCase());
   // An error of either stream ends both; the reader receives it.
   const stream = decompress === undefined ? response : pipeline(response, decompress, () => {});
-  const chunks: Buffer[] = [];
-  let leftBytes = maxBytes;
-  let isTruncated = false;
-  try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let leftBytes = maxBytes;
+    // Only the first call counts.
+    const end = (isTruncated: boolean) => resolve({ body: Buffer.concat(chunks), isTruncated });
+    stream.on('data', (chunk: Buffer) => {
+      if (leftBytes < 0) return;
       chunks.push(chunk.subarray(0, leftBytes));
       leftBytes -= chunk.length;
-      // Leaving the loop destroys the stream, and with it an endless decompression.
-      if (leftBytes < 0) {
-        isTruncated = true;
-        break;
-      }
-    }
-  } catch (error) {
-    // No compressed bytes at all: a 304 may carry `content-encoding` without a body, and is complete.
-    const isEmpty = (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' && decompress?.bytesWritten === 0;
-    isTruncated = !isEmpty || !response.complete;
-  }
-  return { body: Buffer.concat(chunks), isTruncated };
+      if (leftBytes >= 0) return;
+      end(true);
+      // Ends an endless decompression, too.
+      stream.destroy();
+    });
+    stream.once('end', () => end(false));
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      // No compressed bytes at all: a 304 may carry `content-encoding` without a body, and is complete.
+      const isEmpty = error.code === 'Z_BUF_ERROR' && decompress?.bytesWritten === 0;
+      end(!isEmpty || !response.complete);
+    });
+    stream.once('close', () => end(true));
+  });
 }
 
 function decompressorFor(encoding: string | undefined) {

@@ -185,20 +185,8 @@ describe('strata mcp', () => {
   });
 
   it('reports an invalid URL, key or option as a usage error', async () => {
-    const shared = '--lend-key --http --key ssk_x';
-    for (const [args, says] of [
-      ['--base-url ftp://x', /--base is the URL of the stack service/],
-      ['--base-url http://me:s3cret@127.0.0.1:1', /contains a user name or password/],
-      ['--base-url me:s3cret@127.0.0.1', /contains a user name or password/],
-      ['--lend-key --key ssk_x', /--lend-key can only be used with --http/],
-      ['--lend-key --http', /--lend-key needs a key/],
-      [`${shared} --host 0.0.0.0`, /--lend-key shares the key with this machine only/],
-      [`${shared} --allow-host a.example`, /--lend-key shares the key with this machine only/],
-      ['--ledger-key nonsense', /not a verifier key/],
-      ['--timeout 0', /integer from 1 to 300/],
-      ['--http eighty', /integer from 0 to 65535/],
-    ] as const) {
-      const { stdout, stderr } = await assertEnds(`mcp ${args}`, 2, says);
+    for (const [args, says] of casesOf<[string, string][]>('cli', 'refusals of options of mcp')) {
+      const { stdout, stderr } = await assertEnds(`mcp ${args}`, 2, new RegExp(says));
       assert.equal(stdout, '', stderr);
       assert.doesNotMatch(stderr, /s3cret/);
     }

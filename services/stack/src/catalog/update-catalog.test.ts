@@ -9,6 +9,7 @@ import { noteVerifier } from '@strata/receipts';
 import { casesOf } from '../../../../tests/support/vectors.ts';
 import { readConfig } from '../config.ts';
 import { openCatalog, putRelease, storedRelease } from './catalog.ts';
+import { checkContent } from './check-content.ts';
 import { openReleaseFetcher } from './open-release-fetcher.ts';
 import { formatRelease } from './release.ts';
 import { catalogReplaced, fetchRelease, updateCatalog } from './update-catalog.ts';
@@ -46,7 +47,7 @@ function storeOf(text = '') {
   return { texts: { get: async (name: string) => texts.get(name), put } as never };
 }
 const update = (store: ReturnType<typeof storeOf>, bytes: Uint8Array, now = NOW, isDry = false) =>
-  updateCatalog(bytes, { store, verifiers, now: () => now }, { isDry });
+  updateCatalog(bytes, { store, verifiers, now: () => now, check: async (json) => checkContent(json) }, { isDry });
 
 it('a release is stored once, after it was verified, and never replaced by an older one', async () => {
   const store = storeOf();

@@ -1,12 +1,11 @@
 // Fetches, verifies and stores catalog releases. Whatever is wrong with one, the stored release stays.
-import { compileRulebook, exampleProblems, patternProblems } from '@strata/detect';
 import type { NoteVerifier } from '@strata/receipts';
 import type { Fetcher } from '@strata/scan';
 import type { Logger } from 'pino';
-import { EventLoopBudget } from '../enrichment/event-loop-budget.ts';
 import { sleep } from '../sleep.ts';
 import type { Store } from '../store/index.ts';
-import { bundledCatalog, type Catalog, headOf, listed, putRelease, readContent, storedRelease } from './catalog.ts';
+import { bundledCatalog, type Catalog, headOf, putRelease, storedRelease } from './catalog.ts';
+import { type CheckedContent, checkInThread } from './check-content.ts';
 import { MAX_RELEASE_BYTES, parseRelease, signatureProblem } from './release.ts';
 
 export interface UpdateDeps {
@@ -14,6 +13,8 @@ export interface UpdateDeps {
   /** Keys that may sign releases. */
   readonly verifiers: readonly NoteVerifier[];
   readonly now: () => Date;
+  /** Replaces the thread that checks the content, in tests. */
+  readonly check?: (json: string) => Promise<CheckedContent>;
 }
 
 export type CatalogUpdate =
@@ -46,7 +47,7 @@ export async function fetchRelease(
 /** Verifies the bytes of a release: signature, date, schema and patterns, in this order. Stores it unless `isDry`. */
 export async function updateCatalog(
   bytes: Uint8Array,
-  { store, verifiers, now }: UpdateDeps,
+  { store, verifiers, now, check = checkInThread }: UpdateDeps,
   { isDry = false }: { readonly isDry?: boolean } = {},
 ): Promise<CatalogUpdate> {
   const refused = (problem: string): CatalogUpdate => ({ kind: 'refused', problem });
@@ -61,24 +62,10 @@ export async function updateCatalog(
   const known = [bundledCatalog().date, stored.split('\n')[1] ?? ''].sort().at(-1) ?? '';
   if (date <= known) return refused(`it is of ${date}, not newer than the catalog of ${known}`);
   if (Date.parse(date) > now().getTime() + MAX_AHEAD_MS) return refused(`its date ${date} is in the future`);
-  const content = readContent(json);
-  if ('problem' in content) return refused(content.problem);
-  const problems = await detectionProblems(content);
-  if (problems.length > 0) return refused(listed(problems));
+  const checked = await check(json);
+  if ('problem' in checked) return refused(checked.problem);
   if (!isDry) await putRelease(store, text);
-  return { kind: 'new', date, providers: content.providers.length, isStored: !isDry };
-}
-
-/** Patterns that do not show their provider, and examples that fail. Yields to the event loop. */
-export async function detectionProblems({ providers }: Pick<Catalog, 'providers'>): Promise<readonly string[]> {
-  const rulebook = compileRulebook(providers);
-  const budget = new EventLoopBudget();
-  const problems: string[] = [];
-  for (const provider of providers) {
-    await budget.yieldIfSpent();
-    problems.push(...patternProblems([provider], rulebook), ...exampleProblems([provider], rulebook));
-  }
-  return problems;
+  return { kind: 'new', date, providers: checked.providers, isStored: !isDry };
 }
 
 /** The task of the scheduler: fetches the release at the start and every six hours. */

@@ -1,5 +1,13 @@
 // The query language on the index of this service: reads the names of providers and times, and evaluates.
-import { DomainSet, evaluateQuery, type Query, QueryError, type QueryNames, readQuery } from '@strata/analytics';
+import {
+  type DomainIndex,
+  DomainSet,
+  evaluateQuery,
+  type Query,
+  QueryError,
+  type QueryNames,
+  readQuery,
+} from '@strata/analytics';
 import { countedCache } from '@strata/http';
 import { nearestName } from '@strata/http/nearest-names';
 import type { StackApp } from '../context.ts';
@@ -21,13 +29,18 @@ const noSegments = (_name: string, start: number) => {
 const MAX_READ = 1_000;
 const READ_FOR_MS = 60_000;
 
-/** The domains that match a query, or those of the named domains; at most `max` of them. Throws QueryError. */
-export type NamesMatching = (query: string, max: number, among?: readonly string[]) => string[];
+interface AmongDomains {
+  readonly among?: readonly string[];
+  /** By default of all domains. */
+  readonly index?: DomainIndex;
+}
+
+/** The domains of an index that match a query, or those of the named domains; at most `max` of them. Throws QueryError. */
+export type NamesMatching = (query: string, max: number, options?: AmongDomains) => string[];
 
 export function namesMatching(app: Known): NamesMatching {
-  const { index } = app;
   const read = countedCache<Query>(MAX_READ, { ttl: READ_FOR_MS });
-  return (text, max, among) => {
+  return (text, max, { among, index = app.index } = {}) => {
     const query = read.get(text) ?? domainQuery(app, text);
     read.set(text, query, { noUpdateTTL: true });
     const numbers = among?.map((name) => index.names.sorted.find(name)).filter((number) => number !== undefined);
@@ -42,6 +55,8 @@ function namesOf({ index, rulebook, clock }: Known): Omit<QueryNames, 'segment'>
     providerId: (text) => findProvider(text, { index, rulebook })?.id,
     nearestProvider: (text) => nearestProviders(text, rulebook, 1)[0],
     nearest: nearestName,
+    providersOfKind: (kind) =>
+      [...rulebook.providers.values()].filter(({ kinds }) => kinds.includes(kind)).map(({ id }) => id),
     asciiPart,
     momentOf(text, isEnd) {
       const at = microsecondsOf(text, { now, isEnd });

@@ -1,28 +1,15 @@
 // Every list with a cursor, paged to its end: the same entries as in one page, each once, also while the list changes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { sharedTimeline } from '../test/timeline.ts';
 
 const { service, sql, inUse } = await sharedTimeline();
 const MOST = 'SELECT name, count(*) FROM changes JOIN domains ON domains.id = domain_id GROUP BY 1 ORDER BY 2 DESC, 1';
-const LISTS = [
-  [`domains/${sql(MOST)[0]?.name}/changes`, 'changes'],
-  ['search', 'results'],
-  ['search?q=a', 'results'],
-  ['search?category=email&state=active', 'results'],
-  ['stats/providers', 'providers'],
-  ['stats/migrations', 'migrations'],
-  ['stats/migrations?days=30', 'migrations'],
-  [`stats/migrations?provider=${inUse[0]}&since=49d&until=1h`, 'migrations'],
-  ['alerts', 'alerts'],
-  ['anomalies', 'anomalies'],
-  ['enrichment/advisories', 'advisories'],
-  ['enrichment/affected', 'affected'],
-  ['feeds/leaderboard?window=30d', 'domains'],
-  [`providers/${inUse[0]}`, 'domains.results'],
-  [`providers/${inUse[0]}/customers?since=49d`, 'customers'],
-  ['stream/json?since=2020-01-01', 'events'],
-] as const;
+const LISTS = casesOf<[string, string][]>('stack', 'paged lists').map(
+  ([path, list]) =>
+    [path.replace('{domain}', String(sql(MOST)[0]?.name)).replace('{provider}', String(inUse[0])), list] as const,
+);
 
 interface Body extends Readonly<Record<string, unknown>> {
   readonly next_cursor: string | null;

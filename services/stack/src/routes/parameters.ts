@@ -1,6 +1,6 @@
 // Query parameters with one definition for all routes: invalid and empty values are refused.
 
-import { CATEGORIES, ROLE_LIST, SECTORS } from '@strata/detect';
+import { CATEGORIES, type Category, ROLE_FACTS, ROLE_LIST, type Role, SECTORS } from '@strata/detect';
 import { type RequestContext, refuse } from '@strata/http';
 import { nearestName } from '@strata/http/nearest-names';
 import { z } from 'zod';
@@ -54,6 +54,19 @@ export const splitList = (list: string): string[] => list.split(',').map((word) 
 export const CategoryParameter = Word(CATEGORIES);
 export const RoleParameter = Word(ROLE_LIST);
 export const SectorParameter = Word(SECTORS);
+
+/** Refuses a role of another category. */
+export function checkRole({
+  category,
+  role,
+}: {
+  readonly category?: Category | undefined;
+  readonly role?: Role | undefined;
+}) {
+  const of = role && ROLE_FACTS[role].category;
+  if (of !== undefined && category !== undefined && of !== category)
+    refuseField('role', `${role} is a role of ${of}, not of ${category}`);
+}
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters to refuse them
 const CONTROL = /[\u0000-\u001f\u007f]/;

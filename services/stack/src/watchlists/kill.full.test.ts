@@ -1,4 +1,5 @@
-// Processes that are killed between the matching of events and the delivery of messages, and while they deliver.
+// Processes that are killed while domains join and leave a list, between the matching of events and the delivery of messages, and while
+// they deliver.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -7,7 +8,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { startServe } from '../../../../tests/support/serve-process.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { openStore } from '../store/index.ts';
@@ -15,9 +16,19 @@ import { confirm, day, GOOGLE, MICROSOFT, recordScan, scanOf } from '../store/te
 
 const DOMAINS = Array.from({ length: 8 }, (_, i) => `d${i}.com`);
 /** When the process of each round is killed; the last one delivers everything. */
-const KILLS = ['matched', 'asked', 'answered', 'matched', 'asked', 'answered', 'never'] as const;
+const KILLS = ['joined', 'matched', 'asked', 'joined', 'left', 'answered', 'never'] as const;
+/** Where each round moves the mail. A list follows the domains at Microsoft: they join it, leave it, and are elsewhere. */
+const EXCHANGES = [MICROSOFT, GOOGLE, 'mx.zoho.com'] as const;
+const listsIn = (round: number) => (round % 3 < 2 ? ['query'] : []);
+const REPORTS = KILLS.flatMap((_, round) => ['own', ...listsIn(round)]).length;
+interface Report {
+  readonly domain: string;
+  readonly at: string;
+}
 
-it('each event reaches the receiver under one message id', { timeout: 300_000 }, async () => {
+it('each event reaches the receiver under one message id, also where it makes a domain join or leave a list', {
+  timeout: 300_000,
+}, async () => {
   await using directory = await temporaryDirectory();
   const file = path.join(directory.path, 'strata.db');
   const received = new Map<string, string>();
@@ -41,14 +52,17 @@ it('each event reaches the receiver under one message id', { timeout: 300_000 },
     await store.notifications.moveTo({ seq, mention: 0 });
     const { stored: key } = await store.keys.create({ tier: 'standard' });
     const rules = [{ kind: 'gained_provider', category: 'email' }] as const;
-    for (const domain of DOMAINS) {
-      const channel = { kind: 'webhook', target: url, secret: 'whsec_AAAA', digest: 'none', timeZone: 'UTC' } as const;
-      const content = { name: domain, domains: [domain], rules, channels: [{ id: 'ch', ...channel }] };
-      await store.watchlists.create(key.id, content, { maxLists: 9, now: new Date() });
-    }
+    const channel = { kind: 'webhook', target: url, secret: 'whsec_AAAA', digest: 'none', timeZone: 'UTC' } as const;
+    const contents = DOMAINS.map((name) => ({ name, domains: [name], query: undefined }));
+    for (const { ...content } of [...contents, { name: 'query', domains: [], query: 'email:microsoft-365' }])
+      await store.watchlists.create(
+        key.id,
+        { ...content, rules, channels: [{ id: 'ch', ...channel }] },
+        { maxLists: 9, now: new Date() },
+      );
   }
   for (const [round, when] of KILLS.entries()) {
-    for (const at of [1, 2]) await scanAll(2 * round + at, round % 2 === 0 ? MICROSOFT : GOOGLE);
+    for (const at of [1, 2]) await scanAll(2 * round + at, EXCHANGES[round % 3] ?? '');
     const reached = Promise.withResolvers<void>();
     answer = (response) => {
       if (when === 'asked') return reached.resolve();
@@ -56,19 +70,24 @@ it('each event reaches the receiver under one message id', { timeout: 300_000 },
     };
     await using service = await startServe(directory.path, { STRATA_ALLOW_ADDRESSES: '127.0.0.0/8' });
     using db = new DatabaseSync(file, { readOnly: true });
+    const members = db.prepare('select count(*) as count from watchlist_domains');
     const pending = db.prepare("select count(*) as count from watchlist_deliveries where state = 'pending'");
     const stored = db.prepare('select count(*) as count from watchlist_notifications');
     const count = (query: typeof pending) => Number(query.get()?.count);
+    const hasJoined = () => count(members) > DOMAINS.length;
     if (when === 'asked' || when === 'answered') await reached.promise;
     else if (when === 'matched') while (count(pending) === 0) await delay(5);
-    else while (count(pending) > 0 || count(stored) < DOMAINS.length * KILLS.length) await delay(50);
+    else if (when !== 'never') while (hasJoined() !== (when === 'joined')) await yieldToEventLoop();
+    else while (count(pending) > 0 || count(stored) < DOMAINS.length * REPORTS) await delay(50);
     await service.kill();
   }
   receiver.close();
-  const events = [...received].flatMap(([id, body]) => {
-    const { data } = JSON.parse(body) as { data: { notifications: { id: string; domain: string; at: string }[] } };
-    return data.notifications.map((each) => ({ ...each, message: id }));
+  const reported = [...received.values()].flatMap((body) => {
+    const { data } = JSON.parse(body) as { data: { watchlist: { name: string }; notifications: Report[] } };
+    return data.notifications.map(({ domain, at }) => `${data.watchlist.name} ${domain} ${at}`);
   });
-  const inOneMessage = new Set(events.map(({ domain, at }) => `${domain} ${at}`));
-  assert.deepEqual([events.length, inOneMessage.size], [DOMAINS.length * KILLS.length, DOMAINS.length * KILLS.length]);
+  const expected = KILLS.flatMap((_, round) =>
+    DOMAINS.flatMap((name) => [name, ...listsIn(round)].map((list) => `${list} ${name} ${day(2 * round + 2)}`)),
+  );
+  assert.deepEqual(reported.sort(), expected.sort());
 });

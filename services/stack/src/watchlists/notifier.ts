@@ -3,14 +3,16 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { DomainIndex } from '@strata/analytics';
 import { domainsOf } from '../enrichment/exposure/exposed-domains.ts';
 import type { Exposures } from '../enrichment/exposure/exposures.ts';
-import type { MatchedTo, Store, StoredEvent } from '../store/index.ts';
+import type { KnownNames } from '../index/known-names.ts';
+import type { FollowedDomains, MatchedTo, Store, StoredEvent } from '../store/index.ts';
+import { changedIn, firstStates, indexOfChanges } from './event-step.ts';
 import { ExpiryCheck } from './expiry-check.ts';
 import { type Match, type MatchContext, match, type Signal } from './match.ts';
 import { type QueryListDeps, QueryLists } from './query-lists.ts';
 
 export interface NotifierDeps extends QueryListDeps {
   readonly store: Pick<Store, 'watchlists' | 'watched' | 'notifications' | 'events' | 'feeds'>;
-  readonly names: MatchContext;
+  readonly names: MatchContext & Pick<KnownNames, 'roleOf'>;
   readonly exposures: Exposures;
   readonly index: DomainIndex;
   /** The clock of deliveries. */
@@ -69,16 +71,25 @@ export class Notifier {
   }
 
   async #matchEvents(): Promise<boolean> {
-    const events = await this.#deps.store.events.since(this.#to.seq, EVENTS_AT_ONCE);
+    const { store, exposures, names } = this.#deps;
+    const found = await store.events.since(this.#to.seq, EVENTS_AT_ONCE);
+    const isCut = found.length === EVENTS_AT_ONCE;
+    const events = firstStates(found, isCut);
     const last = events.at(-1);
     if (!last) return false;
-    const signals = events.flatMap((event) => signalsOf(event, this.#deps.exposures));
-    const changed = events.filter(({ kind }) => kind === 'domain-changed' || kind === 'domain-removed');
+    const signals = events.flatMap((event) => signalsOf(event, exposures));
+    const changed = changedIn(events);
+    await this.#updateLists(signals.filter(({ domain = '' }) => !changed.includes(domain)));
     // A domain is on a list for the events by which it begins to match and for those by which it no longer does.
-    const left = await this.#queries.join([...new Set(changed.map(({ domain }) => domain))]);
-    await this.#record(signals, { ...this.#to, seq: last.seq });
-    await this.#queries.leave(left);
-    return events.length === EVENTS_AT_ONCE;
+    const left = await this.#queries.join(changed, () => indexOfChanges(events, names.roleOf));
+    await this.#record(signals, { to: { ...this.#to, seq: last.seq }, left });
+    return isCut || events.length < found.length;
+  }
+
+  /** A domain is on the lists whose query it matches now. */
+  async #updateLists(signals: readonly Signal[]): Promise<void> {
+    const domains = new Set(signals.map(({ domain }) => domain).filter((domain) => domain !== undefined));
+    await this.#deps.store.watched.unfollow(await this.#queries.join([...domains]));
   }
 
   async #matchMentions(): Promise<boolean> {
@@ -88,11 +99,15 @@ export class Notifier {
     const signals = mentions.map(
       ({ id, ...mention }): Signal => ({ kind: 'mention', key: `mention_${id}`, ...mention }),
     );
-    await this.#record(signals, { ...this.#to, mention: last.id });
+    await this.#updateLists(signals);
+    await this.#record(signals, { to: { ...this.#to, mention: last.id } });
     return mentions.length === MENTIONS_AT_ONCE;
   }
 
-  async #record(signals: readonly Signal[], to: MatchedTo): Promise<void> {
+  async #record(
+    signals: readonly Signal[],
+    { to, left = [] }: { readonly to: MatchedTo; readonly left?: readonly FollowedDomains[] },
+  ): Promise<void> {
     const { notifications } = this.#deps.store;
     const now = this.#deps.now();
     let matches: Match[] = [];
@@ -102,7 +117,7 @@ export class Notifier {
       await notifications.record(matches, { now });
       matches = [];
     }
-    if (matches.length > 0) await notifications.record(matches, { to, now });
+    if (matches.length + left.length > 0) await notifications.record(matches, { to, left, now });
     else await notifications.moveTo(to);
     this.#to = to;
   }

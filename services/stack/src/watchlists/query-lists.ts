@@ -1,4 +1,4 @@
-// Keeps the domains of lists that follow a query up to date: for each changed domain, and completely every hour if the index has
+// Keeps the domains of lists that follow a query up to date: for each event of a domain, and completely every hour if the index has
 // changed, one list in each step. After a restart all are evaluated again.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type DomainIndex, QueryError } from '@strata/analytics';
@@ -30,17 +30,19 @@ export class QueryLists {
   }
 
   /**
-   * Adds these domains to the lists whose query they match now. Returns those that no longer match, which are removed after
-   * their events are matched.
+   * Adds these domains to the lists whose query they match, in an index that `indexOf` returns or now. Returns those that
+   * do not match, which are removed after their events are matched.
    */
-  async join(domains: readonly string[]): Promise<readonly FollowedDomains[]> {
+  async join(domains: readonly string[], indexOf?: () => DomainIndex): Promise<readonly FollowedDomains[]> {
     const { watched } = this.#deps.store;
     const left: FollowedDomains[] = [];
+    let index: DomainIndex | undefined;
     let isMore = domains.length > 0;
     for (let [after, lists] = ['', 0]; isMore && lists < MAX_FOLLOWING; lists += LISTS_AT_ONCE) {
       const page = await watched.withQuery({ after, limit: LISTS_AT_ONCE, domains });
+      if (page.length > 0) index ??= indexOf?.();
       for (const list of page) {
-        const matching = this.#matching(list, domains.length, domains);
+        const matching = this.#matching(list, domains.length, { among: domains, ...(index && { index }) });
         if (!matching) continue;
         const joined = matching.filter((domain) => !list.among.includes(domain));
         const removed = list.among.filter((domain) => !matching.includes(domain));
@@ -52,10 +54,6 @@ export class QueryLists {
       await yieldToEventLoop();
     }
     return left;
-  }
-
-  async leave(left: readonly FollowedDomains[]): Promise<void> {
-    for (const each of left) await this.#deps.store.watched.unfollow(each);
   }
 
   /** Evaluates the next list, if a pass is due. Events must be matched with the previous domains before. */
@@ -76,9 +74,9 @@ export class QueryLists {
   }
 
   /** Undefined if the query names a provider that the rulebook no longer has: the list keeps its domains. */
-  #matching({ query }: QueryList, max: number, among?: readonly string[]): readonly string[] | undefined {
+  #matching({ query }: QueryList, max: number, options?: Parameters<NamesMatching>[2]): readonly string[] | undefined {
     try {
-      return this.#deps.namesMatching(query, max, among);
+      return this.#deps.namesMatching(query, max, options);
     } catch (error) {
       if (error instanceof QueryError) return undefined;
       throw error;

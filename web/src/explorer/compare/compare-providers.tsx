@@ -86,7 +86,9 @@ function marketRow(category: Category): Row<Provider> {
         <>
           {formatShare(entry.share)}
           <span className="small soft block">
-            <SearchLink of={usersIn(category, provider.provider_id)}>{formatCount(entry.domains, 'domain')}</SearchLink>
+            <SearchLink of={usersIn({ category }, provider.provider_id)}>
+              {formatCount(entry.domains, 'domain')}
+            </SearchLink>
             , rank {formatNumber(entry.rank)} of {formatNumber(entry.providers)}
           </span>
           <span className="small soft block">

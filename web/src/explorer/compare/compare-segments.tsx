@@ -12,7 +12,7 @@ import { AnswerCard } from '../answer/answer.tsx';
 import { stack } from '../answer/session.ts';
 import { Page } from '../frame/page.tsx';
 import { CATEGORIES, labelled } from '../links/categories.ts';
-import { Choices } from '../links/choices.tsx';
+import { Choices, RoleChoices } from '../links/choices.tsx';
 import { providerColumn } from '../links/columns.tsx';
 import { TextField } from '../links/fields.tsx';
 import { SearchLink } from '../links/links.tsx';
@@ -50,7 +50,7 @@ export function CompareSegments({ search }: { readonly search: Search }) {
           Compare
         </Button>
       </form>
-      {a !== undefined && b !== undefined && <Comparison queries={{ a, b }} category={category} />}
+      {a !== undefined && b !== undefined && <Comparison queries={{ a, b }} category={category} role={search.role} />}
       <Segments search={search} />
     </Page>
   );
@@ -59,9 +59,10 @@ export function CompareSegments({ search }: { readonly search: Search }) {
 interface ComparisonProps {
   readonly queries: Readonly<Record<Side, string>>;
   readonly category: (typeof CATEGORIES)[number];
+  readonly role: string | undefined;
 }
 
-function Comparison({ queries: { a, b }, category }: ComparisonProps) {
+function Comparison({ queries: { a, b }, category, role: chosen }: ComparisonProps) {
   return (
     <>
       <Choices label="Category" choices={labelled(CATEGORIES)} chosen={category} byDefault="email" name="category" />
@@ -72,13 +73,21 @@ function Comparison({ queries: { a, b }, category }: ComparisonProps) {
         renderProblem={(problem) => queryProblem(problem, a, 'a') ?? queryProblem(problem, b, 'b')}
       >
         {(body) => {
-          const market = body.categories.find((each) => each.category === category);
+          const roles = body.roles.filter((each) => each.category === category);
+          const role = roles.find((each) => each.role === chosen);
+          const market = role ?? body.categories.find((each) => each.category === category);
           return (
             <>
+              {[a, b].filter(isWord).map((word) => (
+                <p key={word} className="note">
+                  {word} is searched for in names. The saved segment with this name is segment:{word}.
+                </p>
+              ))}
               <DataTable caption="Scores" rows={SIDES} keyOf={(side) => side} columns={scoreColumns(body, { a, b })} />
               <p className="small soft note">{formatNumber(body.common)} domains are in both.</p>
+              <RoleChoices roles={roles} chosen={role?.role} />
               <DataTable
-                caption={`${formatName(category)}: market share, largest difference first`}
+                caption={`${role?.label ?? formatName(category)}: market share, largest difference first`}
                 rows={market?.providers ?? []}
                 keyOf={({ provider_id }) => provider_id}
                 columns={SHARE_COLUMNS}
@@ -93,6 +102,9 @@ function Comparison({ queries: { a, b }, category }: ComparisonProps) {
 }
 
 const SIDES: readonly Side[] = ['a', 'b'];
+
+/** A query that may be meant as the name of a segment. */
+const isWord = (query: string) => /^[\w-]+$/.test(query);
 
 const scoreColumns = (body: Body, queries: Readonly<Record<Side, string>>): readonly Column<Side>[] => [
   { name: 'Segment', cell: (side) => <SearchLink of={{ query: queries[side] }}>{queries[side]}</SearchLink> },

@@ -39,3 +39,17 @@ export function Choices<V extends string>(props: ChoicesProps<V>) {
     </nav>
   );
 }
+
+interface RoleChoicesProps {
+  /** The roles of a category. */
+  readonly roles: readonly { readonly role: string; readonly label: string }[];
+  /** Undefined: all of them. */
+  readonly chosen: string | undefined;
+}
+
+/** Nothing for a category with one role. */
+export function RoleChoices({ roles, chosen = '' }: RoleChoicesProps) {
+  if (roles.length < 2) return null;
+  const choices = [['', 'All roles'], ...roles.map(({ role, label }) => [role, label] as const)] as const;
+  return <Choices label="Role" choices={choices} chosen={chosen} byDefault="" name="role" />;
+}

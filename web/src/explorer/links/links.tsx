@@ -134,9 +134,20 @@ export function CountLink({ count, of, children }: CountLinkProps) {
   );
 }
 
-/** The users of a provider in a category, as counted for shares: low confidence is excluded. */
-export function usersIn(category: string, provider: string | undefined, includesParked = false): SearchLinkProps['of'] {
-  return { provider, category, min_confidence: 'medium', state: includesParked ? 'live' : 'active' };
+/** A category, or one of its roles. */
+interface MarketOf {
+  readonly category?: string;
+  readonly role?: string | null;
+}
+
+/** The users of a provider in a market, as counted for shares: low confidence is excluded. */
+export function usersIn(
+  { category, role }: MarketOf,
+  provider: string | undefined,
+  includesParked = false,
+): SearchLinkProps['of'] {
+  const market = role ? { role } : { category };
+  return { provider, ...market, min_confidence: 'medium', state: includesParked ? 'live' : 'active' };
 }
 
 interface Found {

@@ -10,7 +10,7 @@ import { Answer } from '../answer/answer.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
 import { CATEGORIES, labelled } from '../links/categories.ts';
-import { Choices } from '../links/choices.tsx';
+import { Choices, RoleChoices } from '../links/choices.tsx';
 import { changed, oneOf } from '../links/search-params.ts';
 import { Concentration, Coverage } from './concentration.tsx';
 import { Leaders, Movers } from './movers.tsx';
@@ -18,11 +18,12 @@ import { ShareChart } from './share-chart.tsx';
 
 export function Market() {
   const search = useSearch({ from: '/market' });
-  const category = oneOf(search.category, CATEGORIES) ?? 'dns';
   const hasParked = search.include_parked === 'true';
   // One answer has all categories: switching between them uses no request.
   const input = { query: { include_parked: hasParked ? ('true' as const) : undefined } };
   const shares = useStack('/stack/v1/intelligence/market-share', input, { keepsLast: 'any' });
+  const ofRole = shares.data?.body.roles.find(({ role }) => role === search.role)?.category;
+  const category = oneOf(search.category, CATEGORIES) ?? ofRole ?? 'dns';
   return (
     <Page title="Market" lead="Market share, concentration and leading providers by category and role.">
       <div className="row apart">
@@ -37,12 +38,9 @@ export function Market() {
           if (!market) return <Empty>No domains in this category yet.</Empty>;
           const roles = body.roles.filter((entry) => entry.category === category);
           const role = roles.find((entry) => entry.role === search.role);
-          const choices = [['', 'All roles'], ...roles.map((each) => [each.role, each.label] as const)] as const;
           return (
             <>
-              {roles.length > 1 && (
-                <Choices label="Role" choices={choices} chosen={role?.role ?? ''} byDefault="" name="role" />
-              )}
+              <RoleChoices roles={roles} chosen={role?.role} />
               <Shares
                 market={role ?? market}
                 name={role?.label ?? formatName(category)}

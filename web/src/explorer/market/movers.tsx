@@ -18,23 +18,24 @@ interface MarketTableProps {
 
 const keyOf = ({ provider_id }: Holder) => provider_id;
 
-export function Leaders({ market: { category, providers }, includesParked }: MarketTableProps) {
+export function Leaders({ market, includesParked }: MarketTableProps) {
   const columns: readonly Column<Holder & { readonly rank: number }>[] = [
     numberColumn('Rank', 'rank'),
     providerColumn,
     shareColumn,
     change,
-    domainsColumn(category, includesParked),
+    domainsColumn(market, includesParked),
   ];
-  const rows = providers.slice(0, SHOWN).map((holder, i) => ({ ...holder, rank: i + 1 }));
+  const rows = market.providers.slice(0, SHOWN).map((holder, i) => ({ ...holder, rank: i + 1 }));
   return <DataTable caption="Leaders" columns={columns} rows={rows} keyOf={keyOf} empty="No known providers." />;
 }
 
-export function Movers({ market: { category, providers }, includesParked }: MarketTableProps) {
+export function Movers({ market, includesParked }: MarketTableProps) {
+  const { category, providers } = market;
   const columns: readonly Column<Holder>[] = [
     providerColumn,
     change,
-    domainsColumn(category, includesParked),
+    domainsColumn(market, includesParked),
     {
       name: 'Migrations',
       cell: ({ provider, provider_id: id }) => (

@@ -13,19 +13,19 @@ export type Holder = Market['providers'][number];
 const DRAWN = 15;
 const BAR_HEIGHT = 28;
 
-const columnsOf = (category: string, includesParked: boolean): readonly Column<Holder>[] => [
+const columnsOf = (market: Market, includesParked: boolean): readonly Column<Holder>[] => [
   providerColumn,
   shareColumn,
-  domainsColumn(category, includesParked),
+  domainsColumn(market, includesParked),
   textColumn('Owner', 'owner'),
 ];
 
 export const shareColumn = numberColumn<Holder>('Share', 'share', formatShare);
 
 /** Links to the counted domains. */
-export const domainsColumn = (category: string, includesParked: boolean) =>
+export const domainsColumn = (market: Pick<Market, 'category' | 'role'>, includesParked: boolean) =>
   numberColumn<Holder>('Domains', 'domains', (count, { provider_id: id }) => (
-    <CountLink count={count} of={usersIn(category, id, includesParked)} />
+    <CountLink count={count} of={usersIn(market, id, includesParked)} />
   ));
 
 interface ShareChartProps {
@@ -34,7 +34,8 @@ interface ShareChartProps {
   readonly includesParked: boolean;
 }
 
-export function ShareChart({ market: { category, role, providers, total }, includesParked }: ShareChartProps) {
+export function ShareChart({ market, includesParked }: ShareChartProps) {
+  const { category, role, providers, total } = market;
   const drawn = providers.slice(0, DRAWN);
   const label = `Market share: ${formatName(role ?? category)}`;
   return (
@@ -47,7 +48,7 @@ export function ShareChart({ market: { category, role, providers, total }, inclu
         table={
           <DataTable
             caption={label}
-            columns={columnsOf(category, includesParked)}
+            columns={columnsOf(market, includesParked)}
             rows={providers}
             keyOf={({ provider_id }) => provider_id}
           />

@@ -144,7 +144,7 @@ const marketColumns = (id: string): readonly Column<ProviderBody['market']['by_r
       {formatNumber(rank)} of {formatNumber(providers)}
     </span>
   )),
-  numberColumn('Domains', 'domains', (count, { category }) => <CountLink count={count} of={usersIn(category, id)} />),
+  numberColumn('Domains', 'domains', (count, market) => <CountLink count={count} of={usersIn(market, id)} />),
   numberColumn('Share', 'share', formatShare),
   {
     name: 'Concentration',

@@ -8,7 +8,7 @@ import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { Answer } from '../answer/answer.tsx';
 import { useStack } from '../answer/use-stack.ts';
 import { providerColumn } from '../links/columns.tsx';
-import { CountLink, ProviderLink } from '../links/links.tsx';
+import { CountLink, ProviderLink, SearchLink, usersIn } from '../links/links.tsx';
 
 const PATH = '/stack/v1/intelligence/supply-chain/{provider}';
 type Body = StackPaths[typeof PATH]['body'];
@@ -36,12 +36,9 @@ export function SupplyChain({ provider }: { readonly provider: string }) {
                 note="no other provider in at least one role"
               />
               {Object.entries(body.share_by_role).map(([role, share]) => (
-                <Figure
-                  key={role}
-                  name={`Share of ${formatName(role)}`}
-                  value={formatShare(share)}
-                  note={hhiOf(body, role)}
-                />
+                <Figure key={role} name={`Share of ${formatName(role)}`} note={hhiOf(body, role)}>
+                  <SearchLink of={usersIn({ role }, body.provider_id)}>{formatShare(share)}</SearchLink>
+                </Figure>
               ))}
             </Figures>
             <h3 className="part-head">Reasons</h3>

@@ -65,7 +65,7 @@ export function queryProblem({ code, errors }: StackProblem, query: string | und
 }
 
 /** Facets of the page, in their order. */
-export const FACETS = 'email,dns,cdn,tld,sector,grade';
+export const FACETS = 'email,dns,cdn,role,tld,sector,grade';
 const SHOWN = 6;
 
 /** Counts of all results; each value is a link that adds its condition to the query. */
@@ -81,7 +81,7 @@ export function Facets({ facets, query }: { readonly facets: readonly Facet[]; r
               {values.slice(0, SHOWN).map((each) => (
                 <li key={each.value}>
                   <Link {...changed({ query: refined(query, each.query) })}>
-                    {facet === 'sector' ? formatName(each.name) : each.name}
+                    {facet === 'sector' || facet === 'role' ? formatName(each.name) : each.name}
                   </Link>
                   <span className="soft number">{formatNumber(each.domains)}</span>
                 </li>

@@ -2,6 +2,7 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useRef } from 'react';
 import { Button } from '../../ui/controls/button.tsx';
+import { formatName } from '../../ui/formats.ts';
 import { CATEGORIES, labelled, SECTORS } from '../links/categories.ts';
 import { SelectField, TextField } from '../links/fields.tsx';
 import { changed, type Search, withChanges } from '../links/search-params.ts';
@@ -66,6 +67,7 @@ export function Filters({ filters }: FiltersProps) {
 
 /** The label of each condition, by parameter name. */
 const LABELS: Readonly<Record<string, (value: string) => string>> = {
+  role: (value) => `role ${formatName(value)}`,
   min_confidence: (value) => `at least ${value} confidence`,
   with: (value) => `also uses ${value}`,
   without: (value) => `without ${flagLabels(value).join(', ')}`,

@@ -86,7 +86,7 @@ function Providers({ found: { domain, services } }: { readonly found: FoundDomai
   return (
     <div className="chips">
       {[...uses].slice(0, CHIPS).map(([id, own]) => (
-        <span key={id} title={own.map(({ category }) => formatName(category)).join(', ')}>
+        <span key={id} title={own.map(({ role }) => formatName(role)).join(', ')}>
           <ProviderLink id={id}>
             <Badge>{own[0]?.provider ?? id}</Badge>
           </ProviderLink>

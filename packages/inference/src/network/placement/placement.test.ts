@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { randomFrom } from '../../../../../tests/support/random.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { weightedDraw } from '../audit/weighted-draw.ts';
 import { type Candidate, type CandidateField, choosePlacement, expectedFirstTokenMs } from './placement.ts';
 import { PrefixMap } from './prefix-map.ts';
@@ -169,18 +170,11 @@ describe('prefix map', () => {
   });
 });
 
-for (const [givenTokens, decodeTokensPerSecond, budgetMs, replay] of [
-  [0, 100, 1_000, 'exact'],
-  [0, undefined, 0, 'exact'],
-  [80, 100, 1_000, 'exact'],
-  [81, 100, 1_000, 'fast'],
-  [100_000, Number.POSITIVE_INFINITY, 1_000, 'exact'],
-  [1, 100, 0, 'fast'],
-  [16, undefined, 1_000, 'exact'],
-  [17, undefined, 1_000, 'fast'],
-  [21, 0, 1_000, 'fast'],
-  [16, Number.NaN, 1_000, 'exact'],
-  [21, -5, 1_000, 'fast'],
-] as const)
-  it(`${givenTokens} tokens at ${decodeTokensPerSecond} a second within ${budgetMs} ms are replayed ${replay}`, () =>
-    assert.equal(replayOf({ givenTokens, decodeTokensPerSecond, budgetMs }), replay));
+for (const [givenTokens, speed, budgetMs, replay] of casesOf<[number, string, number, string][]>(
+  'inference',
+  'replays',
+))
+  it(`${givenTokens} tokens at ${speed} a second within ${budgetMs} ms are replayed ${replay}`, () => {
+    const decodeTokensPerSecond = speed === 'undefined' ? undefined : Number(speed);
+    assert.equal(replayOf({ givenTokens, decodeTokensPerSecond, budgetMs }), replay);
+  });

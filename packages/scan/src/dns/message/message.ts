@@ -12,6 +12,9 @@ const RECURSION_DESIRED = 0x01;
 const AUTHENTIC_DATA = 0x20;
 const CHECKING_DISABLED = 0x10;
 const DOT = 0x2e;
+const BACKSLASH = 0x5c;
+const MAX_NAME_LENGTH = 253;
+const MAX_LABEL_LENGTH = 63;
 const IN_CLASS = 1;
 const CNAME_CODE = 5;
 const SOA_CODE = 6;
@@ -91,7 +94,17 @@ export function stampId(query: Buffer, id: number): void {
 
 /** RFC 1035 §2.3.4, in printable ASCII without escapes. */
 export function isAskable(name: string): boolean {
-  return /^[!-[\]-~]{1,253}$/.test(name) && !/(?:^|\.)(?:\.|$)|[^.]{64}/.test(name);
+  const { length } = name;
+  if (length === 0 || length > MAX_NAME_LENGTH) return false;
+  let labelStart = 0;
+  for (let i = 0; i <= length; i++) {
+    const code = i === length ? DOT : name.charCodeAt(i);
+    if (code === DOT) {
+      if (i === labelStart || i - labelStart > MAX_LABEL_LENGTH) return false;
+      labelStart = i + 1;
+    } else if (code < 0x21 || code > 0x7e || code === BACKSLASH) return false;
+  }
+  return true;
 }
 
 /**

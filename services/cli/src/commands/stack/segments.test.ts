@@ -24,6 +24,7 @@ describe('strata stack segment and compare', async () => {
     assert.deepEqual([a.domains, b.domains], [1, 0]);
     assert.ok(categories.length > 1 && categories[0].providers[0].a.share > 0);
     await stack(['compare', 'cli-one', 'tld:none'], 0, /^no domain matches cli-one; .+ of this name is segment:/);
+    assert.match((await stack([...sides, '--role', 'dns'])).stdout, /^role +provider .*\ndns /m);
     const { stdout } = await stack([...sides, '--category', categories[0].category]);
     assert.match(stdout, /^ +domains +mean score +A.*\na +1 +\d+\.\d .*\nb +0 /);
     const { category, providers } = categories[0];

@@ -8,6 +8,7 @@ const PATH = '/stack/v1/intelligence/comparison';
 
 export interface CompareOptions extends ServiceOptions, OutputOptions {
   readonly category?: string;
+  readonly role?: string;
   readonly limit: number;
 }
 
@@ -37,9 +38,9 @@ export async function deleteSegment({ stdout }: CommandContext, name: string, se
 export async function compareCommand(
   { stdout, stderr }: CommandContext,
   [a, b]: readonly [string, string],
-  { category, limit, json, ...service }: CompareOptions,
+  { category, role, limit, json, ...service }: CompareOptions,
 ): Promise<void> {
-  const query = { a, b, category, limit } as StackInput<typeof PATH>['query'];
+  const query = { a, b, category, role, limit } as StackInput<typeof PATH>['query'];
   const client = clientOf(service);
   const { body } = await client.get(PATH, { query }).catch(refused);
   // A plain word matches names: the name of a segment as one matches nothing as a rule.
@@ -59,10 +60,12 @@ export async function compareCommand(
     ['a', ...(scores[0] ?? [])],
     ['b', ...(scores[1] ?? [])],
   ]);
-  const rows = body.categories.flatMap(({ category: of, providers }) =>
-    providers.map((each) => [of, each.provider, ...[each.a.share, each.b.share, each.difference].map(percent)]),
+  const markets = role === undefined ? body.categories : body.roles;
+  const rows = markets.flatMap(({ category: of, providers }) =>
+    providers.map((each) => [role ?? of, each.provider, ...[each.a.share, each.b.share, each.difference].map(percent)]),
   );
-  if (rows.length > 0) printTable(stdout, ['category', 'provider', 'a', 'b', 'b - a'], rows);
+  if (rows.length > 0)
+    printTable(stdout, [role === undefined ? 'category' : 'role', 'provider', 'a', 'b', 'b - a'], rows);
 }
 
 const percent = (share: number | null) => (share === null ? '' : `${(share * 100).toFixed(1)} %`);

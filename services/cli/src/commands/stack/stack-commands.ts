@@ -119,7 +119,7 @@ function addQueryCommand(stack: Command, context: CommandContext): void {
       .description('print the domains that match a query, such as "email:google-workspace NOT dmarc:reject"')
       .argument('<query>', 'a query; docs/query-language.md has the language')
       .option('--sort <order>', 'name, score, -score, scanned_at or -scanned_at')
-      .option('--facets <names>', 'counts by provider, a category, tld, sector, state or grade, comma-separated')
+      .option('--facets <names>', 'counts by provider, a category, role, tld, sector, state or grade, comma-separated')
       .option('--limit <rows>', 'at most 1,000', integerBetween(1, 1_000), 50)
       .addOption(
         new Option('--format <format>', 'output format').choices(['table', 'csv', 'ndjson', 'json']).default('table'),
@@ -148,7 +148,8 @@ function addSegmentCommands(stack: Command, context: CommandContext): void {
     .argument('<a>', 'a query, such as segment:shops')
     .argument('<b>', 'another query')
     .option('--category <category>', 'only this category')
-    .option('--limit <rows>', 'providers of a category', integerBetween(1, 1_000), 5)
+    .option('--role <role>', 'only the market of this role, such as waf')
+    .option('--limit <rows>', 'providers of a category or role', integerBetween(1, 1_000), 5)
     .option('--json', 'print the answer as JSON')
     .action(async (a: string, b: string, options: CompareOptions) =>
       (await commands()).compareCommand(context, [a, b], options),

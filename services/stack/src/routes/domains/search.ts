@@ -1,6 +1,6 @@
 // Domains by name, provider or category.
 import { type DomainFilter, FACETS, type Facet, matchingDomains, searchDomains } from '@strata/analytics';
-import { CATEGORIES, gradeOf, POSTURE_FLAGS, type PostureFlag } from '@strata/detect';
+import { CATEGORIES, gradeOf, POSTURE_FLAGS, type PostureFlag, ROLE_FACTS, ROLE_LIST } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp, TableApp } from '../../context.ts';
@@ -8,9 +8,11 @@ import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { DOMAINS, offsetParameters, pageFields, pageOf } from '../paging.ts';
 import {
   CategoryParameter,
+  checkRole,
   Integer,
   NameWords,
   providerIn,
+  RoleParameter,
   SectorParameter,
   splitList,
   Text,
@@ -32,6 +34,7 @@ export const FoundDomainSchema = z
     services: z.array(
       z.object({
         category: z.enum(CATEGORIES),
+        role: z.enum(ROLE_LIST).describe('What the provider does for the domain.'),
         provider: z.string(),
         provider_id: z.string(),
         confidence: z.enum(['high', 'medium', 'low']),
@@ -54,6 +57,7 @@ export function foundDomain(
     score,
     services: index.services(domain).map(([category, provider, confidence]) => ({
       category,
+      role: names.roleOf(category, provider),
       provider: names.nameOf(provider),
       provider_id: provider,
       confidence,
@@ -72,8 +76,9 @@ export const domainParameters = {
   ).optional(),
   provider: Text.describe('Id, name or alias of a provider.').optional(),
   category: CategoryParameter.optional(),
+  role: RoleParameter.describe('Role of the service that matches `provider`, or of any service.').optional(),
   confidence: Word(['high', 'medium', 'low'])
-    .describe('Confidence of the service that matches `provider` and `category`, or of any service.')
+    .describe('Confidence of the service that matches `provider`, `category` and `role`, or of any service.')
     .optional(),
   min_confidence: Word(['high', 'medium', 'low'])
     .describe('Minimum confidence: market shares count services of `medium` confidence and more.')
@@ -105,6 +110,7 @@ type DomainInput = z.output<z.ZodObject<typeof domainParameters>>;
 export function domainFilter(app: TableApp, input: DomainInput): DomainFilter {
   const { q, flag, without, grade, score_gte, score_lte, query, ...filter } = input;
   const [provider, other] = providersOf(app, input);
+  checkRole(input);
   return {
     ...filter,
     part: q,
@@ -142,7 +148,7 @@ export const getSearch = route(
       const { provider: _, with: __, ...rest } = input;
       const ids = providersOf(app, input);
       const [id] = ids;
-      const { category } = input;
+      const { role, category = role && ROLE_FACTS[role].category } = input;
       const tag =
         id !== undefined ? tags.provider(id) : category !== undefined ? tags.category(category) : tags.domains[0];
       return {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { tags } from '../../index/live-index.ts';
 import { MarketSchema, marketReport, RoleMarketSchema, roleMarketReport } from '../../reports/market-report.ts';
-import { CategoryParameter, Limit, RoleParameter, refuseField, Word } from '../parameters.ts';
+import { CategoryParameter, checkRole, Limit, RoleParameter, Word } from '../parameters.ts';
 import { populationCache, populationOf, queryParameter } from '../query-parameter.ts';
 
 /** Changes within 30 days move without an event: maximum age of an answer. */
@@ -54,9 +54,7 @@ export const getMarketShare = route(
       ),
   },
   async (app, { category, role, include_parked, limit, query }) => {
-    if (role !== undefined && category !== undefined && ROLE_FACTS[role].category !== category) {
-      refuseField('role', `${role} is a role of ${ROLE_FACTS[role].category}, not of ${category}`);
-    }
+    checkRole({ category, role });
     const { index, names, clock } = app;
     const population = await populationOf(app, { query });
     const includeParked = include_parked === 'true';

@@ -1,11 +1,11 @@
 // Compares the domains of two queries: their markets and their scores.
-import { intersectionSize, type Market, markets, type Population, scorecard } from '@strata/analytics';
-import { CATEGORIES } from '@strata/detect';
+import { intersectionSize, type Market, market, type Population, roleMarket, scorecard } from '@strata/analytics';
+import { CATEGORIES, type Category, ROLE_FACTS, ROLE_LIST } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { tags } from '../../index/live-index.ts';
-import { CategoryParameter, Limit } from '../parameters.ts';
+import { CategoryParameter, checkRole, Limit, RoleParameter } from '../parameters.ts';
 import { POPULATION_MAX_STALE_MS, populationOf, QueryText } from '../query-parameter.ts';
 
 const count = z.int().min(0);
@@ -24,19 +24,40 @@ const MarketSideSchema = z
   .object({ domains: count, denominator: count.describe('Base of the shares.'), hhi: z.number().nullable() })
   .meta({ id: 'ComparedMarket' });
 
+const ComparedMarketSchema = z
+  .object({
+    category: z.enum(CATEGORIES),
+    a: MarketSideSchema,
+    b: MarketSideSchema,
+    total: count.describe('Providers in either.'),
+    providers: z
+      .array(
+        z.object({
+          provider: z.string(),
+          provider_id: z.string(),
+          a: ShareSchema,
+          b: ShareSchema,
+          difference: z.number().min(-1).max(1).nullable().describe('Share in b minus share in a.'),
+        }),
+      )
+      .describe('Largest difference first.'),
+  })
+  .meta({ id: 'ComparedMarkets' });
+
 export const getComparison = route(
   {
     method: 'GET',
     path: '/stack/v1/intelligence/comparison',
     tag: 'Intelligence',
-    summary: 'Two segments compared: market shares by category, and scores',
+    summary: 'Two segments compared: market shares by category and by role, and scores',
     description:
-      'Shares are as in market share, of active domains. Up to 10 seconds old. `segment:name` is a saved segment.',
+      'Shares are as in market share, of active domains. Up to 10 seconds old. `segment:name` is a saved segment; a word without a field is part of a name.',
     query: z.object({
       a: QueryText,
       b: QueryText,
       category: CategoryParameter.optional(),
-      limit: Limit.describe('Providers of a category.').default(10),
+      role: RoleParameter.describe('Only the market of this role; `categories` is then empty.').optional(),
+      limit: Limit.describe('Providers of a market.').default(10),
     }),
     output: {
       kind: 'signed',
@@ -44,25 +65,12 @@ export const getComparison = route(
         a: SideSchema,
         b: SideSchema,
         common: count.describe('Domains in both.'),
-        categories: z.array(
-          z.object({
-            category: z.enum(CATEGORIES),
-            a: MarketSideSchema,
-            b: MarketSideSchema,
-            total: count.describe('Providers in either.'),
-            providers: z
-              .array(
-                z.object({
-                  provider: z.string(),
-                  provider_id: z.string(),
-                  a: ShareSchema,
-                  b: ShareSchema,
-                  difference: z.number().min(-1).max(1).nullable().describe('Share in b minus share in a.'),
-                }),
-              )
-              .describe('Largest difference first.'),
-          }),
-        ),
+        categories: z.array(ComparedMarketSchema),
+        roles: z
+          .array(
+            ComparedMarketSchema.extend({ role: z.enum(ROLE_LIST), label: z.string() }).meta({ id: 'ComparedRole' }),
+          )
+          .describe('The providers that compete: of one role each.'),
       }),
     },
     errors: ['unavailable'],
@@ -74,21 +82,31 @@ export const getComparison = route(
       maxAgeMs: 60_000,
     }),
   },
-  async (app: StackApp, input) => {
+  async (app: StackApp, { category, role, limit, ...input }) => {
+    checkRole({ category, role });
     const [a, b] = [await populationOf(app, { query: input.a }, 'a'), await populationOf(app, { query: input.b }, 'b')];
-    const [marketsOfA, marketsOfB] = [a, b].map((of) => markets(of, { ownerOf: app.names.ownerOf }));
-    const categories = CATEGORIES.flatMap((category, at) => {
-      if (input.category !== undefined && input.category !== category) return [];
-      const [ofA, ofB] = [marketsOfA?.[at] as Market, marketsOfB?.[at] as Market];
-      const providers = comparedProviders(ofA, ofB);
-      const shown = providers.slice(0, input.limit).map(({ id, ...rest }) => {
-        return { provider: app.names.nameOf(id), provider_id: id, ...rest };
-      });
-      return [{ category, a: marketSide(ofA), b: marketSide(ofB), total: providers.length, providers: shown }];
-    });
-    return { a: sideOf(a), b: sideOf(b), common: commonOf(a, b), categories };
+    const options = { ownerOf: app.names.ownerOf };
+    const isAsked = (of: Category) => (category ?? of) === of;
+    return {
+      ...{ a: sideOf(a), b: sideOf(b), common: commonOf(a, b) },
+      categories: CATEGORIES.filter((each) => role === undefined && isAsked(each)).map((each) =>
+        comparedMarkets(app, [market(a, each, options), market(b, each, options)], limit),
+      ),
+      roles: ROLE_LIST.filter((each) => (role ?? each) === each && isAsked(ROLE_FACTS[each].category)).map((each) => ({
+        ...{ role: each, label: ROLE_FACTS[each].label },
+        ...comparedMarkets(app, [roleMarket(a, each, options), roleMarket(b, each, options)], limit),
+      })),
+    };
   },
 );
+
+function comparedMarkets({ names }: Pick<StackApp, 'names'>, [a, b]: readonly [Market, Market], limit: number) {
+  const providers = comparedProviders(a, b);
+  const shown = providers.slice(0, limit).map(({ id, ...rest }) => {
+    return { provider: names.nameOf(id), provider_id: id, ...rest };
+  });
+  return { category: a.category, a: marketSide(a), b: marketSide(b), total: providers.length, providers: shown };
+}
 
 function sideOf(population: Population): z.input<typeof SideSchema> {
   const { scored, meanScore, grades } = scorecard(population);

@@ -59,11 +59,27 @@ it('two segments are compared by the shares of providers and by scores', async (
     assert.deepEqual([b.share, difference], [own?.share ?? 0, b.share - a.share], id);
   }
   assert.ok(providers.length > 2);
+  const { categories, roles } = (await ask(`intelligence/comparison?${at(sides)}&role=mailbox`)).body;
+  assert.deepEqual([categories, roles.length, roles[0].providers], [[], 1, providers]);
+});
+
+it('a role is a filter, a facet and a condition of the same domains', async () => {
+  const { total, results, facets } = (await ask('search?role=gateway&facets=role&limit=1000')).body;
+  const counted = facets[0].values.find(({ value }: Any) => value === 'gateway').domains;
+  assert.deepEqual([total, await totalOf('role:gateway'), total > 0], [counted, counted, true]);
+  const hasRole = ({ services }: Any) => services.some(({ role }: Any) => role === 'gateway');
+  assert.ok(results.every(hasRole));
+  const ofLevels = await Promise.all(
+    ['high', 'medium', 'low'].map(async (level) => (await ask(`search?role=gateway&confidence=${level}`)).body.total),
+  );
+  assert.ok(Math.max(...ofLevels) <= total && ofLevels.reduce((sum, each) => sum + each) >= total);
 });
 
 for (const [path, field, says, position] of [
   ['search?query=tld:de%20segment:valit', 'query', /unknown segment valit; did you mean valid/, 16],
   ['search?query=segment:(valid)', 'query', /write segment:name/, 10],
+  ['search?role=waff', 'role', /mean waf\?.+ dns, .+ status_page, identity$/, undefined],
+  ['search?role=waf&category=dns', 'role', /a role of security, not of dns/, undefined],
   ['intelligence/comparison?a=tld:de&b=scor:1', 'b', /did you mean score/, 1],
   [`search?query=${'segment:nested%20'.repeat(50)}`, 'query', /with its segments/, 1],
   ['segments/A%20b', 'name', /1 to 64/, undefined],

@@ -6,7 +6,7 @@ import { dueAt } from '../../watchlists/schedule.ts';
 import type { Channel, Notification } from '../../watchlists/watchlist.ts';
 import type { Database } from '../schema.ts';
 import { addMessages } from './add-messages.ts';
-import { deleteList } from './watchlist-table.ts';
+import { deleteList, type LeavingDomains, removeDomains } from './watchlist-table.ts';
 
 /** The last event and the last mention that were matched. */
 export interface MatchedTo {
@@ -50,10 +50,14 @@ export class NotificationTable {
   }
 
   /**
-   * Stores notifications and the messages that carry them, and moves the position, in one transaction. After a kill before the
-   * position was moved the events are matched again. Skipped: an event that the rule has reported, and a list that was deleted.
+   * Stores notifications and the messages that carry them, moves the position, and removes domains that left lists with these
+   * events, in one transaction. After a kill before the position was moved the events are matched again. Skipped: an
+   * event that the rule has reported, and a list that was deleted.
    */
-  async record(matches: readonly Match[], { to, now }: { readonly to?: MatchedTo; readonly now: Date }): Promise<void> {
+  async record(
+    matches: readonly Match[],
+    { to, left = [], now }: { readonly to?: MatchedTo; readonly left?: LeavingDomains; readonly now: Date },
+  ): Promise<void> {
     const at = now.getTime();
     await writeTransaction(this.#db, async (tx) => {
       await this.#guard(tx);
@@ -67,6 +71,7 @@ export class NotificationTable {
         }));
       });
       await addMessages(tx, messages, at);
+      await removeDomains(tx, left);
       if (to) await tx.executeQuery(writeSetting(tx, CURSOR, JSON.stringify(to)));
     });
   }

@@ -1,10 +1,10 @@
 // What matching reads: which lists have a domain, mentions with their items, the certificates of the domains of lists. Keeps the domains
 // of lists that follow a query.
 import { jsonText, listed, writeTransaction } from '@strata/db';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { MatchedList, Rule, RuleKind } from '../../watchlists/watchlist.ts';
 import type { Database } from '../schema.ts';
-import { addDomains } from './watchlist-table.ts';
+import { addDomains, removeDomains } from './watchlist-table.ts';
 
 export interface NamedMention {
   readonly id: number;
@@ -130,24 +130,12 @@ export class WatchedFacts {
     });
   }
 
+  async unfollow(left: readonly FollowedDomains[]): Promise<void> {
+    if (left.length > 0) await writeTransaction(this.#db, (tx) => removeDomains(tx, left));
+  }
+
   /** Adds domains to a list that still follows this query, as many as it may have. */
-  async follow({ list, domains }: FollowedDomains, max: number): Promise<void> {
-    await this.#changeDomains(list, async (tx, count) =>
-      addDomains(tx, list.id, domains.slice(0, Math.max(0, max - count))),
-    );
-  }
-
-  async unfollow({ list, domains }: FollowedDomains): Promise<void> {
-    await this.#changeDomains(list, async (tx) => {
-      const own = tx.deleteFrom('watchlist_domains').where('watchlist_id', '=', list.id);
-      await own.where('domain', 'in', listed(tx, domains)).execute();
-    });
-  }
-
-  async #changeDomains(
-    { id, query }: QueryList,
-    change: (tx: Transaction<Database>, count: number) => Promise<void>,
-  ): Promise<void> {
+  async follow({ list: { id, query }, domains }: FollowedDomains, max: number): Promise<void> {
     await writeTransaction(this.#db, async (tx) => {
       const row = await tx
         .updateTable('watchlists')
@@ -158,7 +146,7 @@ export class WatchedFacts {
         .returning('domain_count')
         .executeTakeFirst();
       if (!row) return;
-      await change(tx, row.domain_count);
+      await addDomains(tx, id, domains.slice(0, Math.max(0, max - row.domain_count)));
       const own = tx.selectFrom('watchlist_domains').where('watchlist_id', '=', id);
       const counted = await own.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
       await tx

@@ -1,6 +1,6 @@
 // Watchlists of keys, and the domains on them.
 import { randomBytes } from 'node:crypto';
-import { jsonRows, writeTransaction } from '@strata/db';
+import { jsonRows, listed, writeTransaction } from '@strata/db';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { Channel, Rule, Watchlist } from '../../watchlists/watchlist.ts';
 import type { Database } from '../schema.ts';
@@ -139,6 +139,27 @@ export async function addDomains(tx: Transaction<Database>, id: string, domains:
   );
   await sql`insert into watchlist_domains (watchlist_id, domain) select * from ${rows} as new
     where true on conflict do nothing`.execute(tx);
+}
+
+/** Domains to remove from lists that still follow these queries. */
+export type LeavingDomains = readonly {
+  readonly list: { readonly id: string; readonly query: string };
+  readonly domains: readonly string[];
+}[];
+
+/** Two statements for all of them. */
+export async function removeDomains(tx: Transaction<Database>, leaving: LeavingDomains): Promise<void> {
+  if (leaving.length === 0) return;
+  const rows = leaving.flatMap(({ list, domains }) => domains.map((domain) => [list.id, list.query, domain]));
+  const given = jsonRows(tx, rows, { id: 'text', query: 'text', domain: 'text' });
+  await sql`delete from watchlist_domains where (watchlist_id, domain) in (select given.id, given.domain
+    from ${given} as given join watchlists on watchlists.id = given.id and watchlists.query = given.query)`.execute(tx);
+  const ids = listed(
+    tx,
+    leaving.map(({ list }) => list.id),
+  );
+  await sql`update watchlists set domain_count = (select count(*) from watchlist_domains where watchlist_id = watchlists.id)
+    where id in ${ids}`.execute(tx);
 }
 
 function watchlistOf(row: Selectable<Database['watchlists']>): Watchlist {

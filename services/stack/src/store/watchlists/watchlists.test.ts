@@ -73,7 +73,8 @@ onEach([memory, postgres], 'watchlists', (_backend, test) => {
     await store.watched.follow({ list: { id: list.id, query: 'other', tier: '' }, domains: ['z.com'] }, 9);
     for (const [domains, max] of [[['b.com', 'c.com'], 9] as const, [['d.com'], 3] as const])
       await store.watched.follow({ list: { id: list.id, query, tier: '' }, domains }, max);
-    await store.watched.unfollow({ list: { id: list.id, query, tier: '' }, domains: ['a.com', 'd.com'] });
+    const leaving = (query: string, ...domains: string[]) => ({ list: { id: list.id, query, tier: '' }, domains });
+    await store.watched.unfollow([leaving(query, 'a.com', 'd.com'), leaving('other', 'b.com')]);
     assert.deepEqual(await store.watchlists.domainsOf(list.id), ['b.com', 'c.com']);
     const both = [followed, await store.watchlists.find(list.id)];
     assert.deepEqual(

@@ -1,0 +1,33 @@
+// Which events are matched together, and the domains as these events left them: a list that follows a query has a domain for the
+// events by which it begins or ceases to match, also when later events have changed it again. Pure.
+import { type DomainIndex, IndexBuilder } from '@strata/analytics';
+import type { RoleOf } from '@strata/detect';
+import type { StoredEvent } from '../store/index.ts';
+
+/** Events that say what a domain is now; its confirmed changes precede them. */
+const isState = ({ kind }: StoredEvent) => kind === 'domain-changed' || kind === 'domain-removed';
+
+/** The first events, as many as have at most one state of each domain. `isCut`: the last domain may have further events. */
+export function firstStates(events: readonly StoredEvent[], isCut: boolean): readonly StoredEvent[] {
+  const known = new Set<string>();
+  const complete = isCut ? events.findLastIndex(isState) + 1 : 0;
+  const step = events.slice(0, complete || events.length);
+  const end = step.findIndex((event) => {
+    if (known.has(event.domain) && (isState(event) || event.kind === 'change-confirmed')) return true;
+    if (isState(event)) known.add(event.domain);
+    return false;
+  });
+  return end < 0 ? step : step.slice(0, end);
+}
+
+/** The domains that have a new state. */
+export const changedIn = (events: readonly StoredEvent[]): string[] =>
+  events.filter(isState).map(({ domain }) => domain);
+
+/** An index of the domains that changed, as they were then; removed ones are not in it. */
+export function indexOfChanges(events: readonly StoredEvent[], roleOf: RoleOf): DomainIndex {
+  const builder = new IndexBuilder(roleOf);
+  const changed = events.filter((event) => event.kind === 'domain-changed');
+  for (const [id, { domain, payload }] of changed.entries()) builder.put({ ...payload, id, name: domain });
+  return builder.build({ seq: 0, scanId: 0 });
+}
