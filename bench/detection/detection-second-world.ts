@@ -3,14 +3,15 @@ import { entries } from '@strata/catalog';
 import { compileRulebook, detect, loadCatalog, ROLE_LIST, type Rulebook } from '@strata/detect';
 import { createProber } from '@strata/scan';
 import { type Figure, setting, thousands, timed } from '../measure.ts';
-import { calibrationError, type Outcome, reliability } from './second-world/calibration.ts';
-import { type ClaimScore, type Judged, type Mistake, Score, type ServiceScore } from './second-world/score.ts';
+import { calibrationFigures, writeCalibration } from './detection-calibration.ts';
+import { type ClaimScore, type Mistake, Score, type ServiceScore } from './second-world/score.ts';
 import { serveWorld } from './second-world/servers.ts';
 import { loadServices, ROLE_OF, WORLD_ROLES } from './second-world/service.ts';
 import { mapVendors } from './second-world/vendors.ts';
 import { createSecondWorld } from './second-world/world.ts';
 
-const DOMAINS = setting('DOMAINS', 2_000);
+const COMPANIES = 2_000;
+const DOMAINS = setting('DOMAINS', COMPANIES);
 const SEED = 'second world';
 const CONCURRENCY = 24;
 const SHOWN_MISTAKES = setting('MISTAKES', 12);
@@ -21,6 +22,9 @@ export async function benchSecondWorld(): Promise<Figure[]> {
   const vendors = mapVendors(rulebook, services);
   const score = new Score(vendors);
   const { seconds } = await timed(() => probeAll(rulebook, score));
+  // A shortened run is not what the page shows.
+  if (DOMAINS === COMPANIES)
+    await writeCalibration(score.judged, { seed: SEED, companies: DOMAINS, rulebook: rulebook.version });
   const unknown = services.filter(({ vendor }) => vendors.idsOf(vendor).size === 0);
   const claims = sum([...score.claims.values()], NO_CLAIMS);
   return [
@@ -40,7 +44,7 @@ export async function benchSecondWorld(): Promise<Figure[]> {
       return [`\`${role}\``, text, finer.join('; ')];
     }),
     ['states read as another', `${score.states.length}`, commonest(score.states, 3)],
-    ...calibrationFigures(score.judged),
+    ...calibrationFigures(score.judged, SEED),
     ...mistakeFigures('wrong', score.wrong),
     ...mistakeFigures('missed', score.missed),
   ];
@@ -87,25 +91,6 @@ const details = (score: ServiceScore) =>
   `${recall(score)}, ${score.guessed} of ${score.invisible} invisible, ${score.left} left`;
 
 const percent = (part: number, all: number) => (all === 0 ? '–' : `${((part / all) * 100).toFixed(1)} %`);
-
-/** By the source of the first evidence, then over all claims with its bins. */
-function calibrationFigures(judged: readonly Judged[]): Figure[] {
-  const outcome = ({ claim, verdict }: Judged): Outcome => ({
-    score: claim.score,
-    // That an account was verified at some time is all that such a claim says.
-    isTrue: verdict === 'right' || (verdict === 'stale' && claim.role === 'verified'),
-  });
-  const bySource = Map.groupBy(judged, ({ claim }) => claim.evidence[0]?.source ?? 'none');
-  const figure = (what: string, claims: readonly Judged[]): Figure => {
-    const bins = reliability(claims.map(outcome));
-    const text = bins.map(({ score, share, claims: n }) => `${score.toFixed(2)} → ${share.toFixed(2)} (${n})`);
-    return [what, `ECE ${calibrationError(bins).toFixed(3)} of ${thousands(claims.length)} claims`, text.join('; ')];
-  };
-  return [
-    figure('**calibration**, all evidence', judged),
-    ...[...bySource].map(([source, claims]) => figure(`calibration, first evidence \`${source}\``, claims)),
-  ];
-}
 
 function mistakeFigures(kind: string, mistakes: readonly Mistake[]): Figure[] {
   const byWhat = [...Map.groupBy(mistakes, ({ what }) => what)].sort(([, a], [, b]) => b.length - a.length);

@@ -29,6 +29,7 @@ export interface ServiceScore {
 type Verdict = Exclude<keyof ClaimScore, 'entailed'>;
 
 export interface Judged {
+  readonly domain: string;
   readonly claim: Claim;
   readonly verdict: Verdict;
 }
@@ -62,7 +63,7 @@ export class Score {
       const counts = countsOf(this.claims, claim.role, { right: 0, wrong: 0, stale: 0, entailed: 0 });
       counts[verdict] += 1;
       if (verdict === 'right' && !uses.some((use) => use.isCurrent && this.#isOwn(claim, use))) counts.entailed += 1;
-      this.judged.push({ claim, verdict });
+      this.judged.push({ domain, claim, verdict });
       if (verdict === 'wrong') {
         const { source = '', value = '' } = claim.evidence[0] ?? {};
         const isUsed = uses.some(({ service }) => this.#names(claim, service.vendor));

@@ -96,13 +96,19 @@ export function evidenceOf(record: DomainRecord, { keepSource = false } = {}): E
   };
 }
 
+/** Labels whose look-ups are not among the named ones. */
+const OWN_LOOKUPS: ReadonlySet<string> = new Set(['www', '_dmarc', '_mta-sts', '_smtp._tls', 'default._bimi']);
+
 function dnsPart(domain: string, record: DomainRecord): DnsEvidence {
   const aliases = new Map(Object.entries(record.cname ?? {}).map(([from, to]) => [cleanHost(from), to]));
   const aliased = (host: string, addresses?: readonly string[]): Lookup<string> => ({
     ...lookup(addresses ?? (aliases.has(host) ? [] : undefined)),
     aliases: chainFrom(host, aliases),
   });
-  const labels = [...aliases.keys()].filter((host) => host.endsWith(`.${domain}`) && host !== `www.${domain}`);
+  const labels = [...aliases.keys()]
+    .filter((host) => host.endsWith(`.${domain}`))
+    .map((host) => host.slice(0, -domain.length - 1))
+    .filter((label) => !OWN_LOOKUPS.has(label));
   return {
     ns: lookup(record.ns),
     soa: lookup(record.soa && [record.soa]),
@@ -119,12 +125,12 @@ function dnsPart(domain: string, record: DomainRecord): DnsEvidence {
       `www.${domain}`,
       record.www?.map(({ address }) => address),
     ),
-    dmarc: lookup(record.dmarc === undefined ? undefined : [record.dmarc]),
-    mtaSts: lookup(undefined),
-    tlsRpt: lookup(undefined),
-    bimi: lookup(undefined),
+    dmarc: aliased(`_dmarc.${domain}`, record.dmarc === undefined ? undefined : [record.dmarc]),
+    mtaSts: aliased(`_mta-sts.${domain}`),
+    tlsRpt: aliased(`_smtp._tls.${domain}`),
+    bimi: aliased(`default._bimi.${domain}`),
     named: Object.fromEntries([
-      ...labels.map((host) => [host.slice(0, -domain.length - 1), aliased(host)] as const),
+      ...labels.map((label) => [label, aliased(`${label}.${domain}`)] as const),
       ...Object.entries(record.txt_at ?? {}).map(([label, text]) => [label, lookup([text])] as const),
       ...Object.entries(record.dkim ?? {}).map(([selector, key]) => [`${selector}._domainkey`, lookup([key])] as const),
     ]),

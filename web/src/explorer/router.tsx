@@ -46,6 +46,7 @@ const pages = [
   page('/feeds/$domain', () => import('./feeds/feeds-page.tsx'), 'FeedDomain'),
   page('/live', () => import('./live/live-page.tsx'), 'Live'),
   page('/watchlists', () => import('./watchlists/watchlists-page.tsx'), 'Watchlists'),
+  page('/calibration', () => import('./calibration/calibration-page.tsx'), 'Calibration'),
   page('/status', () => import('./status/status-page.tsx'), 'Status'),
 ];
 

@@ -57,6 +57,8 @@ export interface Reading {
   /** The policy in the apex's TXT records, followed as far as records were looked up. */
   readonly spf: SpfPolicy;
   readonly dmarc: Lookup<string>;
+  /** The names of mail policies with an alias, which leads to the provider that keeps the policy. No wildcard answers. */
+  readonly hostedPolicies: readonly Lookup<string>[];
   /** The policy in `dmarc`'s records, or a parent's. */
   readonly dmarcPolicy: Dmarc;
   /**
@@ -107,6 +109,7 @@ export function readEvidence(evidence: Evidence): Reading {
     exchanges,
     spf: spfOf(evidence),
     dmarc,
+    hostedPolicies: [dmarc, ...[dns.mtaSts, dns.tlsRpt, dns.bimi].map(own)].filter(({ aliases }) => aliases.length > 0),
     dmarcPolicy: readDmarc(evidence.domain, dmarc, evidence.policies),
     named,
     webAnswer,

@@ -31,7 +31,7 @@ export function measureSources(reading: Reading, rulebook: Rulebook): SourceMeas
     mx: measurementOf(dns.mx.status),
     spf: measureSpf(reading, txt),
     txt,
-    dmarc: measurementOf(reading.dmarc.status),
+    dmarc: measurePolicies(reading),
     caa: measurementOf(dns.caa.status),
     cname: measureAliases(reading, rulebook),
     asn: measureNetworks(reading),
@@ -90,6 +90,12 @@ function measureSpf({ spf, evidence }: Reading, txt: Measurement): Measurement {
   const policies = evidence.policies.spf;
   const isComplete = spfNamesToQuery(evidence.dns.txt.records, policies).length === 0;
   return isComplete && Object.values(policies).every(({ status }) => isMeasured(status)) ? txt : 'unmeasured';
+}
+
+/** An alias of any name of a mail policy may show who keeps it. Not all of them are in evidence of earlier probes. */
+function measurePolicies({ evidence: { dns }, dmarc, hostedPolicies }: Reading): Measurement {
+  if ([dns.mtaSts, dns.tlsRpt, dns.bimi].some(({ status }) => isFailed(status))) return 'unmeasured';
+  return isMeasured(dmarc.status) && hostedPolicies.length > 0 ? 'observed' : measurementOf(dmarc.status);
 }
 
 /** Apex, www and every label of the rulebook: one failed or missing look-up makes absence unknown. */

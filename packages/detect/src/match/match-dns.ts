@@ -37,7 +37,10 @@ export function matchDns(findings: Finding[], reading: Reading, rulebook: Rulebo
     add(findings, prefixes.txt.findAt(txt.slice(0, MAX_TOKEN_LENGTH).toLowerCase()), txt);
   }
   for (const host of reading.dmarcPolicy.reportHosts) addHost(findings, hosts.dmarc, host);
-  for (const alias of reading.dmarc.aliases) addHost(findings, hosts.dmarc, alias);
+  for (const { status, aliases } of reading.hostedPolicies) {
+    const factor = status === 'nxdomain' ? DANGLING_FACTOR : 1;
+    for (const alias of aliases) addHost(findings, hosts.dmarc, alias, factor);
+  }
   for (const { tag, value } of dns.caa.records) {
     if (CAA_ISSUE.test(tag)) addHost(findings, hosts.caa, caaIssuer(value));
   }
@@ -68,7 +71,9 @@ export function caaIssuer(value: string): string {
  */
 function matchSpf(findings: Finding[], { spf }: Reading, trie: HostTrie<Rule>): void {
   const closed = new Set<string>();
-  for (const { host, from, depth } of spfTargets(spf)) {
+  for (const { host, via, from, depth } of spfTargets(spf)) {
+    // A rented machine sends what its tenant does, not what a product of its owner does.
+    if ((via === 'a' || via === 'mx') && isMachineName(host)) continue;
     const known = findings.length;
     if (!closed.has(from)) addHost(findings, trie, host, depth === 0 ? 1 : NESTED_SPF_FACTOR);
     if (closed.has(from) || findings.length > known) closed.add(host);

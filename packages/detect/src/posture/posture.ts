@@ -108,6 +108,7 @@ function spfPart({ evidence, spf }: Reading): Posture['spf'] {
     isDynamic: spf.isDynamic,
     problems: spf.problems,
     senders: spfTargets(spf)
+      .filter(({ via }) => via !== 'a' && via !== 'mx')
       .slice(0, MAX_SENDERS)
       .map(({ host, depth }) => ({ host, depth })),
   };

@@ -37,9 +37,11 @@ export const RuleGroup = z
     ns: Hosts.optional().describe('Name servers.'),
     soa: Hosts.optional().describe('SOA MNAME or RNAME.'),
     mx: Hosts.optional().describe('Mail exchanges.'),
-    spf: Hosts.optional().describe('`include:` and `redirect=` targets of the apex SPF record.'),
+    spf: Hosts.optional().describe('Targets of the apex SPF record: `include:`, `exists:`, `a:`, `mx:`, `redirect=`.'),
     txt: Texts.optional().describe('Start of an apex TXT record, case-insensitive: `google-site-verification=`.'),
-    dmarc: Hosts.optional().describe('Host part of a DMARC `rua`/`ruf` address.'),
+    dmarc: Hosts.optional().describe(
+      'Host of a DMARC `rua`/`ruf` address, or CNAME target of `_dmarc` and the other mail policies.',
+    ),
     caa: Hosts.optional().describe('CAA issue/issuewild value.'),
     cname: Hosts.optional().describe('CNAME targets of `www` and the apex.'),
     named: z

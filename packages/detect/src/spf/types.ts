@@ -47,7 +47,7 @@ export interface SpfSurroundings {
 export interface SpfSender {
   /** Lower-case target as written; macros are kept (`%{i}.spf.example.net`). */
   readonly host: string;
-  readonly via: 'include' | 'exists' | 'redirect';
+  readonly via: 'include' | 'exists' | 'a' | 'mx' | 'redirect';
   /**
    * Foreign policies between the domain and the term. 0: chosen by the domain itself, in its record or another one under its
    * own name. From 1 on: chosen by a domain that it includes.

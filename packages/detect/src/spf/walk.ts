@@ -101,8 +101,11 @@ export class SpfWalk {
   nameSenders(name: string, { mechanisms, redirect }: SpfRecord, depth: number): void {
     for (const mechanism of mechanisms) {
       if (mechanism.kind === 'all') return;
-      const isNaming = mechanism.kind === 'include' || mechanism.kind === 'exists';
-      if (isNaming && mechanism.qualifier !== '-') this.#addSender(name, mechanism.target, mechanism.kind, depth);
+      const { kind, qualifier } = mechanism;
+      if (kind === 'ip4' || kind === 'ip6' || kind === 'ptr' || qualifier === '-') continue;
+      const { target } = mechanism;
+      const isHost = kind === 'a' || kind === 'mx';
+      if (target && !(isHost && this.#isOwn(target.host))) this.#addSender(name, target, kind, depth);
     }
     if (redirect) this.#addSender(name, redirect, 'redirect', depth);
   }

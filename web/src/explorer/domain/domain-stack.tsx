@@ -1,5 +1,6 @@
 // The services of a domain by category, each with an explanation and its evidence.
 import type { Service } from '@strata/client';
+import { Link } from '@tanstack/react-router';
 import { Fragment, type ReactNode } from 'react';
 import { Day } from '../../ui/ago.tsx';
 import { Badge, Confidence } from '../../ui/badge.tsx';
@@ -56,7 +57,9 @@ function ServiceEntry({ service }: { readonly service: Service }) {
         )}
         <span className="soft small">{formatName(role)}</span>
         <Confidence level={service.confidence} />
-        <span className="soft small">confidence</span>
+        <Link to="/calibration" className="soft small">
+          confidence
+        </Link>
         {service.stale && (
           <Badge tone="warn">
             last measured <Day at={service.last_seen} />

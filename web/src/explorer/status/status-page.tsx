@@ -78,7 +78,7 @@ function Coverage({ stats }: { readonly stats: Stats }) {
         <Figure name="Domains scanned" note={states.join(', ')}>
           <Link to="/search">{formatNumber(domains)}</Link>
         </Figure>
-        <Figure name="Services found" value={services} note="any confidence" />
+        <Figure name="Services found" value={services} note={<Link to="/calibration">any confidence</Link>} />
         <Figure name="Providers in use">
           <Link to="/market">{formatNumber(providers)}</Link>
         </Figure>
