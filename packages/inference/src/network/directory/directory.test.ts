@@ -162,6 +162,8 @@ describe('model groups', () => {
       const [group] = modelGroups([worker('liar', lies), worker('a', [{}]), worker('b', [{}])], { weigh });
       assert.deepEqual([group?.model, group?.name, group?.peers.length], [right, 'small-chat', 3]);
     }
+    const tied = [worker('b', [{ engine: 'b' }]), worker('a', [{ engine: 'a' }]), worker('c', [{ engine: 'c' }])];
+    assert.equal(modelGroups(tied, { weigh })[0]?.model.engine, 'a', 'of equally frequent ones, the smallest');
     const [group] = modelGroups([worker('large', [{ contextLength: 9_000 }]), worker('a', [{}])], { weigh });
     assert.equal(group?.model.contextLength, 9_000);
   });
