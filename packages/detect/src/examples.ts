@@ -49,7 +49,7 @@ export function recordOf({ channel, pattern, key = '', target = pattern }: Patte
       key === ''
         ? { dkim: { [pattern.replace('._domainkey', '')]: 'v=DKIM1; p=AAAA' } }
         : { cname: { [`${key}.example.com`]: `x.${host}` } },
-    'txt-at': () => ({ txt_at: { [pattern]: 'x' } }),
+    'txt-at': () => ({ txt_at: { [pattern]: '0a1b2c3d4e5f6a7b' } }),
     address: () => ({ a: [{ address: pattern, asn: 64496 }] }),
     asn: () => ({ a: [address] }),
     'mail-asn': () => ({

@@ -178,6 +178,20 @@ describe('the history of services', () => {
     const result = reconcile(failed.open, profileOf(48, 'email:new dns:a', rules), given);
     assert.deepEqual([changesOf(result), confirmed(result)], [['reclassified email old>new'], ['dns/a', 'email/new']]);
   });
+  it('takes a move for a migration although the old evidence lacks a look-up of the new rules', () => {
+    const alias = { source: 'cname', value: 'old', rule: 'old/cname/x' } as const;
+    const withAlias = <Found extends { evidence: Profile['services'][number]['evidence'] }>(found: readonly Found[]) =>
+      found.map((service) => ({ ...service, evidence: [...service.evidence, alias] }));
+    const [first, then] = [under2(24, 'email:new dns:a'), under2(48, 'email:new dns:a')];
+    const old = under2(0, 'email:old dns:a');
+    const previous = { ...old, services: withAlias(old.services) };
+    const given = { ...options, measuredBefore: new Set(SOURCES.filter((source) => source !== 'cname')), previous };
+    const moved = reconcile(withAlias(scans('0 email:old dns:a').open), first, given);
+    assert.deepEqual(
+      [changesOf(moved), changesOf(reconcile(moved.open, then, options))],
+      [[], ['migrated email old>new']],
+    );
+  });
   it('lets a new service wait during a transient failure, but not forever', () => {
     const start = scans('0 email:a', '24 email:a email:b', '28 email:b');
     // The evidence of the first mailbox cannot be looked up any more; the second one is observed without it.

@@ -48,8 +48,10 @@ export function reconcile(known: readonly KnownService[], profile: Profile, opti
   const dropped: KnownService[] = [];
   const arrivals: Movement[] = [];
   const departures: Movement[] = [];
-  // Based on sources that this rulebook has not read before: possibly the rule was removed and not the service.
+  // Based on sources that this rulebook has not read before: possibly the rule was removed and not the service. What the
+  // new rules find in the previous evidence was read.
   const unread: Movement[] = [];
+  const wereRead = new Set(options.previous?.services.map(keyOf));
 
   for (const service of start) {
     const found = observed.get(keyOf(service));
@@ -70,7 +72,10 @@ export function reconcile(known: readonly KnownService[], profile: Profile, opti
       open.push(service);
     } else if (service.status === 'pending') {
       dropped.push(service);
-    } else if (sourcesOf(service).some((source) => !options.measuredBefore.has(source))) {
+    } else if (
+      !wereRead.has(keyOf(service)) &&
+      sourcesOf(service).some((source) => !options.measuredBefore.has(source))
+    ) {
       unread.push({ service, at: now });
     } else if (service.status === 'confirmed') {
       open.push({ ...service, status: 'ending', firstMissed: now });

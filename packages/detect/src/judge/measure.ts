@@ -94,7 +94,7 @@ function measureSpf({ spf, evidence }: Reading, txt: Measurement): Measurement {
 
 /** An alias of any name of a mail policy may show who keeps it. Not all of them are in evidence of earlier probes. */
 function measurePolicies({ evidence: { dns }, dmarc, hostedPolicies }: Reading): Measurement {
-  if ([dns.mtaSts, dns.tlsRpt, dns.bimi].some(({ status }) => isFailed(status))) return 'unmeasured';
+  if (![dns.mtaSts, dns.tlsRpt, dns.bimi].every(({ status }) => isMeasured(status))) return 'unmeasured';
   return isMeasured(dmarc.status) && hostedPolicies.length > 0 ? 'observed' : measurementOf(dmarc.status);
 }
 

@@ -110,7 +110,7 @@ function matchNamed(findings: Finding[], reading: Reading, { hosts, named, keys 
     if (lookup.aliases.length === 0) {
       const rules = lookup.records.length === 0 ? undefined : keys.get(label);
       const isKey = isDkimLabel(label);
-      const key = rules && lookup.records.find((record) => !isKey || isUsableKey(label, record));
+      const key = rules && lookup.records.find((record) => (isKey ? isUsableKey(label, record) : TOKEN.test(record)));
       if (rules && key !== undefined) add(findings, rules, key);
       continue;
     }
@@ -119,8 +119,9 @@ function matchNamed(findings: Finding[], reading: Reading, { hosts, named, keys 
     // DKIM selectors are often published before the provider publishes a key behind them.
     const hasNoTarget = lookup.status === 'nxdomain';
     for (const alias of lookup.aliases) {
-      const rules = [...(own?.find(alias) ?? []), ...(isSite ? [...hosts.cname.find(alias)].filter(isOfSite) : [])];
-      for (const rule of rules) {
+      const specific = [...(own?.find(alias) ?? [])];
+      const general = isSite && !specific.some(isOfSite) ? [...hosts.cname.find(alias)].filter(isOfSite) : [];
+      for (const rule of [...specific, ...general]) {
         // That an account existed remains true.
         const isDangling = hasNoTarget && rule.role !== 'verified';
         // Unlike the site's own, an alias of another label stays after its service was left.
@@ -130,6 +131,9 @@ function matchNamed(findings: Finding[], reading: Reading, { hosts, named, keys 
     }
   }
 }
+
+/** A verification record at a label of its own; a policy or a sentence there is none. */
+const TOKEN = /^\S{16,}$/;
 
 /** A revoked key is left of a former account. */
 function isUsableKey(label: string, record: string): boolean {

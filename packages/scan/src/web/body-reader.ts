@@ -32,6 +32,7 @@ export async function readBody(
       end(!isEmpty || !response.complete);
     });
     stream.once('close', () => end(true));
+    if (stream.destroyed) end(true);
   });
 }
 
