@@ -132,7 +132,7 @@ function matchNamed(findings: Finding[], reading: Reading, { hosts, named, keys 
   }
 }
 
-/** A verification record at a label of its own; a policy or a sentence there is none. */
+/** A verification record at a label of its own; it has no spaces, unlike a policy. */
 const TOKEN = /^\S{16,}$/;
 
 /** A revoked key is left of a former account. */

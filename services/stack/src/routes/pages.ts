@@ -22,7 +22,7 @@ const EXPLORER_ROUTES = [
     '/migrations',
     '/security',
   ],
-  ...['/alerts', '/advisories', '/feeds', '/feeds/:domain', '/live', '/watchlists', '/status'],
+  ...['/alerts', '/calibration', '/advisories', '/feeds', '/feeds/:domain', '/live', '/watchlists', '/status'],
 ];
 
 /** The reference has inline scripts and styles. */
