@@ -92,26 +92,9 @@ const FAILURES: readonly [points: number, ...failed: EvidenceParts[]][] = [
   [10, { http: { status: 'timeout', url: null, statusCode: null, headers: {} } }],
   [20, { mx: 'timeout' }],
 ];
-const dead = { policies: { validation: 'secure', spf: { 'a.test': [] } } } as const;
-const refusing: EvidenceParts = { mx: ['0 '], txt: ['v=spf1 -all'], dmarc: ['v=DMARC1; p=reject'] };
-const nullMx: EvidenceParts = { ...best, ...refusing, mtaSts: 'empty', tlsRpt: 'empty' };
-const little: EvidenceParts = { txt: ['v=spf1 ?all'], dmarc: ['v=DMARC1; p=none'], mx: ['10 mx.example.com'] };
-const DOMAINS: readonly [why: string, parts: EvidenceParts][] = [
-  ['with everything', best],
-  ['without DMARC', { ...best, dmarc: [] }],
-  ['without SPF', { ...best, txt: [] }],
-  ['with neither', { ...best, txt: [], dmarc: [] }],
-  ['with an SPF policy that is void', { ...best, txt: ['v=spf1 include:a.test -all'], ...dead }],
-  ['with little', { ...little, tls: {}, policies: {} }],
-  ['with reports to another domain', { ...best, dmarc: ['v=DMARC1; p=reject; rua=mailto:d@rua.test'] }],
-  ['without a web', { ...best, a: 'empty', tls: { status: 'failed' } }],
-  ['without mail', nullMx],
-  ['without mail or DMARC', { ...nullMx, dmarc: [] }],
-  ['without mail, half closed', { ...nullMx, txt: ['v=spf1 ~all'], dmarc: ['v=DMARC1; p=quarantine'] }],
-  ['without MX and addresses', { ...nullMx, mx: [], a: 'empty', tls: { status: 'failed' } }],
-];
-
-for (const [why, parts] of DOMAINS) {
+type Domain = [why: string, isBest: boolean, parts: EvidenceParts];
+for (const [why, isBest, more] of casesOf<Domain[]>('detect', 'domains with a score')) {
+  const parts = isBest ? { ...best, ...more } : more;
   it(`while one look-up fails the score of a domain ${why} is null, or moves by what failed`, () => {
     const { score, factors } = postureOf(parts);
     assert.ok(score !== null);
