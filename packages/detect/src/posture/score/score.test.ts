@@ -92,6 +92,8 @@ const FAILURES: readonly [points: number, ...failed: EvidenceParts[]][] = [
   [10, { http: { status: 'timeout', url: null, statusCode: null, headers: {} } }],
   [20, { mx: 'timeout' }],
 ];
+const refusing: EvidenceParts = { mx: ['0 '], txt: ['v=spf1 -all'], dmarc: ['v=DMARC1; p=reject'] };
+const nullMx: EvidenceParts = { ...best, ...refusing, mtaSts: 'empty', tlsRpt: 'empty' };
 type Domain = [why: string, isBest: boolean, parts: EvidenceParts];
 for (const [why, isBest, more] of casesOf<Domain[]>('detect', 'domains with a score')) {
   const parts = isBest ? { ...best, ...more } : more;
