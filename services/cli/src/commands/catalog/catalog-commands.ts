@@ -78,8 +78,8 @@ export function addCatalogCommands(strata: Command, context: CommandContext): vo
     .description('verify a release, and store it for the service')
     .argument('[source]', 'URL or file')
     .option('--key <key...>', 'verifier keys that may sign it')
-    .option('--check', 'only verify it')
-    .option('--bundled', 'remove the stored release: the catalog of the program is used again')
+    .option('--check', 'only verify it, without the store of the service')
+    .option('--bundled', 'remove the stored release: the catalog of the program is used until a newer one')
     .addHelpText('after', updateHelp)
     .action(async (source: string | undefined, options: UpdateOptions) => {
       const { readConfig } = await import('@strata/stack');
