@@ -61,8 +61,7 @@ it('a service starts again with each release, not with one that its own files do
   const ranges = path.join(folder.path, 'own.csv');
   const writeRanges = () => writeFile(ranges, 'hetzner,203.0.113.0/24');
   await writeRanges();
-  const more = { STRATA_ROLE: 'scanner', STRATA_ADDRESS_RANGES: ranges };
-  const config = readConfig({ ...settingsFor(internet, folder.path), ...more });
+  const config = readConfig({ ...settingsFor(internet, folder.path), STRATA_ADDRESS_RANGES: ranges });
   await using store = await openConfiguredStore(config);
   // One for each wait: for another release, but the third before a new attempt.
   const steps = [
