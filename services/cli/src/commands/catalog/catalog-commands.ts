@@ -28,7 +28,7 @@ A key directory without a key gets one. Keep it private; services need the print
 
 const updateHelp = `
 Without an argument: STRATA_CATALOG_URL and STRATA_CATALOG_SIGNERS. A service that runs starts again with the release within 90 seconds.
-Nothing is stored of a release with another signature, that is not newer, or with which 'catalog test' would fail.`;
+Nothing is stored of a release with another signature, of more than 16 MiB, that is not newer, or with which 'catalog test' would fail.`;
 
 export function addCatalogCommands(strata: Command, context: CommandContext): void {
   const catalog = strata.command('catalog').description('check, explain and extend the catalog of providers');
