@@ -222,7 +222,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     optOutFile: value.STRATA_OPT_OUT_FILE,
     sectorsFile: value.STRATA_SECTORS,
     addressRanges: value.STRATA_ADDRESS_RANGES,
-    /** Without `url` releases are not fetched; with `verifiers` no others are used. */
+    /** Without `url` releases are not fetched. A stored release is used only if one of `verifiers` signed it. */
     release: releaseSettings(value),
     contactUrl: value.STRATA_CONTACT_URL,
     isScanning: value.STRATA_SCAN,

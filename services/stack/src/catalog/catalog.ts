@@ -91,7 +91,7 @@ export const dateOf = (head: string): string => head.split('\n')[1] ?? '';
 /** Whether it is the head of this release, and the release was not removed. */
 export const isHeadOf = (head: string, release: Release): boolean => head.startsWith(`${release.head}\n`);
 
-/** The release of this head, or why it must not be used; undefined if there is none or it was removed. */
+/** The release of this head, or why it must not be used; undefined without one, and if it was removed. */
 export async function storedRelease(
   { texts }: Texts,
   head: string,
