@@ -108,7 +108,7 @@ export const Environment = z.object({
     'files and folders of [community sets](detection.md#community-sets), comma-separated',
   ),
   STRATA_CATALOG_URL: WebAddress.optional().describe('[catalog release](catalog.md#releases) to fetch and apply'),
-  STRATA_CATALOG_KEY: ReleaseKeys.optional().describe('verifier keys of its signer'),
+  STRATA_CATALOG_SIGNERS: ReleaseKeys.optional().describe('verifier keys of its signer'),
   STRATA_CONTACT_URL: z
     .url({ protocol: /^https?$/ })
     .default('https://strata.invalid/bot')
@@ -253,11 +253,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   });
 }
 
-function releaseSettings({ STRATA_CATALOG_URL: url, STRATA_CATALOG_KEY: verifiers }: z.infer<typeof Environment>) {
+function releaseSettings({ STRATA_CATALOG_URL: url, STRATA_CATALOG_SIGNERS: verifiers }: z.infer<typeof Environment>) {
   if (url === undefined) return undefined;
   if (verifiers) return Object.freeze({ url, verifiers });
   throw new SettingsError(
-    'STRATA_CATALOG_URL: releases are not fetched without STRATA_CATALOG_KEY, the key that signs them',
+    'STRATA_CATALOG_URL: releases are not fetched without STRATA_CATALOG_SIGNERS, the key that signs them',
   );
 }
 

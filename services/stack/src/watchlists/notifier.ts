@@ -78,10 +78,10 @@ export class Notifier {
     const last = events.at(-1);
     if (!last) return false;
     const signals = events.flatMap((event) => signalsOf(event, exposures));
-    const changed = changedIn(events);
-    await this.#updateLists(signals.filter(({ domain = '' }) => !changed.includes(domain)));
     // A domain is on a list for the events by which it begins to match and for those by which it no longer does.
-    const left = await this.#queries.join(changed, () => indexOfChanges(events, names.roleOf));
+    const pending = changedIn(found);
+    await this.#updateLists(signals.filter(({ domain = '' }) => !pending.includes(domain)));
+    const left = await this.#queries.join(changedIn(events), () => indexOfChanges(events, names.roleOf));
     await this.#record(signals, { to: { ...this.#to, seq: last.seq }, left });
     return isCut || events.length < found.length;
   }
@@ -89,7 +89,10 @@ export class Notifier {
   /** A domain is on the lists whose query it matches now. */
   async #updateLists(signals: readonly Signal[]): Promise<void> {
     const domains = new Set(signals.map(({ domain }) => domain).filter((domain) => domain !== undefined));
-    await this.#deps.store.watched.unfollow(await this.#queries.join([...domains]));
+    const { store, index } = this.#deps;
+    const left = await this.#queries.join([...domains]);
+    // An older index does not know why a matched event has added the domain.
+    if (index.position.seq >= this.#to.seq) await store.watched.unfollow(left);
   }
 
   async #matchMentions(): Promise<boolean> {

@@ -72,7 +72,7 @@ export async function updateCommand(
   const from = source ?? config.release?.url;
   if (from === undefined) throw usageError('give a URL or a file, or set STRATA_CATALOG_URL');
   const verifiers = key?.map(verifierOf) ?? config.release?.verifiers;
-  if (!verifiers) throw usageError('give the key that signs releases by --key, or set STRATA_CATALOG_KEY');
+  if (!verifiers) throw usageError('give the key that signs releases by --key, or set STRATA_CATALOG_SIGNERS');
   const bytes = await (/^https?:/.test(from) ? fetched(from, config) : readFile(from));
   const update = await updateCatalog(bytes, { store, verifiers, now: store.clock }, { isDry: check });
   stdout.write(`${outcomeText(update)}\n`);

@@ -13,11 +13,14 @@ export interface ReputationRecorderDeps {
 }
 
 const WRITE_AFTER_MS = 1_000;
-/**
- * Peer ids cost nothing: above this number, peers without evidence against them are dropped, least recently changed
- * first.
- */
+/** Peer ids cost nothing: above this number, records are dropped, the least recently changed first. */
 const MAX_PEERS = 10_000;
+/** What is dropped first: workers without audits, then those that are no proven offenders, then offenders. */
+const FORGOTTEN: readonly ((reputation: Reputation) => boolean)[] = [
+  ({ audits, evidence, strikes }) => audits === 0 && evidence === 0 && strikes === 0,
+  ({ state, strikes }) => state !== 'quarantined' && strikes < 1,
+  () => true,
+];
 /** Model files of one worker; what it has shown of the oldest is dropped. */
 const MAX_FILES = 64;
 
@@ -49,6 +52,7 @@ export class ReputationRecorder implements AsyncDisposable {
   readonly #unwritten = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
+  #isClosed = false;
 
   private constructor(deps: ReputationRecorderDeps, records: Map<string, WorkerRecord>) {
     this.#deps = deps;
@@ -105,6 +109,7 @@ export class ReputationRecorder implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
     this.#write();
     await this.#writing;
   }
@@ -127,7 +132,11 @@ export class ReputationRecorder implements AsyncDisposable {
     this.#records.set(peer, record);
     this.#unwritten.add(peer);
     this.#forget();
-    this.#timer ??= setTimeout(() => this.#write(), WRITE_AFTER_MS).unref();
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (!this.#isClosed) this.#timer ??= setTimeout(() => this.#write(), WRITE_AFTER_MS).unref();
   }
 
   #write(): void {
@@ -143,6 +152,7 @@ export class ReputationRecorder implements AsyncDisposable {
           await (text ? this.#deps.reputations.put(peer, text) : this.#deps.reputations.remove(peer));
         } catch (error) {
           this.#unwritten.add(peer);
+          this.#schedule();
           this.#deps.logger.error({ err: error, peer }, 'writing a reputation failed');
         }
       }
@@ -150,19 +160,13 @@ export class ReputationRecorder implements AsyncDisposable {
   }
 
   #forget(): void {
-    const isFull = () => this.#records.size > MAX_PEERS;
-    const forget = (peer: string) => {
-      this.#records.delete(peer);
-      this.#unwritten.add(peer);
-    };
-    for (const [peer, { reputation }] of this.#records) {
-      if (!isFull()) return;
-      if (reputation.state !== 'quarantined' && reputation.strikes < 1) forget(peer);
-    }
-    // Only proven offenders are left: drop the oldest of them.
-    for (const peer of this.#records.keys()) {
-      if (!isFull()) return;
-      forget(peer);
+    for (const isForgotten of FORGOTTEN) {
+      for (const [peer, { reputation }] of this.#records) {
+        if (this.#records.size <= MAX_PEERS) return;
+        if (!isForgotten(reputation)) continue;
+        this.#records.delete(peer);
+        this.#unwritten.add(peer);
+      }
     }
   }
 }

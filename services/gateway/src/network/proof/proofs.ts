@@ -193,9 +193,13 @@ export class Proofs implements AsyncDisposable {
     return { digest: first.digest, source: `${first.count} workers agree on its tree`, isCertain: false };
   }
 
-  /** Workers that have proved the file. */
+  /** Workers that have proved the file that they offer. */
   #copies(sha256: string, workers: readonly PinnedWorker[]): readonly PinnedWorker[] {
-    return workers.filter(({ session }) => this.#deps.records.file(session.peer, sha256).treeSha256 !== undefined);
+    const { records } = this.#deps;
+    return workers.filter(({ session, offer: { fileTreeSha256 } }) => {
+      const { treeSha256 } = records.file(session.peer, sha256);
+      return treeSha256 !== undefined && treeSha256 === fileTreeSha256;
+    });
   }
 
   /** This gateway's own engine, or the workers that have proved the file; those with a passed trial first. */
