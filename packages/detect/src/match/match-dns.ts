@@ -2,6 +2,7 @@
 
 import type { Reading } from '../evidence/reading.ts';
 import { isMachineName } from '../names/machine-name.ts';
+import { isWithin } from '../names/names.ts';
 import { readDkimKey } from '../posture/mail/dkim.ts';
 import type { HostTrie } from '../rulebook/host-trie.ts';
 import { isOfSite, type Matchers, type Rule } from '../rulebook/matchers.ts';
@@ -44,7 +45,7 @@ export function matchDns(findings: Finding[], reading: Reading, rulebook: Rulebo
   for (const { tag, value } of dns.caa.records) {
     if (CAA_ISSUE.test(tag)) addHost(findings, hosts.caa, caaIssuer(value));
   }
-  for (const alias of webAliases(reading)) addHost(findings, hosts.cname, alias);
+  for (const alias of webAliases(reading)) addAlias(findings, hosts.cname, alias, reading);
   matchNamed(findings, reading, matchers);
   for (const { use, asn, asName, address } of reading.evidence.addresses) {
     // A registrar's forwarder answers at the apex: the site is at the redirect's target.
@@ -121,6 +122,7 @@ function matchNamed(findings: Finding[], reading: Reading, { hosts, named, keys 
     for (const alias of lookup.aliases) {
       const rules = [...(own?.find(alias) ?? []), ...(isSite ? [...hosts.cname.find(alias)].filter(isOfSite) : [])];
       for (const rule of rules) {
+        if (isOfOwnSite(rule, alias, reading)) continue;
         // That an account existed remains true.
         const isDangling = hasNoTarget && rule.role !== 'verified';
         // Unlike the site's own, an alias of another label stays after its service was left.
@@ -141,6 +143,17 @@ function addHost(findings: Finding[], trie: HostTrie<Rule>, host: string, factor
   for (const rule of trie.find(host)) {
     findings.push(factor === 1 ? findingOf(rule, host) : findingOf(rule, host, { strength: rule.strength * factor }));
   }
+}
+
+function addAlias(findings: Finding[], trie: HostTrie<Rule>, alias: string, reading: Reading): void {
+  for (const rule of trie.find(alias)) {
+    if (!isOfOwnSite(rule, alias, reading)) findings.push(findingOf(rule, alias));
+  }
+}
+
+/** A vendor's own site is under the names that it gives to customers, and need not be made with its product. */
+function isOfOwnSite(rule: Rule, alias: string, { evidence }: Reading): boolean {
+  return rule.category === 'web_platform' && isWithin(alias, evidence.domain);
 }
 
 function add(findings: Finding[], rules: readonly Rule[], value: string): void {
