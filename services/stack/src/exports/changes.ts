@@ -20,7 +20,7 @@ export class Changes {
     for (const wake of this.#waiting) wake();
   }
 
-  /** Resolves at a change by this node after `version`, when it is time to find those by others, or when the signal aborts. */
+  /** Resolves at a change by this node after `version`, when the next poll is due, or when the signal aborts. */
   async wait(version: number, signal: AbortSignal): Promise<void> {
     if (version !== this.#version || signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
