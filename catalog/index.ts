@@ -15,8 +15,11 @@ const files = readdirSync(directory)
 
 export const entries: readonly unknown[] = files.flatMap(({ providers }) => providers);
 
+/** The name in `providers/` of the file that has the entry with this id. */
+export const fileNameOf = (id: string): string => `${/^[a-z]/.test(id) ? id.charAt(0) : '0-9'}.json`;
+
 /** The file that has the entry with this id. */
-export const fileOf = (id: string): string => path.join(directory, `${letterOf(id)}.json`);
+export const fileOf = (id: string): string => path.join(directory, fileNameOf(id));
 
 /** One line for each entry that is in the wrong file, or not in the order of the ids. */
 export function misplaced(): readonly string[] {
@@ -24,7 +27,7 @@ export function misplaced(): readonly string[] {
     providers.flatMap(({ id }, at) => {
       // An entry without an id is a problem of the schema.
       if (typeof id !== 'string') return [];
-      if (`${letterOf(id)}.json` !== name) return [`${id}: belongs in ${letterOf(id)}.json, not ${name}`];
+      if (fileNameOf(id) !== name) return [`${id}: belongs in ${fileNameOf(id)}, not ${name}`];
       return id > String(providers[at - 1]?.id ?? '') ? [] : [`${id}: the entries of ${name} are not sorted by id`];
     }),
   );
@@ -39,8 +42,6 @@ function read(name: string): ProviderFile['providers'] {
     });
   }
 }
-
-const letterOf = (id: string) => (/^[a-z]/.test(id) ? id.charAt(0) : '0-9');
 
 /**
  * The meaning of the tags of published address ranges, unchecked; `loadAddressRanges` of @strata/detect validates them.

@@ -1,6 +1,7 @@
 // Rows of `settings`: single texts by name, shared by the processes of a store.
 import type { CompiledQuery, Kysely } from 'kysely';
 import type { CommonTables, Connection } from './tables.ts';
+import { writeTransaction } from './transactions/write-transaction.ts';
 
 export class TextTable {
   readonly #db: Kysely<CommonTables>;
@@ -15,6 +16,15 @@ export class TextTable {
 
   async put(name: string, value: string): Promise<void> {
     await this.#db.executeQuery(writeSetting(this.#db, name, value));
+  }
+
+  /** Writes all texts in one transaction if `name` still has the text `expected`; else writes none, and resolves to false. */
+  replace(name: string, expected: string | undefined, texts: Readonly<Record<string, string>>): Promise<boolean> {
+    return writeTransaction(this.#db, async (tx) => {
+      if ((await readSetting(tx, name)) !== expected) return false;
+      for (const [each, value] of Object.entries(texts)) await tx.executeQuery(writeSetting(tx, each, value));
+      return true;
+    });
   }
 }
 

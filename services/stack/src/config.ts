@@ -222,7 +222,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     optOutFile: value.STRATA_OPT_OUT_FILE,
     sectorsFile: value.STRATA_SECTORS,
     addressRanges: value.STRATA_ADDRESS_RANGES,
-    /** Undefined: releases are not fetched. */
+    /** Without `url` releases are not fetched. A stored release is used only if one of `verifiers` signed it. */
     release: releaseSettings(value),
     contactUrl: value.STRATA_CONTACT_URL,
     isScanning: value.STRATA_SCAN,
@@ -254,8 +254,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
 }
 
 function releaseSettings({ STRATA_CATALOG_URL: url, STRATA_CATALOG_SIGNERS: verifiers }: z.infer<typeof Environment>) {
-  if (url === undefined) return undefined;
   if (verifiers) return Object.freeze({ url, verifiers });
+  if (url === undefined) return undefined;
   throw new SettingsError(
     'STRATA_CATALOG_URL: releases are not fetched without STRATA_CATALOG_SIGNERS, the key that signs them',
   );

@@ -1,6 +1,6 @@
 // @strata/stack: settings, scanning without a server, and the running service.
 
-export { type Catalog, openCatalog, putRelease } from './catalog/catalog.ts';
+export { type Catalog, openCatalog, removeRelease } from './catalog/catalog.ts';
 export { openReleaseFetcher } from './catalog/open-release-fetcher.ts';
 export { formatRelease, MAX_RELEASE_BYTES } from './catalog/release.ts';
 export { type CatalogUpdate, fetchRelease, updateCatalog } from './catalog/update-catalog.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { best, postureOf } from '../test/best-posture.ts';
 import { type EvidenceParts, everyRecord } from '../test/evidence-of.ts';
-import { hasMembers, rows, rowsOf } from '../test/rows.ts';
+import { hasMembers, rowsOf } from '../test/rows.ts';
 import type { PostureFlag, Regression } from './posture-flags.ts';
 import { POSTURE_FLAGS, packPosture, postureBit, postureFlags, regressionsOf } from './posture-flags.ts';
 import type { PostureFactor } from './posture-type.ts';
@@ -121,10 +121,6 @@ const unmeasured: EvidenceParts = Object.fromEntries(
 );
 const MEASURED = POSTURE_FLAGS.filter((flag) => flag.endsWith('_measured') && flag !== 'tls_measured');
 const full: EvidenceParts = { ...best, bimi: ['v=BIMI1; l=https://example.com/logo.svg'] };
-const EXPIRED = { isTrusted: false, problem: 'CERT_HAS_EXPIRED' };
-const SELF_SIGNED = { isTrusted: false, problem: 'DEPTH_ZERO_SELF_SIGNED_CERT' };
-const BOGUS = { ...full, policies: { validation: 'bogus' } } as const;
-const REJECT = 'v=DMARC1; p=reject; rua=mailto:d@example.com';
 
 it('the flags of a posture are set for each standard that is there, and for what was measured', () => {
   assert.deepEqual([flagsOf(unmeasured), flagsOf({})], [[], MEASURED]);
@@ -147,28 +143,13 @@ it('the flags of a posture have one bit each, in positions that stored integers 
   assert.deepEqual((['spf_measured', 'dmarc_measured', 'tls_expired'] as const).map(postureBit), [1, 1 << 7, 1 << 28]);
 });
 
-const all: Regression[] = ['dmarc_removed', 'spf_removed', 'dnssec_broken', 'certificate_expired'];
-const worse = (before: EvidenceParts, after: EvidenceParts, found: Regression[]) =>
-  assert.deepEqual(regressionsOf(postureOf(before), postureOf(after)), found);
+const bases = { full, unmeasured, nothing: {} };
+type Changed = readonly [base: keyof typeof bases, changes?: EvidenceParts];
+const changed = ([base, changes]: Changed) => postureOf({ ...bases[base], ...changes });
 describe('what got worse, where', () =>
-  rows(worse, [
-    ['nothing', full, full, []],
-    ['DMARC is removed', full, { ...full, dmarc: [] }, ['dmarc_removed']],
-    ['DMARC is weaker', full, { ...full, dmarc: ['v=DMARC1; p=none'] }, ['dmarc_weakened']],
-    ['DMARC is only being tested', full, { ...full, dmarc: ['v=DMARC1; p=reject; t=y'] }, ['dmarc_weakened']],
-    ['DMARC is stronger', { ...full, dmarc: ['v=DMARC1; p=none'] }, full, []],
-    ['SPF is removed', full, { ...full, txt: ['hello'] }, ['spf_removed']],
-    ['SPF is softer, which many are on purpose', full, { ...full, txt: ['v=spf1 ~all'] }, []],
-    ['DNSSEC is removed', full, { ...full, ds: [] }, ['dnssec_broken']],
-    ['signatures do not hold', full, BOGUS, ['dnssec_broken']],
-    ['signatures held no better before', BOGUS, { ...full, ds: [] }, []],
-    ['the certificate has expired', full, { ...full, tls: EXPIRED }, ['certificate_expired']],
-    ['an untrusted certificate has expired', { ...full, tls: SELF_SIGNED }, { ...full, tls: EXPIRED }, []],
-    ['nothing could be measured', full, { ...unmeasured, tls: { status: 'timeout', isTrusted: null } }, []],
-    ['nothing could be measured before', unmeasured, {}, []],
-    ['only a wildcard is read again', { ...full, wildcardTxt: 'timeout' }, { ...full, wildcardTxt: [REJECT] }, []],
-    ['everything is removed', full, { tls: EXPIRED }, all],
-  ]));
+  rowsOf('what got worse', (before: Changed, after: Changed, found: Regression[]) =>
+    assert.deepEqual(regressionsOf(changed(before), changed(after)), found),
+  ));
 it('what got worse is nothing where the same record is read otherwise than by an earlier version', () => {
   const records = ['p=quarantine; sp=', 'p=quarantine; sp=bogus; rua=mailto:d@example.com', 'p=reject; np=x'];
   for (const record of records) {

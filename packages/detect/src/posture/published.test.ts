@@ -117,29 +117,16 @@ const { x = '' } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jw
 const ed25519 = Buffer.from(x, 'base64url').toString('base64');
 
 describe('a DKIM key', () => {
-  const reads = (record: string, expected: Partial<DkimKey> | null) =>
-    expected ? hasMembers(readDkimKey('s1', record), expected) : assert.equal(readDkimKey('s1', record), null);
-  rows(reads, [
-    ['of 2,048 bits is in order', `v=DKIM1; k=rsa; p=${strong}`, { type: 'rsa', bits: 2048, problem: null }],
-    ['needs no version and no type', `p=${strong}`, { type: 'rsa', bits: 2048, problem: null }],
-    ['may be folded', `v=DKIM1; p=${strong.replace(/(.{64})/g, '$1 \t')}`, { bits: 2048, problem: null }],
-    ['may be bare', `v=DKIM1; p=${rsa(2048, 'pkcs1')}`, { bits: 2048, problem: null }],
-    ['of 1,024 bits is short', `v=DKIM1; p=${rsa(1024)}`, { bits: 1024, problem: 'short' }],
-    ['of 512 bits is weak', `v=DKIM1; p=${rsa(512)}`, { bits: 512, problem: 'weak' }],
-    ['may be of Ed25519', `v=DKIM1; k=ed25519; p=${ed25519}`, { type: 'ed25519', bits: 256, problem: null }],
-    ['of Ed25519 has 32 bytes', `v=DKIM1; k=ed25519; p=${ed25519}AAAA`, { bits: null, problem: 'unreadable' }],
-    ['without a key is revoked', 'v=DKIM1; k=rsa; p=', { bits: null, problem: 'revoked' }],
-    ['of another type is unusable', `v=DKIM1; k=dsa; p=${strong}`, { problem: 'unknown-type' }],
-    ['for SHA-1 only is unusable', `v=DKIM1; h=sha1; p=${strong}`, { problem: 'sha1-only' }],
-    ['for both hashes is in order', `v=DKIM1; h=sha1:sha256; p=${strong}`, { problem: null }],
-    ['for something else than mail', `v=DKIM1; s=tls; p=${strong}`, { problem: 'not-for-mail' }],
-    ['for reports of TLS is in order', `v=DKIM1; s=tlsrpt; p=${strong}`, { problem: null }],
-    ['in testing says so', `v=DKIM1; t=y:s; p=${strong}`, { isTesting: true, problem: null }],
-    ['that is not base64', 'v=DKIM1; p=%%%%', { problem: 'unreadable' }],
-    ['that is cut', `v=DKIM1; p=${strong.slice(0, 200)}`, { bits: null, problem: 'unreadable' }],
-    ['of another version is not a key', `v=DKIM2; p=${strong}`, null],
-    ['is not a key without p', 'v=spf1 -all', null],
-  ]);
+  const folded = strong.replace(/(.{64})/g, '$1 \t');
+  const keys = { strong, folded, ed25519, short: rsa(1024), weak: rsa(512), bare: rsa(2048, 'pkcs1') };
+  const named: Readonly<Record<string, string>> = { ...keys, cut: strong.slice(0, 200) };
+  rowsOf('keys of DKIM', (text: string, expected: Partial<DkimKey> | null) => {
+    const key = readDkimKey(
+      's1',
+      text.replace(/\{(\w+)\}/, (_, name) => named[name] ?? assert.fail(name)),
+    );
+    return expected ? hasMembers(key, expected) : assert.equal(key, null);
+  });
   it('of 64 KiB is not read to its end', () =>
     assert.equal(readDkimKey('s1', `v=DKIM1; p=${'A'.repeat(65_536)}`)?.problem, 'unreadable'));
 });

@@ -112,19 +112,7 @@ it('a digest of ranges is another for another prefix, provider or category, but 
   assert.equal(new Set(texts.map((text) => digestOf(text))).size, texts.length);
 });
 it('what is wrong with the files is reported all at once, with file and position', () => {
-  const bad = '{"ip_prefix": "x/8", "service": "FRONT"}, {"ip_prefix": "y", "service": "Z"}';
-  const problems = problemsOf(
-    { name: 'own.csv', text: 'host,192.0.2.1/24\nunlisted,192.0.2.0/24\nboth,192.0.2.0/24\nhost,0.0.0.0/0\nhost' },
-    { name: 'mail.csv', text: 'mailer,192.0.2.0/24\nhost,192.0.2.0/24,email\nhost,2000::/3' },
-    { name: 'unknown.txt', text: '192.0.2.0/24' },
-    { name: 'a.json', text: '{"prefixes": [' },
-    { name: 'b.json', text: '{"prefixes": "none"}' },
-    { name: 'c.json', text: '[]' },
-    { name: 'd.txt', text: ' \n' },
-    { name: 'e.txt', text: '# nothing\n' },
-    { name: 'f.html', text: '<!doctype html>' },
-    { name: 'g.json', text: `{"prefixes": [${bad}], "ipv6_prefixes": []}` },
-  );
+  const problems = problemsOf(...casesOf<{ name: string; text: string }[]>('detect', 'files of ranges with problems'));
   assert.deepEqual(problems, casesOf<string[]>('detect', 'problems of ranges'));
 });
 it('what is wrong with the files is reported for the first hundred, the rest counted', () => {

@@ -19,14 +19,15 @@ export function checkContent(json: string): CheckedContent {
   return problems.length > 0 ? { problem: listed(problems) } : { providers: providers.length };
 }
 
-/** The same in a thread of its own, while this one serves requests. Rejects if the thread fails or takes a minute. */
-export async function checkInThread(json: string): Promise<CheckedContent> {
+/** The same in a thread of its own, while this one serves requests. Rejects if the thread fails, takes a minute, or `signal` aborts. */
+export async function checkInThread(json: string, signal?: AbortSignal): Promise<CheckedContent> {
+  const timeout = AbortSignal.timeout(CHECK_TIMEOUT_MS);
   const thread = new Worker(new URL('check-content-thread.ts', import.meta.url), {
     workerData: json,
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
   });
   try {
-    const [checked] = await once(thread, 'message', { signal: AbortSignal.timeout(CHECK_TIMEOUT_MS) });
+    const [checked] = await once(thread, 'message', { signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
     return checked;
   } finally {
     await thread.terminate();

@@ -5,7 +5,7 @@ import type { Fetcher } from '@strata/scan';
 import type { Config } from '../config.ts';
 import type { World } from '../context.ts';
 import { openFetcher } from '../scan/open-fetcher.ts';
-import { catalogFor, openRulebook } from '../scan/open-rulebook.ts';
+import { openStoredRulebook } from '../scan/open-rulebook.ts';
 import { openConfiguredStore } from '../scan/open-scanning.ts';
 import type { Store } from '../store/index.ts';
 import type { AdvisorySource } from './source.ts';
@@ -28,7 +28,7 @@ export async function openEnrichment(config: Config, world: World = {}): Promise
   const store = stack.use(await openConfiguredStore(config, world));
   const now = world.now ?? store.clock;
   const fetcher = world.fetcher ?? stack.use(openFetcher(config, world));
-  const rulebook = await openRulebook(config, await catalogFor(store, world));
+  const { rulebook } = await openStoredRulebook(store, config, world);
   const sources = configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs });
   const sourceNames = sources.map(({ name }) => name);
   return Object.assign(stack.move(), {

@@ -52,19 +52,19 @@ export class JobFiles {
   }
 
   /** Stores the file of an attempt for the other nodes. */
-  async shareData(job: Job, signal: AbortSignal): Promise<void> {
+  async storeFile(job: Job, signal: AbortSignal): Promise<void> {
     await this.#chunks?.store({ id: job.id, attempt: job.attempts }, this.pathOf(job, 'data'), signal);
   }
 
   /** The names of a job, on this node. */
-  async uploadHere(job: Job): Promise<string> {
+  async localUpload(job: Job): Promise<string> {
     const file = this.pathOf(job, 'upload');
     if (job.upload !== null) await this.#copy(file, { id: job.id, attempt: 0 });
     return file;
   }
 
   /** The file of a complete job, on this node; undefined if it was lost. */
-  async dataHere(job: Job): Promise<string | undefined> {
+  async localFile(job: Job): Promise<string | undefined> {
     const file = this.pathOf(job, 'data');
     await this.#copy(file, { id: job.id, attempt: job.attempts, sha256: job.file?.sha256 });
     return existsSync(file) ? file : undefined;
@@ -93,19 +93,19 @@ export class JobFiles {
 
   /** Removes the files that belong to no job. `receiving` are jobs whose upload is being received; read before `list`. */
   async sweep(receiving: Iterable<Job>, list: () => Promise<readonly Job[]>): Promise<void> {
-    const names = await readdir(this.#directory);
+    const files = (await readdir(this.#directory, { withFileTypes: true })).filter((entry) => entry.isFile());
     const uploads = Array.from(receiving, (job) => this.pathOf(job, 'upload'));
     const filesOf = (job: Job) =>
       isEnded(job)
-        ? [this.pathOf(job, 'data')]
+        ? job.file && this.pathOf(job, 'data')
         : [this.pathOf(job, 'upload'), this.pathOf(job, 'part'), this.pathOf(job, 'data')];
-    const kept = new Set([...uploads, ...(await list()).flatMap(filesOf)]);
-    for (const file of names.map((name) => path.join(this.#directory, name)))
+    const kept = new Set([...uploads, ...(await list()).flatMap((job) => filesOf(job) ?? [])]);
+    for (const file of files.map(({ name }) => path.join(this.#directory, name)))
       if (!kept.has(file) && !file.endsWith(COPYING)) await rm(file, { force: true });
   }
 
   /** Jobs whose file or upload is missing: the database was restored without them. */
-  lostOf(jobs: readonly Job[]): Job[] {
+  withoutFiles(jobs: readonly Job[]): Job[] {
     const neededBy = (job: Job) =>
       isEnded(job) ? job.file && this.pathOf(job, 'data') : job.upload && this.pathOf(job, 'upload');
     return jobs.filter((job) => !existsSync(neededBy(job) ?? this.#directory));

@@ -1,5 +1,5 @@
 // A job: one file of rows that the service writes for a key, and what is stored about it.
-import { FILE_FORMATS } from '@strata/http';
+import { FILE_FORMATS, Refusal } from '@strata/http';
 import { z } from 'zod';
 
 /** Finished jobs are removed after this time. */
@@ -32,6 +32,8 @@ export const Job = Order.extend({
   state: z.enum(['queued', 'running', 'complete', 'failed']),
   /** How often its file was begun. */
   attempts: z.int().min(0),
+  /** Attempts that the stop of a process ended. */
+  stops: z.int().min(0).default(0),
   /** Rows written so far. */
   rows: z.int().min(0),
   ended_at: z.iso.datetime().nullable(),
@@ -45,6 +47,10 @@ export const Job = Order.extend({
 export type Job = Readonly<z.output<typeof Job>>;
 
 export const isEnded = ({ state }: Job): boolean => state === 'complete' || state === 'failed';
+
+export function jobRemoved(): never {
+  throw new Refusal('unavailable', 'The file of the job was just removed. Start it again.');
+}
 
 /** Why a job cannot give its file. */
 export class JobError extends Error {

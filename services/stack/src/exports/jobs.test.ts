@@ -1,50 +1,57 @@
-// Which jobs are removed to make space, and one payment for requests that come at once.
+// Which jobs are removed to make space, when a job begins again, and one payment for requests that come at once.
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { it, mock } from 'node:test';
+import { StoreError } from '@strata/db';
 import { pino } from 'pino';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import { memory, onEach, postgres } from '../store/test/backends.ts';
-import type { Job } from './job.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
+import { exec, kept, onEach, rows } from '../store/test/backends.ts';
+import type { Job, JobOrder } from './job.ts';
 import { surplusOf } from './job-limits.ts';
 import { Jobs } from './jobs.ts';
 
 const now = () => new Date('2026-03-01T12:00:00Z');
-const job = (key_id: string, n: number, gib = 0, ended_at = '2026-03-01T11:00:00Z') =>
-  ({ key_id, id: `${key_id}${n}`, state: 'complete', ended_at, file: { size_bytes: gib * 1024 ** 3 } }) as Job;
-const many = (key: string, count: number) => Array.from({ length: count }, (_, i) => job(key, i));
-const keys20 = Array.from('abcdefghijklmnopqrst').flatMap((key) => many(key, 10));
+const jobsOf = ({ ids, gib = 0, ...more }: { readonly ids: string; readonly gib?: number }) => {
+  const common = { state: 'complete', ended_at: '2026-03-01T11:00:00Z', file: { size_bytes: gib * 1024 ** 3 } };
+  return ids.split(' ').map((id) => ({ ...common, key_id: id.charAt(0), id, ...more }) as Job);
+};
+const surplus = casesOf<[string, { ids: string }[], string[]][]>('stack', 'jobs that are removed to make space');
+for (const [why, jobs, removed] of surplus)
+  it(`removes ${why}`, () => assert.deepEqual(surplusOf(jobs.flatMap(jobsOf), now()), removed));
 
-for (const [why, jobs, removed] of [
-  ['old ones', [job('a', 1, 0, '2026-02-28T11:59:59Z'), job('a', 2)], ['a1']],
-  ['the oldest of a key with too many', [...many('b', 3), ...many('a', 12)], ['a0', 'a1']],
-  ['the oldest of the key with most bytes', [job('b', 1, 0.9), job('a', 1, 1.5), job('a', 2, 2)], ['a1']],
-  ['none that is unfinished', [{ ...job('a', 1, 9), state: 'running' } as Job], []],
-  ['the oldest of the key with most jobs', [...many('z', 10), ...keys20.slice(0, 191)], ['z0']],
-] as const)
-  it(`removes ${why}`, () => assert.deepEqual(surplusOf(jobs, now()), removed));
+const notary = { signBytes: async () => ({}) } as never;
+const sourceOf = () => ({ columns: [], batches: [[['x']]] });
+const logger = pino({ enabled: false });
+const order: JobOrder = {
+  ...{ key_id: 'a', table: 't', format: 'csv', fields: null, filter: {}, upload: null, max_rows: null },
+};
 
-onEach([memory, postgres], 'a file', (_backend, test) => {
-  test('is charged once at all nodes, also when the first of several payments fails', async ({ jobs: table }) => {
+onEach(kept, 'a job', (_backend, test) => {
+  test('has a file that is charged once at all nodes, also when a payment fails or is lost', async ({
+    jobs: table,
+  }) => {
     await using one = await temporaryDirectory();
     await using two = await temporaryDirectory();
-    const notary = { signBytes: async () => ({}) } as never;
-    const sourceOf = () => ({ columns: [], batches: [[['x']]] });
-    const deps = { table, notary, logger: pino({ enabled: false }), now, sourceOf };
+    await mkdir(path.join(one.path, 'lost+found'));
+    const deps = { table, notary, logger, now, sourceOf };
     const jobs = await Jobs.open({ ...deps, directory: one.path });
     const other = table.isShared ? await Jobs.open({ ...deps, directory: two.path }) : jobs;
     const stopping = new AbortController();
     const { signal } = stopping;
     const running = jobs.run(signal);
-    const order = {
-      ...{ key_id: 'a', table: 't', format: 'csv' as const, fields: null, filter: {}, upload: null, max_rows: null },
-    } as const;
-    const ended = await other.ended(await other.start(order), { waitMs: 10_000, signal });
+    const written = async () => other.ended(await other.start(order), { waitMs: 10_000, signal });
+    const [ended, lost] = [await written(), await written()];
     const charged: number[] = [];
     const charge = async (requests: number) => {
       await new Promise(setImmediate);
       if (charged.push(requests) === 1) throw new Error('no quota');
     };
-    const asked = await Promise.allSettled([jobs, other, jobs, other].map((node) => node.fileOf(ended, charge)));
+    const payer = { charge, signal };
+    const asked = await Promise.allSettled([jobs, other, jobs, other].map((node) => node.fileOf(ended, payer)));
+    await table.take({ owner: 'a killed process', ms: 0 }, lost.id);
+    await other.fileOf(lost, payer);
     stopping.abort();
     await running;
     const states = asked.map(({ status }) => status).sort();
@@ -52,8 +59,53 @@ onEach([memory, postgres], 'a file', (_backend, test) => {
       [states, charged],
       [
         [...Array(3).fill('fulfilled'), 'rejected'],
-        [1, 1, 0, 0],
+        [1, 1, 0, 0, 0],
       ],
     );
+    await assert.rejects(jobs.fileOf(lost, payer), { code: 'unavailable' });
+  });
+
+  test('begins again after five clean stops and an error of the database', async ({ jobs: table }) => {
+    await using directory = await temporaryDirectory();
+    let [stopping, begun] = [new AbortController(), 0];
+    const stop = () => stopping.abort();
+    const source = () => {
+      begun += 1;
+      if (begun <= 5) stop();
+      return sourceOf();
+    };
+    const deps = { table, notary, logger: { warn: stop } as never, now, sourceOf: source, directory: directory.path };
+    const jobs = await Jobs.open(deps);
+    const job = await jobs.start(order);
+    const save = table.save.bind(table);
+    mock.method(table, 'save', async (...saved: Parameters<typeof save>) => {
+      if (begun === 6 && saved[0].file) throw new StoreError('connection-lost');
+      return save(...saved);
+    });
+    for (; begun < 6; stopping = new AbortController()) await jobs.run(stopping.signal);
+    await table.expireLeases();
+    const running = jobs.run(stopping.signal);
+    const ended = await jobs.ended(job, { waitMs: 10_000, signal: stopping.signal });
+    stop();
+    await running;
+    assert.partialDeepStrictEqual(ended, { state: 'complete', attempts: 7, stops: 5 });
+  });
+
+  test('of another version is not taken and removed later, as is what a failed one wrote', async ({ jobs }, url) => {
+    const [today, body] = [Date.now(), '{"attempts": 1, "file": null}'];
+    const values = [`'new', ${today}, 0`, `'old', 0, 0`, `'failed', ${today}, 1`].map(
+      (row) => `(${row}, '${body}', 0)`,
+    );
+    await exec(url, `insert into jobs (id, created_at, is_ended, body, lease_until) values ${values}`);
+    if (jobs.isShared) await exec(url, `insert into job_chunks select id, 1, 0, ${today}, '' from jobs`);
+    assert.equal(await jobs.take({ owner: 'a', ms: 1 }), undefined);
+    await jobs.remove([]);
+    const left = await rows(url, 'select id, lease_until from jobs order by id');
+    assert.deepEqual(
+      left,
+      ['failed', 'new'].map((id) => ({ id, lease_until: 0 })),
+    );
+    const chunks = await rows(url, 'select job_id from job_chunks');
+    assert.deepEqual(chunks, jobs.isShared ? [{ job_id: 'new' }] : []);
   });
 });

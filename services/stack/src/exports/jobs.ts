@@ -2,16 +2,18 @@
 // visible at every node to the key that asked for it; the unfinished job of a stopped or killed node begins again at another.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { setTimeout as delay, setInterval as ticks } from 'node:timers/promises';
+import { setInterval as ticks } from 'node:timers/promises';
+import { StoreError } from '@strata/db';
 import { DiskError } from '@strata/files';
 import { FailureLog, type Notary, Refusal, type StoredFile } from '@strata/http';
 import { encodeBase32, encodeHex } from '@strata/receipts';
 import type { Logger } from 'pino';
 import type { JobTable } from '../store/index.ts';
-import { isEnded, type Job, JobError, type JobOrder } from './job.ts';
+import { Changes } from './changes.ts';
+import { isEnded, type Job, JobError, type JobOrder, jobRemoved } from './job.ts';
 import { JobFiles } from './job-files.ts';
 import { refuseExcess, surplusOf } from './job-limits.ts';
-import { priceOf } from './price.ts';
+import { type Payer, payForJob } from './pay-for-job.ts';
 import { type TableSource, writeTable } from './write-table.ts';
 
 export interface JobsDeps {
@@ -31,26 +33,24 @@ const POLL_MS = 500;
 /** The job of a killed node is free after this time; rows written and the lease are saved every second. */
 const LEASE_MS = 15_000;
 const RENEW_MS = 1_000;
-/** Longer than a charge takes. */
-const PAYMENT_MS = 10_000;
-const PAYMENT_POLL_MS = 50;
-/** A clean restart uses one too. */
+/** A clean stop uses none. */
 const MAX_ATTEMPTS = 5;
 
 export class Jobs {
   readonly #deps: JobsDeps;
   readonly #files: JobFiles;
   readonly #owner = randomUUID();
+  readonly #changes: Changes;
   /** Jobs whose upload is being received: they count as unfinished. */
   readonly #starting = new Set<Job>();
   /** The job that this node writes. */
   #working: Job | undefined;
-  /** Resolved and replaced at each change of a state by this node. */
-  #changed = Promise.withResolvers<void>();
 
   private constructor(deps: JobsDeps, files: JobFiles) {
     this.#deps = deps;
     this.#files = files;
+    // On SQLite there is no other node; a poll only finds the jobs that a failure left.
+    this.#changes = new Changes({ pollMs: deps.table.isShared ? POLL_MS : LEASE_MS });
   }
 
   /** On SQLite the only process of the store continues the jobs of the one before. */
@@ -58,8 +58,8 @@ export class Jobs {
     const { directory, table } = deps;
     const files = await JobFiles.open(directory, table);
     if (!table.isShared) {
-      await table.release();
-      await table.remove(files.lostOf(await table.list()).map(({ id }) => id));
+      await table.expireLeases();
+      await table.remove(files.withoutFiles(await table.list()).map(({ id }) => id));
     }
     return new Jobs(deps, files);
   }
@@ -71,13 +71,13 @@ export class Jobs {
     check([...(await table.list()), ...this.#starting]);
     const id = `job_${encodeBase32(randomBytes(15))}`;
     const created_at = now().toISOString();
-    const begun = { state: 'queued', attempts: 0, rows: 0, ended_at: null, file: null, error: null } as const;
+    const begun = { state: 'queued', attempts: 0, stops: 0, rows: 0, ended_at: null, file: null, error: null } as const;
     const job: Job = { ...order, id, created_at, ...begun, is_paid: false };
     this.#starting.add(job);
     try {
       if (upload) await this.#files.saveUpload(job, upload);
       await table.add(job, check);
-      this.#notify();
+      this.#changes.notify();
       return job;
     } finally {
       this.#starting.delete(job);
@@ -115,30 +115,25 @@ export class Jobs {
   async ended(job: Job, { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal }): Promise<Job> {
     const timeout = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
     for (;;) {
-      const wait = this.#wait(timeout);
+      const { version } = this.#changes;
       const current = (await this.#find(job.id)) ?? job;
       if (isEnded(current) || timeout.aborted) return current;
-      await wait;
+      await this.#changes.wait(version, timeout);
     }
   }
 
-  /** Resolves at a change by this node, or when it is time to find those of other nodes. */
-  #wait(signal: AbortSignal): Promise<unknown> {
-    return Promise.race([this.#changed.promise, delay(POLL_MS, undefined, { signal }).catch(() => {})]);
-  }
-
   /** The file of a job that has ended; charges its rows once. Refuses what a failed or unfinished job cannot give. */
-  async fileOf(job: Job, charge: (requests: number) => Promise<void>): Promise<StoredFile> {
+  async fileOf(job: Job, payer: Payer): Promise<StoredFile> {
     const { file, error } = job;
     if (error) throw new Refusal(error.code, error.detail);
     if (!file) {
       const detail = `The file is being written: ${job.rows} rows so far. Ask again, or wait for /stack/v1/jobs/${job.id}.`;
       throw new Refusal('unavailable', detail, { headers: { 'retry-after': '5' } });
     }
-    const here = (await this.#files.dataHere(job)) ?? removed();
-    await this.#pay(job, charge);
+    const path = (await this.#files.localFile(job)) ?? jobRemoved();
+    await payForJob(job, payer, { table: this.#deps.table, changes: this.#changes });
     return {
-      path: here,
+      path,
       sizeBytes: file.size_bytes,
       sha256: file.sha256,
       contentType: file.content_type,
@@ -147,59 +142,41 @@ export class Jobs {
     };
   }
 
-  /**
-   * One payment for requests that come at once, at any nodes: the lease of the job is held for it. Without a charge, later
-   * answers still report the quota.
-   */
-  async #pay({ id }: Job, charge: (requests: number) => Promise<void>): Promise<void> {
-    const { table } = this.#deps;
-    // Of this request alone.
-    const owner = randomUUID();
-    for (;;) {
-      const known = (await table.find(id)) ?? removed();
-      if (known.is_paid) return await charge(0);
-      const job = await table.take({ owner, ms: PAYMENT_MS }, id);
-      // After a payment that failed, one of the waiting requests tries it.
-      if (job === undefined) await delay(PAYMENT_POLL_MS);
-      else if (job.is_paid) await table.release(owner);
-      else {
-        await charge(priceOf(job.rows)).catch(async (error: unknown) => {
-          await table.release(owner);
-          throw error;
-        });
-        await table.save({ ...job, is_paid: true }, { owner, ms: 0 });
-        return;
-      }
-    }
-  }
-
   /** Writes files until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const failures = new FailureLog(this.#deps.logger, { what: 'finding jobs' });
+    const { table, logger } = this.#deps;
+    const failures = new FailureLog(logger, { what: 'finding jobs' });
+    const sweepFailures = new FailureLog(logger, { what: 'removing old jobs' });
     for (let sweptAt = Number.NEGATIVE_INFINITY; !signal.aborted; ) {
-      const wait = this.#wait(signal);
+      const { version } = this.#changes;
+      if (performance.now() - sweptAt > SWEEP_MS) {
+        sweptAt = performance.now();
+        await this.#sweep(sweepFailures);
+      }
       try {
-        if (performance.now() - sweptAt > SWEEP_MS) {
-          await this.#sweep();
-          sweptAt = performance.now();
-        }
-        const next = await this.#deps.table.take({ owner: this.#owner, ms: LEASE_MS });
+        const next = await table.take(this.#lease);
         failures.recovered();
         if (next) {
-          await this.#write(next, signal);
+          await this.#write(next.job, signal);
           sweptAt = Number.NEGATIVE_INFINITY;
-        } else await wait;
+        } else await this.#changes.wait(version, signal);
       } catch (error) {
         failures.failed(error);
-        await wait;
+        await this.#changes.wait(version, signal);
       }
     }
   }
 
-  async #sweep(): Promise<void> {
+  /** A failure is logged, and does not stop the queue. */
+  async #sweep(failures: FailureLog): Promise<void> {
     const { table, now } = this.#deps;
-    await table.remove(surplusOf(await table.list(), now()));
-    await this.#files.sweep(this.#starting, () => table.list());
+    try {
+      await table.remove(surplusOf(await table.list(), now()));
+      await this.#files.sweep(this.#starting, () => table.list());
+      failures.recovered();
+    } catch (error) {
+      failures.failed(error);
+    }
   }
 
   async #write({ attempts, ...queued }: Job, signal: AbortSignal): Promise<void> {
@@ -211,14 +188,16 @@ export class Jobs {
     this.#working = job;
     const renewing = this.#renew(ending.signal, lost);
     try {
-      if (attempts >= MAX_ATTEMPTS) throw new Error('the process has ended while it wrote the file');
+      if (attempts - job.stops >= MAX_ATTEMPTS) throw new Error(`the file was not written in ${MAX_ATTEMPTS} attempts`);
       const written = await this.#writeFile(job, AbortSignal.any([signal, lost.signal]));
       await this.#end({ ...job, ...written, state: 'complete', ended_at: now().toISOString() });
     } catch (cause) {
       await rm(this.#files.pathOf(job, 'part'), { force: true }).catch(() => {});
       if (lost.signal.aborted) return;
       // A stopped process leaves the job to the next one.
-      if (signal.aborted) return await table.release(this.#owner);
+      if (signal.aborted) return void (await table.save({ ...job, stops: job.stops + 1 }, { ...this.#lease, ms: 0 }));
+      if (cause instanceof StoreError)
+        return logger.warn({ err: cause, id: job.id }, 'a job was interrupted: begins again when its lease ends');
       const error = errorOf(cause);
       if (error.code === 'internal_error') logger.error({ err: cause, id: job.id }, 'a job failed');
       await this.#end({ ...job, state: 'failed', rows: 0, error, ended_at: now().toISOString() });
@@ -235,7 +214,7 @@ export class Jobs {
 
   async #writeFile(job: Job, signal: AbortSignal): Promise<Pick<Job, 'rows' | 'file'>> {
     const { notary, sourceOf } = this.#deps;
-    const source = await sourceOf(job, await this.#files.uploadHere(job));
+    const source = await sourceOf(job, await this.#files.localUpload(job));
     const { rows, sizeBytes, sha256, contentType } = await writeTable(this.#files.pathOf(job, 'data'), source, {
       ...{ format: job.format, fields: job.fields, partPath: this.#files.pathOf(job, 'part'), signal },
       onRows: (rows) => {
@@ -243,7 +222,7 @@ export class Jobs {
       },
       maxRows: job.max_rows ?? Number.POSITIVE_INFINITY,
     });
-    await this.#files.shareData(job, signal);
+    await this.#files.storeFile(job, signal);
     const provenance = JSON.stringify(await notary.signBytes({ sha256 }, contentType));
     return { rows, file: { size_bytes: sizeBytes, sha256: encodeHex(sha256), content_type: contentType, provenance } };
   }
@@ -266,19 +245,10 @@ export class Jobs {
 
   /** Saves the end of the job, unless another node has taken it. */
   async #end(job: Job): Promise<void> {
-    await this.#deps.table.save(job, { owner: this.#owner, ms: 0 });
+    if (!(await this.#deps.table.save(job, { ...this.#lease, ms: 0 }))) return;
     await rm(this.#files.pathOf(job, 'upload'), { force: true });
-    this.#notify();
+    this.#changes.notify();
   }
-
-  #notify(): void {
-    this.#changed.resolve();
-    this.#changed = Promise.withResolvers();
-  }
-}
-
-function removed(): never {
-  throw new Refusal('unavailable', 'The file of the job was just removed. Start it again.');
 }
 
 function errorOf(cause: unknown): NonNullable<Job['error']> {

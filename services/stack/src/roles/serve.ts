@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { catalogReplaced } from '../catalog/update-catalog.ts';
 import type { Config } from '../config.ts';
 import type { RunningRole, World } from '../context.ts';
+import { sleep } from '../sleep.ts';
 import type { Store } from '../store/index.ts';
 import { startStack } from './start-api.ts';
 import { startScanner } from './start-scanner.ts';
@@ -26,38 +27,73 @@ export function startRole(config: Config, logger: Logger, world: World = {}): Pr
   }
 }
 
-/**
- * Real mode: runs on the internet until SIGINT or SIGTERM, and starts again within the process when the store has another
- * catalog release. A second signal ends the process immediately.
- */
+/** Real mode: runs on the internet until SIGINT or SIGTERM. A second signal ends the process immediately. */
 export async function serve(config: Config, logger: Logger): Promise<void> {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
   for (const directory of lockedDirectories(config)) warnOfFileSystem(directory, logger);
-  const { signal } = stopping;
-  while (!signal.aborted) await serveOnce(config, logger, signal);
+  await serveUntil(stopping.signal, { config, logger });
 }
 
-/** Until the signal aborts, or the store has a catalog release that this start did not read. */
-async function serveOnce(config: Config, logger: Logger, signal: AbortSignal): Promise<void> {
-  await using running = await startRole(config, logger, { signal }).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-    return undefined;
-  });
-  if (!running) return;
-  const { port, metricsPort, store, catalog } = running;
+export interface ServeDeps {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly world?: World;
+  /** Replaces the delays in tests. */
+  readonly wait?: typeof sleep;
+}
+
+/** The longest delay before another attempt to start again. */
+const LAST_RETRY_MS = 60_000;
+
+/**
+ * Serves until the signal aborts, and starts again within the process when the store has another catalog release. Rejects if
+ * the first start fails; a later one is repeated, since all nodes start again at the same time.
+ */
+export async function serveUntil(
+  signal: AbortSignal,
+  { config, logger, world, wait = sleep }: ServeDeps,
+): Promise<void> {
+  let retryMs: number | undefined;
+  const serveOnce = async () => {
+    await using running = await startRole(config, logger, { ...world, signal }).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      return undefined;
+    });
+    if (!running) return;
+    await begin(running, { config, logger }, signal);
+    retryMs = 1_000;
+    await catalogReplaced(running.store, running.catalog, { signal, wait });
+    logger.info(signal.aborted ? 'stopping' : 'the store has another catalog release: starting again with it');
+  };
+  while (!signal.aborted) {
+    try {
+      await serveOnce();
+    } catch (error) {
+      if (retryMs === undefined || signal.aborted) throw error;
+      logger.error({ err: error, retryMs }, 'starting again failed');
+      await wait(retryMs, signal);
+      retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
+    }
+  }
+}
+
+/** Reports what is served; prepares an empty store. */
+async function begin(
+  { port, metricsPort, store, catalog, isDnsWorking }: RunningRole,
+  { config, logger }: Pick<ServeDeps, 'config' | 'logger'>,
+  signal: AbortSignal,
+): Promise<void> {
   const url = port === undefined ? {} : { url: `http://${config.host}:${port}/` };
-  logger.info({ role: config.role, ...url, metricsPort }, 'ready');
+  logger.info({ role: config.role, ...url, metricsPort, catalog: catalog.source }, 'ready');
 
   if (config.role === 'all' || config.role === 'scheduler') await seedEmptyStore(store, logger);
-  if (running.isDnsWorking && !(await running.isDnsWorking()) && !signal.aborted) {
+  if (isDnsWorking && !(await isDnsWorking()) && !signal.aborted) {
     logger.warn(
       { resolvers: config.resolvers.length > 0 ? config.resolvers.map(resolverName) : 'of the system' },
       'DNS does not answer: scans are not possible, stored data is still served. Check these resolvers, or set STRATA_RESOLVERS',
     );
   }
-  await catalogReplaced(store, catalog, { signal });
-  logger.info(signal.aborted ? 'stopping' : 'the store has another catalog release: starting again with it');
 }
 
 async function seedEmptyStore(store: Store, logger: Logger): Promise<void> {

@@ -109,10 +109,9 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
       runEnrichment({ store: own, sources, fetcher, directory, now: clock, logger, events }, signal),
     );
   }
-  const { release } = config;
-  if (release) {
-    const releases = stack.use(openReleaseFetcher(release.url, config, world));
-    const { url, verifiers } = release;
+  const { url, verifiers = [] } = config.release ?? {};
+  if (url !== undefined) {
+    const releases = stack.use(openReleaseFetcher(url, config, world));
     tasks.push((own, signal) => followReleases({ store: own, url, verifiers, fetcher: releases, now, logger }, signal));
   }
   // Needs no term: it has a lock of its own.

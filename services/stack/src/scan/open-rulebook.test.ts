@@ -40,13 +40,8 @@ it('STRATA_SECTORS is a CSV with a heading, comments, quotes and blank lines, or
 });
 
 it('STRATA_SECTORS that cannot be used stops the start and says which row, or why', async () => {
-  for (const [content, message] of [
-    ['example.com,health\nexample.org,wealth\n', /row 2: 'wealth' is not a sector; the sectors are unknown, /],
-    ['example.com;health\n', /row 1: 'example.com;health' is not a domain/],
-    ['"example.com,health\n', /Quote Not Closed/],
-    [65 * MIB, /has 68157440 bytes, more than 67108864/],
-  ] as const)
-    await assert.rejects(listed(content), { name: 'StartError', message });
+  for (const [content, text] of casesOf<[unknown, string][]>('stack', 'unusable lists of sectors'))
+    await assert.rejects(listed(content), { name: 'StartError', message: new RegExp(text) });
   await assert.rejects(openRulebook({ sectorsFile: at('missing') }), /it does not exist; see STRATA_SECTORS/);
 });
 
@@ -82,34 +77,14 @@ it('STRATA_ADDRESS_RANGES stops the start with every problem of the files: missi
   await write('bad/a.csv', 'hetzner,203.0.113.1/24');
   await write('bad/b.json', '{}');
   await write('giant', 32 * MIB + 1);
-  for (const [names, message] of [
-    [
-      ['bad'],
-      /2 problem\(s\):\n {2}a\.csv line 1: '203\.0\.113\.1\/24' has bits.*\n {2}b\.json has an unknown format.*_RANGES$/s,
-    ],
-    [['missing'], /cannot read the address ranges .*missing: it does not exist; see STRATA_ADDRESS_RANGES$/],
-    [['giant'], /has 33554433 bytes, more than 33554432/],
-    [new Array<string>(257).fill('giant'), /more than 256 files/],
-  ] as const)
-    await assert.rejects(read(...names), { name: 'StartError', message });
-});
-
-const technologies = (name: string) => ({
-  [name]: { cats: [1], website: 'https://x.example', headers: { [`x-${name}`]: '' }, html: `<i>${name}` },
+  for (const [name, text, times] of casesOf<[string, string, number][]>('stack', 'unusable address ranges'))
+    await assert.rejects(read(...Array(times).fill(name)), { name: 'StartError', message: new RegExp(text) });
 });
 
 describe('STRATA_FINGERPRINTS', () => {
   before(async () => {
-    await write('public/technologies/b.json', technologies('our-beta'));
-    await write('public/technologies/a.json', `\ufeff${JSON.stringify(technologies('our-alpha'))}`);
-    await write('public/technologies/readme.md', 'no JSON');
-    await write('public/categories.json', { 1: { name: 'Live chat' } });
-    await write('public/groups.json', {});
-    await write('public/package.json', { name: 'not a set' });
-    await write('flat/own.json', technologies('our-gamma'));
-    await write('broken.json', '{"a": ');
-    await write('unusable.json', { 'Bad\u001b[31m': { cats: [1] } });
-    await write('huge.json', 100 * MIB);
+    const files = casesOf<Record<string, unknown>>('stack', 'files of fingerprints');
+    for (const [name, content] of Object.entries(files)) await write(name, content);
     await symlink(at('huge.json'), at('link.json'));
     await symlink('/dev/zero', at('zero.json'));
     for (const name of ['empty', 'odd/folder.json']) await mkdir(at(name), { recursive: true });

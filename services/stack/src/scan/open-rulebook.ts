@@ -34,14 +34,32 @@ function bundledRulebook(): Rulebook {
   return bundled;
 }
 
-/** The catalog of the processes of a store; that of the world, if it has one. */
-export async function catalogFor(
+interface Rules {
+  readonly catalog: Catalog;
+  readonly rulebook: Rulebook;
+}
+
+/**
+ * The catalog of the processes of a store, or that of the world, with the operator's additions. A release that does not fit
+ * these, because it lacks a provider that they name, is logged, and the bundled catalog is used. Rejects as `openRulebook`.
+ */
+export async function openStoredRulebook(
   store: Pick<Store, 'texts'>,
-  { catalogEntries }: World,
-  logger?: Logger,
-): Promise<Catalog> {
-  if (!catalogEntries) return openCatalog(store, logger);
-  return { ...bundledCatalog(), providers: loadCatalog(catalogEntries) };
+  config: Config,
+  { catalogEntries, logger }: Pick<World, 'catalogEntries'> & { readonly logger?: Logger },
+): Promise<Rules> {
+  const withRules = async (catalog: Catalog): Promise<Rules> => ({
+    catalog,
+    rulebook: await openRulebook(config, catalog, logger),
+  });
+  if (catalogEntries) return withRules({ ...bundledCatalog(), providers: loadCatalog(catalogEntries) });
+  const catalog = await openCatalog(store, { verifiers: config.release?.verifiers, logger });
+  const { date, source, storedHead } = catalog;
+  if (source === 'bundled') return withRules(catalog);
+  return withRules(catalog).catch((error: unknown) => {
+    logger?.error({ date, source, err: error }, 'the stored catalog release is not used');
+    return withRules({ ...bundledCatalog(), storedHead });
+  });
 }
 
 /** Rejects with StartError that names the setting if a file is unusable. */

@@ -13,7 +13,7 @@ import { startErrorOf } from '../start-error.ts';
 import { openStore, type Store } from '../store/index.ts';
 import { describeRanges } from './address-range-files.ts';
 import { outboundOptions } from './open-fetcher.ts';
-import { catalogFor, openRulebook } from './open-rulebook.ts';
+import { openStoredRulebook } from './open-rulebook.ts';
 import { createScanner } from './scanner.ts';
 
 /** A name that always exists. */
@@ -47,8 +47,7 @@ export async function openScanning(
   await using stack = new AsyncDisposableStack();
   const isOptedOut = config.optOutFile ? createOptOut(await readOptOut(config.optOutFile)) : () => false;
   const store = stack.use(await openConfiguredStore(config, world));
-  const catalog = await catalogFor(store, world, logger);
-  const rulebook = await openRulebook(config, catalog, logger);
+  const { catalog, rulebook } = await openStoredRulebook(store, config, { ...world, logger });
   if (rulebook.ranges) logger.info(describeRanges(rulebook.ranges), 'address ranges loaded');
   const now = world.now ?? store.clock;
   const outbound = outboundOptions(config, world);

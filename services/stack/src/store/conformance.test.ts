@@ -206,7 +206,9 @@ onEach(kept, 'the store', (_backend, test, onFresh) => {
   });
   test('keeps the latest text of a name, and the latest position of the watch', async ({ texts, signals }) => {
     assert.deepEqual([await texts.get('a'), await signals.watched()], [undefined, undefined]);
-    for (const value of ['one', 'two']) await texts.put('a', value);
+    assert.ok(await texts.replace('a', undefined, { a: 'one' }));
+    await texts.put('a', 'two');
+    assert.equal(await texts.replace('a', 'one', { a: 'three', b: 'four' }), false);
     for (const seq of [1, 3]) await signals.setWatched({ seq, day: seq + 1 });
     assert.deepEqual([await texts.get('a'), await texts.get('b')], ['two', undefined]);
     assert.deepEqual(await signals.watched(), { seq: 3, day: 4 });

@@ -67,19 +67,18 @@ const COLUMNS: readonly Column<PatternRow>[] = [
 ];
 
 function Records({ title, records }: { readonly title: string; readonly records: readonly object[] }) {
-  if (records.length === 0) return null;
+  // Rule groups may have the same example.
+  const texts = new Set(records.map((record) => JSON.stringify(record)));
+  if (texts.size === 0) return null;
   return (
     <>
       <h3 className="part-head">{title}</h3>
       <ul className="stack tight">
-        {records.map((record) => {
-          const text = JSON.stringify(record);
-          return (
-            <li key={text} className="record-value">
-              <code className="small">{text}</code>
-            </li>
-          );
-        })}
+        {[...texts].map((text) => (
+          <li key={text} className="record-value">
+            <code className="small">{text}</code>
+          </li>
+        ))}
       </ul>
     </>
   );

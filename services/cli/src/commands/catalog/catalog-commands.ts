@@ -28,7 +28,7 @@ A key directory without a key gets one. Keep it private; services need the print
 
 const updateHelp = `
 Without an argument: STRATA_CATALOG_URL and STRATA_CATALOG_SIGNERS. A service that runs starts again with the release within 90 seconds.
-Nothing is stored of a release with another signature, that is not newer, or with which 'catalog test' would fail.`;
+Nothing is stored of a release with another signature, of more than 16 MiB, that is not newer, or with which 'catalog test' would fail.`;
 
 export function addCatalogCommands(strata: Command, context: CommandContext): void {
   const catalog = strata.command('catalog').description('check, explain and extend the catalog of providers');
@@ -78,8 +78,8 @@ export function addCatalogCommands(strata: Command, context: CommandContext): vo
     .description('verify a release, and store it for the service')
     .argument('[source]', 'URL or file')
     .option('--key <key...>', 'verifier keys that may sign it')
-    .option('--check', 'only verify it')
-    .option('--bundled', 'remove the stored release: the catalog of the program is used again')
+    .option('--check', 'only verify it, without the store of the service')
+    .option('--bundled', 'remove the stored release: the catalog of the program is used until a newer one')
     .addHelpText('after', updateHelp)
     .action(async (source: string | undefined, options: UpdateOptions) => {
       const { readConfig } = await import('@strata/stack');

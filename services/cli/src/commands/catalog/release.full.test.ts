@@ -1,8 +1,12 @@
 // `strata catalog release` and `update`, as a signer and an operator run them.
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { it } from 'node:test';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { assertEnds } from '../../test/run-strata.ts';
+
+type Update = readonly [args: string, code: number, words: string, isStoreOpened?: boolean];
 
 it('strata catalog release signs with all given keys, and update stores what one of them signed, once', async () => {
   await using folder = await temporaryDirectory();
@@ -13,24 +17,11 @@ it('strata catalog release signs with all given keys, and update stores what one
   const [alone] = (await keysOf(release)) ?? [];
   const [old, fresh] = (await keysOf(`${release} ${at('new')}`)) ?? [];
   assert.equal(old, alone);
-  for (const [args, code, words] of [
-    [` ${at('c.txt')} --key ${fresh} --check`, 0, / is valid: \d{4} providers$/],
-    [` ${at('c.txt')} --key ${old}`, 0, / is stored: \d{4} providers$/],
-    [` ${at('c.txt')} --key ${fresh}`, 0, / is stored already$/],
-    [' --bundled', 0, /^the catalog of the program is used/],
-    [
-      ` ${at('new')}/signing-keys.json --key ${old}`,
-      1,
-      /^strata: the release is refused: it is not a catalog release$/,
-    ],
-    [` http://127.0.0.1:1/ --key ${old}`, 1, /refused: it cannot be fetched: ECONNREFUSED$/],
-    [` ${at('c.txt')}`, 2, /give the key that signs/],
-    [` ${at('c.txt')} --key x`, 2, /'x' is not a verifier key/],
-    ['', 2, /give a URL or a file/],
-  ] as const) {
-    const { stdout, stderr } = await assertEnds(`catalog update${args}`, code, /^/, {
-      env: { STRATA_DATA: at('data') },
-    });
-    assert.match((stdout + stderr).trim(), words);
+  const env = { STRATA_DATA: at('data') };
+  for (const [args, code, words, isStoreOpened = true] of casesOf<Update[]>('cli', 'catalog updates')) {
+    const given = args.replace(/OLD|NEW/, (key) => (key === 'OLD' ? old : fresh) ?? '').replace('DIR', folder.path);
+    const { stdout, stderr } = await assertEnds(`catalog update ${given}`.trim(), code, /^/, { env });
+    assert.match((stdout + stderr).trim(), new RegExp(words));
+    assert.equal(existsSync(at('data')), isStoreOpened, args);
   }
 });

@@ -17,7 +17,7 @@ import {
   MAX_RELEASE_BYTES,
   openConfiguredStore,
   openReleaseFetcher,
-  putRelease,
+  removeRelease,
   updateCatalog,
 } from '@strata/stack';
 import { readSmallFile } from '../../bounded-input.ts';
@@ -56,17 +56,21 @@ export async function releaseCommand(context: CommandContext, file: string, { na
   for (const { publicKey } of signers) stdout.write(`${formatVerifierKey(noteVerifier(name, publicKey))}\n`);
 }
 
-/** Throws CommandError for a release that is refused. */
+const REMOVED = `the release is removed, and only a newer one is accepted
+a running service starts again with the catalog of the program within 90 seconds
+`;
+
+/** Throws CommandError for a release that is refused. With `check` the store is not opened. */
 export async function updateCommand(
   { stdout }: CommandContext,
   source: string | undefined,
   { key, check = false, bundled = false }: UpdateOptions,
   config: Config,
 ): Promise<void> {
-  await using store = await openConfiguredStore(config);
   if (bundled) {
-    await putRelease(store, '');
-    stdout.write('the catalog of the program is used from the next start on\n');
+    if (source !== undefined || key || check) throw usageError('--bundled takes no source, --key or --check');
+    await using store = await openConfiguredStore(config);
+    stdout.write((await removeRelease(store)) ? REMOVED : 'the store has no release\n');
     return;
   }
   const from = source ?? config.release?.url;
@@ -74,12 +78,13 @@ export async function updateCommand(
   const verifiers = key?.map(verifierOf) ?? config.release?.verifiers;
   if (!verifiers) throw usageError('give the key that signs releases by --key, or set STRATA_CATALOG_SIGNERS');
   const bytes = await (/^https?:/.test(from) ? fetched(from, config) : readFile(from));
-  const update = await updateCatalog(bytes, { store, verifiers, now: store.clock }, { isDry: check });
+  await using store = check ? undefined : await openConfiguredStore(config);
+  const update = await updateCatalog(bytes, { store, verifiers, now: store?.clock ?? (() => new Date()) });
   stdout.write(`${outcomeText(update)}\n`);
 }
 
 function outcomeText(update: CatalogUpdate): string {
-  if (update.kind === 'refused') throw new CommandError(`the release is refused: ${update.problem}`);
+  if ('problem' in update) throw new CommandError(`the release is refused: ${update.problem}`);
   if (update.kind === 'current') return `the release of ${update.date} is stored already`;
   const state = update.isStored ? 'stored' : 'valid';
   return `the release of ${update.date} is ${state}: ${counted(update.providers, 'provider')}`;

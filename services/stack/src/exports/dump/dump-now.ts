@@ -2,13 +2,12 @@
 import path from 'node:path';
 import { StartError } from '@strata/http';
 import type { Logger } from 'pino';
-import { openCatalog } from '../../catalog/catalog.ts';
 import type { Config } from '../../config.ts';
 import { EventBus } from '../../events.ts';
 import { knownNames } from '../../index/known-names.ts';
 import { LiveIndex } from '../../index/live-index.ts';
 import { completeTables } from '../../routes/exports/tables.ts';
-import { openRulebook } from '../../scan/open-rulebook.ts';
+import { openStoredRulebook } from '../../scan/open-rulebook.ts';
 import { openConfiguredStore } from '../../scan/open-scanning.ts';
 import { dumpToday } from './nightly.ts';
 
@@ -18,7 +17,7 @@ export async function dumpNow(config: Config, logger: Logger, signal: AbortSigna
   if (!address) throw new StartError('STRATA_DUMP_URL is not set: it names the folder or bucket of dumps');
   const scratch = path.join(dataDirectory, 'dump-now');
   await using store = await openConfiguredStore(config);
-  const rulebook = await openRulebook(config, await openCatalog(store, logger));
+  const { rulebook } = await openStoredRulebook(store, config, { logger });
   // A snapshot of its own: the other one may be in use by the service.
   const file = path.join(dataDirectory, 'dump-now.snapshot');
   await using live = await LiveIndex.open({ store, file, logger, events: new EventBus(logger), rulebook });

@@ -58,20 +58,14 @@ describe('an export', () => {
     const path = '/exports/domains?fields=domain';
     const { bytes, headers } = await ask(path);
     const etag = headers.get('etag') ?? '';
-    for (const [range, more, status, expected] of [
-      ['bytes=0-9', {}, 206, bytes.subarray(0, 10)],
-      ['bytes=20-', { 'if-range': etag }, 206, bytes.subarray(20)],
-      ['bytes=-7', {}, 206, bytes.subarray(-7)],
-      ['bytes=5-999999', {}, 206, bytes.subarray(5)],
-      ['bytes=20-', { 'if-range': '"other"' }, 200, bytes],
-      ['bytes=0-1,4-5', {}, 200, bytes],
-      ['bytes=9-3', {}, 200, bytes],
-      [`bytes=${bytes.length}-`, {}, 416, Buffer.alloc(0)],
-      ['', { 'if-none-match': etag }, 304, Buffer.alloc(0)],
-    ] as const) {
-      const answer = await ask(path, { headers: { range, ...more } });
-      assert.deepEqual([answer.status, answer.bytes], [status, expected], range);
-      if (status === 206) assert.match(answer.headers.get('content-range') ?? '', new RegExp(`/${bytes.length}$`));
+    const size = String(bytes.length);
+    type Range = [range: string, more: Record<string, string>, status: number, first: number, last?: number];
+    for (const [given, more, status, ...part] of casesOf<Range[]>('stack', 'ranges of a file')) {
+      const named = Object.entries(more).map(([name, value]) => [name, value.replace('ETAG', etag)]);
+      const range = given.replace('SIZE', size);
+      const answer = await ask(path, { headers: { range, ...Object.fromEntries(named) } });
+      assert.deepEqual([answer.status, answer.bytes], [status, bytes.subarray(...part)], range);
+      if (status === 206) assert.match(answer.headers.get('content-range') ?? '', new RegExp(`/${size}$`));
     }
     const head = await ask(path, { method: 'HEAD' });
     assert.deepEqual([head.status, head.headers.get('content-length')], [200, String(bytes.length)]);
@@ -89,16 +83,12 @@ describe('an export', () => {
     assert.equal((await jobs.of((await store.keys.find(free))?.id ?? '')).length, 1);
   });
 
-  for (const [path, says] of [
-    ['/exports/domains?provider=no-such-one', /Nearest/],
-    ['/exports/history?since=yesterday', /since/],
-    ['/exports/services?fields=provder', /did you mean provider/],
-  ] as const)
+  for (const [path, says] of casesOf<[string, string][]>('stack', 'refused exports'))
     for (const method of ['GET', 'POST'])
       it(`refuses ${method} ${path} at once`, async () => {
         const { status, body } = await ask(path, { method });
         assert.equal(status, 400);
-        assert.match(JSON.stringify(body), says);
+        assert.match(JSON.stringify(body), new RegExp(says));
       });
 });
 
@@ -139,17 +129,14 @@ describe('a job', () => {
     }
   });
 
-  for (const [why, body, headers, status, says] of [
-    ['another type', '[]', { 'content-type': 'text/xml' }, 415, /text\/csv, application\/x-ndjson/],
-    ['JSON without a list', '{"names": ["a.com"]}', { 'content-type': 'application/json' }, 400, /not a JSON list/],
-    ['an open quote', 'a.com\n"b.com', CSV, 400, /not CSV/],
-    ['no names', '\n\n', CSV, 400, /has no names/],
-  ] as const)
+  type Upload = [why: string, body: string, type: string, status: number, says: string];
+  for (const [why, body, type, status, says] of casesOf<Upload[]>('stack', 'refused uploads'))
     it(`refuses ${why}`, async () => {
-      const started = await ask('/lookups', { method: 'POST', body, headers });
+      const started = await ask('/lookups', { method: 'POST', body, headers: { 'content-type': type } });
       const { job } = started.body;
       const answer =
         job === undefined ? started : await ask(`/jobs/${job.id}?wait=20`).then(() => ask(`/jobs/${job.id}/file`));
-      assert.deepEqual([answer.status, says.test(answer.body.detail)], [status, true], JSON.stringify(answer.body));
+      assert.equal(answer.status, status);
+      assert.match(answer.body.detail, new RegExp(says));
     });
 });

@@ -72,7 +72,7 @@ function routesOf(table: ExportTable): Route<StackApp>[] {
       const begin = () => context.charge(1).then(() => app.jobs.start(order));
       const begun = (await app.jobs.latest(order, REUSED_MS)) ?? (await begin());
       const job = await app.jobs.ended(begun, { waitMs: WAIT_MS, signal: context.signal });
-      return app.jobs.fileOf(job, context.charge);
+      return app.jobs.fileOf(job, context);
     },
   );
   const postExport = route(

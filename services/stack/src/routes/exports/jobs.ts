@@ -105,5 +105,5 @@ export const getJobFile = route(
     access: 'key',
     isChargedByHandler: true,
   },
-  async (app: StackApp, { id }, context) => app.jobs.fileOf(await jobOf(app, id, context), context.charge),
+  async (app: StackApp, { id }, context) => app.jobs.fileOf(await jobOf(app, id, context), context),
 );

@@ -1,4 +1,5 @@
 // What the catalog has of a provider: the patterns that show it, with their sources.
+import { fileNameOf } from '@strata/catalog';
 import { CATEGORIES, patternsOf, ROLE_LIST, type Rulebook } from '@strata/detect';
 import { z } from 'zod';
 
@@ -37,7 +38,7 @@ export function catalogEntry(
   if (!provider) return null;
   const isOfSet = sets?.added.some((added) => added.id === id) ?? false;
   return {
-    file: isOfSet ? null : `catalog/providers/${/^[a-z]/.test(id) ? id.charAt(0) : '0-9'}.json`,
+    file: isOfSet ? null : `catalog/providers/${fileNameOf(id)}`,
     rules: provider.rules.map((group) => ({
       category: group.category,
       role: roleOf(group.category, id) ?? null,

@@ -46,11 +46,15 @@ export class JobChunks {
     }
   }
 
-  /** Removes the content of these jobs, if they were removed; of an ended job what is not its file; what has had no job for an hour. */
+  /**
+   * Removes the content of these jobs, if they were removed; what has had no job for an hour; and of the other jobs everything
+   * but the upload and the current attempt of an unfinished one, and the file of a complete one.
+   */
   async removeUnused(ids: readonly string[]): Promise<void> {
     const before = this.#clock().getTime() - UNFINISHED_MS;
-    await sql`delete from job_chunks where not exists (select 1 from jobs where id = job_id and
-        (is_ended = 0 or attempt = (body::json ->> 'attempts')::bigint))
+    await sql`delete from job_chunks where not exists (select 1 from jobs where id = job_id and case attempt
+        when 0 then is_ended = 0
+        when (body::json ->> 'attempts')::bigint then is_ended = 0 or body::json ->> 'file' is not null end)
       and (created_at < ${before} or job_id in ${listed(this.#db, ids)}
         or exists (select 1 from jobs where id = job_id))`.execute(this.#db);
   }

@@ -12,6 +12,15 @@ export interface JobLease {
   readonly ms: number;
 }
 
+export interface TakenJob {
+  readonly job: Job;
+  /** The lease of another process ended, and was not released. */
+  readonly isAbandoned: boolean;
+}
+
+/** Rows that only another version can read are removed after this time, longer than jobs are kept. */
+const UNREADABLE_MS = 2 * 24 * 3_600_000;
+
 export class JobTable {
   readonly #db: Kysely<Database>;
   /** The clock of leases. */
@@ -51,19 +60,25 @@ export class JobTable {
     });
   }
 
-  /** Takes the oldest unfinished job that no process works on, or the named job of any state. */
-  async take({ owner, ms }: JobLease, id?: string): Promise<Job | undefined> {
+  /** Takes the oldest unfinished job that no process works on, or the named one if it has ended. */
+  async take({ owner, ms }: JobLease, id?: string): Promise<TakenJob | undefined> {
     const now = this.#clock().getTime();
-    const free = this.#db.selectFrom('jobs').where('lease_until', '<=', now).orderBy('created_at').orderBy('id');
-    const which = id === undefined ? free.where('is_ended', '=', 0) : free.where('id', '=', id);
+    const is_ended = id === undefined ? 0 : 1;
+    const free = this.#all().where('is_ended', '=', is_ended).where('lease_until', '<=', now);
+    // There is rarely one: reading costs less than an update.
+    const found = await (id === undefined ? free : free.where('id', '=', id)).execute();
+    const next = found.find(isReadable);
+    if (!next) return undefined;
     // Of concurrent statements the later ones find the lease that the first one wrote.
     const take = this.#db
       .updateTable('jobs')
       .set({ lease_owner: owner, lease_until: now + ms })
-      .where('id', '=', which.limit(1).select('id'))
+      .where('id', '=', next.id)
+      .where('is_ended', '=', is_ended)
       .where('lease_until', '<=', now)
       .returningAll();
-    return jobsIn(await withRetries(() => take.execute()))[0];
+    const [job] = jobsIn(await withRetries(() => take.execute()));
+    return job && { job, isAbandoned: next.lease_owner !== null };
   }
 
   /** Saves the job and extends the lease, or ends it (0 ms). False if another process has taken the job: nothing is written. */
@@ -78,21 +93,28 @@ export class JobTable {
     return numUpdatedRows > 0;
   }
 
-  /** Ends the leases of an owner, or of all. */
-  async release(owner?: string): Promise<void> {
-    const release = this.#db.updateTable('jobs').set({ lease_owner: null, lease_until: 0 });
-    await (owner === undefined ? release : release.where('lease_owner', '=', owner)).execute();
+  /** Ends all leases, as if their time were over. */
+  async expireLeases(): Promise<void> {
+    await this.#db.updateTable('jobs').set({ lease_until: 0 }).execute();
   }
 
-  /** Removes ended jobs, except those that a process charges for; and content without a job. */
+  /** Removes ended jobs, except those that a process charges for; old rows of another version; and content without a job. */
   async remove(ids: readonly string[]): Promise<void> {
     const now = this.#clock().getTime();
-    for (const id of ids)
+    const old = await this.#all()
+      .where('created_at', '<', now - UNREADABLE_MS)
+      .execute();
+    const all = [...ids, ...old.filter((row) => !isReadable(row)).map(({ id }) => id)];
+    for (const id of all)
       await this.#db.deleteFrom('jobs').where('id', '=', id).where('lease_until', '<=', now).execute();
-    await this.chunks?.removeUnused(ids);
+    await this.chunks?.removeUnused(all);
   }
 }
 
-function jobsIn(rows: readonly Selectable<JobTables['jobs']>[]): Job[] {
+type Row = Selectable<JobTables['jobs']>;
+
+function jobsIn(rows: readonly Row[]): Job[] {
   return rows.flatMap(({ body }) => Job.safeParse(JSON.parse(body)).data ?? []);
 }
+
+const isReadable = (row: Row): boolean => jobsIn([row]).length > 0;
