@@ -14,6 +14,9 @@ export interface DetectionSpeed {
   readonly ofParse: number;
 }
 
+/** Not patterns, or of which no two providers can have as many. */
+const NOT_COPIED: ReadonlySet<string> = new Set(['examples', 'counterexamples', 'address', 'dkim', 'txtAt']);
+
 const RUN_MS = setting('SECONDS', 0.6) * 1_000;
 const { file } = childArgument<{ readonly file: string }>();
 const texts = readFileSync(file, 'utf8').split('\n');
@@ -50,23 +53,22 @@ function multiplied(entries: readonly unknown[], times: number): unknown[] {
   const copies = Array.from({ length: times - 1 }, (_, n) =>
     entries.map((entry, i) => copyOf(entry as Json, `z${n}`, 4_200_000_000 + n * 1_000_000 + i * 100)),
   );
-  return [...entries, ...copies.flat()];
+  return [...entries, ...copies.flat().filter(({ rules }) => (rules as readonly Json[]).length > 0)];
 }
 
-function copyOf({ id, name, website, rules }: Json, mark: string, firstAsn: number): Json {
+function copyOf({ id, name, website, kinds, rules }: Json, mark: string, firstAsn: number): Json {
   let asn = firstAsn;
   return {
     id: `${mark}-${id}`,
     name: `${mark} ${name}`.slice(0, 64),
     website,
-    rules: (rules as readonly Json[]).map((group) =>
-      Object.fromEntries(
-        Object.entries(group).map(([key, value]) => [
-          key,
-          Array.isArray(value) ? value.map(each(key)) : within(key, value),
-        ]),
-      ),
-    ),
+    kinds,
+    rules: (rules as readonly Json[]).flatMap((group) => {
+      const fields = Object.entries(group)
+        .filter(([key]) => !NOT_COPIED.has(key))
+        .map(([key, value]) => [key, Array.isArray(value) ? value.map(each(key)) : within(key, value)] as const);
+      return fields.some(([, value]) => typeof value === 'object') ? [Object.fromEntries(fields)] : [];
+    }),
   };
 
   function each(key: string) {

@@ -46,12 +46,12 @@ export function Calibration() {
           keyOf={({ source }) => source}
         />
         <p className="small soft">
-          By chance: the error that perfectly calibrated scores of as many claims exceed in one of twenty draws. With
-          fewer than {formatNumber(DRAWN_CLAIMS)} claims no diagram is drawn.
+          By chance: the error that perfectly calibrated scores of as many claims exceed in one of twenty draws. No
+          diagram is drawn of fewer than {formatNumber(DRAWN_CLAIMS)} claims, or of claims with one score.
         </p>
       </Card>
       {kinds
-        .filter(({ claims }) => claims >= DRAWN_CLAIMS)
+        .filter(({ claims, bins }) => claims >= DRAWN_CLAIMS && bins.length > 1)
         .map((kind) => (
           <Card key={kind.source} title={formatSource(kind)} width="half">
             <Diagram name={formatSource(kind)} of={kind} />
