@@ -10,7 +10,7 @@ const DATA = new URL('../../web/src/explorer/calibration/calibration.json', impo
 const LEVELS = ['high', 'medium', 'low'] as const;
 
 /** Whether a company is of the half on which strengths were fitted. */
-export const isFitted = (domain: string, seed: string): boolean => randomFor(seed, domain, 'half').chance(0.5);
+const isFitted = (domain: string, seed: string): boolean => randomFor(seed, domain, 'half').chance(0.5);
 
 /** That an account was verified at some time is all that such a claim says. A service that was left is wrong. */
 const isRight = ({ claim, verdict }: Judged) =>
@@ -32,34 +32,12 @@ function levelsOf(judged: readonly Judged[]) {
   });
 }
 
-export function calibrationFigures(judged: readonly Judged[], seed: string): Figure[] {
+/** Of the claims about each half, and of the other half by level and by evidence. */
+export function calibrationOf(judged: readonly Judged[], seed: string) {
   const fitted = judged.filter(({ domain }) => isFitted(domain, seed));
   const heldOut = judged.filter(({ domain }) => !isFitted(domain, seed));
-  const row = (what: string, claims: readonly Judged[]): Figure => {
-    const { error, chance, right, bins } = reliabilityOf(outcomesOf(claims));
-    const text = bins.map(({ score, share, claims: n }) => `${score.toFixed(2)} → ${share.toFixed(2)} (${n})`);
-    const value = `ECE ${error.toFixed(3)} (by chance ${chance.toFixed(3)}), ${percent(right)} of ${thousands(claims.length)} right`;
-    return [what, value, text.join('; ')];
-  };
-  return [
-    row('calibration, fitted half', fitted),
-    row('**calibration**, other half', heldOut),
-    ...levelsOf(heldOut).map(
-      ({ level, claims, right }): Figure => [`right with \`${level}\``, percent(right), `of ${thousands(claims)}`],
-    ),
-    ...bySource(heldOut).map(([source, claims]) => row(`calibration, first evidence \`${source}\``, claims)),
-  ];
-}
-
-/** Writes the figures of the other half for the page. */
-export async function writeCalibration(
-  judged: readonly Judged[],
-  { seed, ...about }: { readonly seed: string; readonly companies: number; readonly rulebook: string },
-): Promise<void> {
-  const heldOut = judged.filter(({ domain }) => !isFitted(domain, seed));
-  const data = {
-    measured: new Date().toISOString().slice(0, 10),
-    ...about,
+  return {
+    fitted: reliabilityOf(outcomesOf(fitted)),
     all: reliabilityOf(outcomesOf(heldOut)),
     levels: levelsOf(heldOut),
     kinds: bySource(heldOut).map(([source, claims]): { source: string } & Reliability => ({
@@ -67,6 +45,31 @@ export async function writeCalibration(
       ...reliabilityOf(outcomesOf(claims)),
     })),
   };
+}
+type Calibration = ReturnType<typeof calibrationOf>;
+
+export function calibrationFigures({ fitted, all, levels, kinds }: Calibration): Figure[] {
+  const row = (what: string, { error, chance, right, bins, claims }: Reliability): Figure => {
+    const text = bins.map(({ score, share, claims: n }) => `${score.toFixed(2)} → ${share.toFixed(2)} (${n})`);
+    const value = `ECE ${error.toFixed(3)} (by chance ${chance.toFixed(3)}), ${percent(right)} of ${thousands(claims)} right`;
+    return [what, value, text.join('; ')];
+  };
+  return [
+    row('calibration, fitted half', fitted),
+    row('**calibration**, other half', all),
+    ...levels.map(
+      ({ level, claims, right }): Figure => [`right with \`${level}\``, percent(right), `of ${thousands(claims)}`],
+    ),
+    ...kinds.map((kind) => row(`calibration, first evidence \`${kind.source}\``, kind)),
+  ];
+}
+
+/** Writes the figures of the other half for the page. */
+export async function writeCalibration(
+  { all, levels, kinds }: Calibration,
+  about: { readonly companies: number; readonly rulebook: string },
+): Promise<void> {
+  const data = { measured: new Date().toISOString().slice(0, 10), ...about, all, levels, kinds };
   const rounded = (_: string, value: unknown) => (typeof value === 'number' ? Number(value.toFixed(4)) : value);
   await writeFile(DATA, `${JSON.stringify(data, rounded, 2)}\n`);
 }

@@ -3,7 +3,7 @@ import { entries } from '@strata/catalog';
 import { compileRulebook, detect, loadCatalog, ROLE_LIST, type Rulebook } from '@strata/detect';
 import { createProber } from '@strata/scan';
 import { type Figure, setting, thousands, timed } from '../measure.ts';
-import { calibrationFigures, writeCalibration } from './detection-calibration.ts';
+import { calibrationFigures, calibrationOf, writeCalibration } from './detection-calibration.ts';
 import { type ClaimScore, type Mistake, Score, type ServiceScore } from './second-world/score.ts';
 import { serveWorld } from './second-world/servers.ts';
 import { loadServices, ROLE_OF, WORLD_ROLES } from './second-world/service.ts';
@@ -22,9 +22,9 @@ export async function benchSecondWorld(): Promise<Figure[]> {
   const vendors = mapVendors(rulebook, services);
   const score = new Score(vendors);
   const { seconds } = await timed(() => probeAll(rulebook, score));
+  const calibration = calibrationOf(score.judged, SEED);
   // A shortened run is not what the page shows.
-  if (DOMAINS === COMPANIES)
-    await writeCalibration(score.judged, { seed: SEED, companies: DOMAINS, rulebook: rulebook.version });
+  if (DOMAINS === COMPANIES) await writeCalibration(calibration, { companies: DOMAINS, rulebook: rulebook.version });
   const unknown = services.filter(({ vendor }) => vendors.idsOf(vendor).size === 0);
   const claims = sum([...score.claims.values()], NO_CLAIMS);
   return [
@@ -44,7 +44,7 @@ export async function benchSecondWorld(): Promise<Figure[]> {
       return [`\`${role}\``, text, finer.join('; ')];
     }),
     ['states read as another', `${score.states.length}`, commonest(score.states, 3)],
-    ...calibrationFigures(score.judged, SEED),
+    ...calibrationFigures(calibration),
     ...mistakeFigures('wrong', score.wrong),
     ...mistakeFigures('missed', score.missed),
   ];

@@ -10,6 +10,7 @@ export { PUBLIC_KEY_BYTES, type Signer } from './notes/ed25519.ts';
 export { type KeyKind, keyNoteHeader, keyNoteText, readKeyNote, vouchedKeys } from './notes/key-note.ts';
 export {
   formatVerifierKey,
+  isKeyName,
   joinNote,
   type NoteSigner,
   type NoteVerifier,

@@ -12,7 +12,7 @@ export function versionCondition(value: QueryValue, names: QueryNames): Query {
   if (id === undefined)
     throw new QueryError(`unknown provider ${name.slice(0, 64)}`, value.start, names.nearestProvider(name));
   if (sign === undefined) return { kind: 'version', id };
-  if (version.length > MAX_VERSION || numbersOf(version).length === 0)
+  if (version.length > MAX_VERSION || partsOf(version).length === 0)
     throw new QueryError(`expected a version, such as ${name.slice(0, 64)}${sign}1.2`, value.start);
   // The pattern matches no other sign.
   return { kind: 'version', id, bound: { sign: sign as VersionBound['sign'], version } };
@@ -30,17 +30,17 @@ export function versionSets(
 }
 
 function isWithin(shown: string, { sign, version }: VersionBound): boolean {
-  const order = compareNumbers(numbersOf(shown), numbersOf(version));
+  const order = compareParts(partsOf(shown), partsOf(version));
   return sign === '='
     ? order === 0
     : (sign.startsWith('<') ? order < 0 : order > 0) || (sign.length > 1 && order === 0);
 }
 
 /** The numbers in a version; letters are not compared. */
-const numbersOf = (version: string): readonly number[] => (version.match(/\d+/g) ?? []).map(Number);
+const partsOf = (version: string): readonly number[] => (version.match(/\d+/g) ?? []).map(Number);
 
 /** A missing number is 0: 1.26 is 1.26.0. */
-function compareNumbers(a: readonly number[], b: readonly number[]): number {
+function compareParts(a: readonly number[], b: readonly number[]): number {
   for (let i = 0; i < Math.max(a.length, b.length); i += 1) {
     const difference = (a[i] ?? 0) - (b[i] ?? 0);
     if (difference !== 0) return difference;

@@ -44,8 +44,8 @@ interface Strength {
 }
 
 /**
- * For each channel, the probability that a claim is right which only this channel shows: the share in half of the second
- * world's companies, at most 0.98. The table in docs/detection.md; a test compares the two.
+ * For each channel, the probability that a claim is right which only this channel shows: set from the share in half of the
+ * second world's companies, at most 0.98. The table in docs/detection.md; a test compares the two.
  */
 export const STRENGTHS: Readonly<Record<Channel, Strength>> = {
   ns: { any: 0.98 },

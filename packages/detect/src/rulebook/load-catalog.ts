@@ -50,7 +50,9 @@ const MAX_SELECTORS = 36;
 function excessLabels(providers: readonly Provider[]): string[] {
   const groups = providers.flatMap(({ rules }) => rules);
   const all = groups.flatMap(({ named = [], dkim = [], txtAt = [] }) => [
-    ...[...named.map(({ label }) => label), ...dkim, ...txtAt],
+    ...named.map(({ label }) => label),
+    ...dkim,
+    ...txtAt,
   ]);
   const labels = [...new Set([...all, ...SITE_LABELS])];
   const excess = (what: string, count: number, limit: number) =>

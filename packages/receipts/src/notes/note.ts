@@ -143,6 +143,7 @@ export function splitNote(note: string): NoteParts | undefined {
   return { text: note.slice(0, split + 1), signatures };
 }
 
-const isKeyName = (name: string): boolean => name !== '' && !/[\s+\p{White_Space}\p{Cc}]/u.test(name);
+/** Whether a key may have the name: not empty, no spaces, no plus sign (c2sp.org/signed-note). */
+export const isKeyName = (name: string): boolean => name !== '' && !/[\s+\p{White_Space}\p{Cc}]/u.test(name);
 /** No control characters but newline, and nothing that UTF-8 cannot carry. */
 const isNoteText = (text: string): boolean => text.isWellFormed() && !/[^\P{Cc}\n\u007f-\u009f]/u.test(text);

@@ -20,7 +20,7 @@ const KNOWN_PREFIXES = 50_000;
 /** As the resolver keeps answers. */
 const KNOWN_MS = 3_600_000;
 
-/** Looks up the origin AS of addresses; those of one prefix cost one query. */
+/** Looks up the origin AS of addresses; those of a prefix that is known cost no query. */
 export class NetworkFinder {
   readonly #resolver: Resolver;
   readonly #zones: AsnZones;

@@ -4,6 +4,7 @@ import { replaceFile } from '@strata/files';
 import { openKeyring } from '@strata/log';
 import {
   formatVerifierKey,
+  isKeyName,
   type NoteSigner,
   type NoteVerifier,
   noteVerifier,
@@ -108,12 +109,4 @@ function verifierOf(text: string): NoteVerifier {
   const verifier = parseVerifierKey(text);
   if (verifier) return verifier;
   throw usageError(`'${text}' is not a verifier key, as name+id+key`);
-}
-
-function isKeyName(name: string): boolean {
-  try {
-    return noteVerifier(name, new Uint8Array(32)).name === name;
-  } catch {
-    return false;
-  }
 }

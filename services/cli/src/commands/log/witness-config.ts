@@ -1,7 +1,7 @@
 // Settings of a witness: STRATA_* -> one validated WitnessConfig.
 import path from 'node:path';
 import { Port, readEnvironment, ServiceEnvironment } from '@strata/http';
-import { type NoteVerifier, noteVerifier, parseVerifierKey } from '@strata/receipts';
+import { isKeyName, type NoteVerifier, parseVerifierKey } from '@strata/receipts';
 import { z } from 'zod';
 
 /** `<verifier key>`, or `<origin> <verifier key>` for a log whose key does not have the name of the log. Keys by origin. */
@@ -21,7 +21,7 @@ const Logs = z.string().transform((value, context): ReadonlyMap<string, readonly
   return logs;
 });
 
-const KeyName = z.string().refine((name) => isKeyName(name), 'must not contain spaces or a plus sign');
+const KeyName = z.string().refine(isKeyName, 'must not contain spaces or a plus sign');
 
 /** Every setting of a witness. `docs/settings.md` is generated from it. */
 export const Environment = z.object({
@@ -56,13 +56,4 @@ export function readWitnessConfig(env: Readonly<Record<string, string | undefine
     requestsPerSecond: settings.STRATA_WITNESS_REQUESTS_PER_SECOND,
     logLevel: settings.STRATA_LOG_LEVEL,
   };
-}
-
-function isKeyName(name: string): boolean {
-  try {
-    noteVerifier(name, new Uint8Array(32));
-    return true;
-  } catch {
-    return false;
-  }
 }
