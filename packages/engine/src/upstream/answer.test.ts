@@ -150,7 +150,7 @@ for (const [refusal, event] of casesOf<[Parameters<typeof refusedAs>[0] | null, 
     return assert.rejects(answer([says('x'), event, '[DONE]']), expected);
   });
 
-it('an error event that is no JSON has the status 500', () => {
+it('an error event that is not JSON has the status 500', () => {
   const event = { type: 'error', data: 'sorry' };
   return assert.rejects(answer([says('x'), event, '[DONE]']), failedAs('upstream-failed', /status 500/));
 });
