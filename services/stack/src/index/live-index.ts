@@ -177,8 +177,10 @@ function apply(index: DomainIndex, event: StoredEvent): EventEffects {
       return { tags: stale, providers, newBuilds: [], shownBefore };
     }
     case 'change-confirmed': {
-      const { from, to } = event.payload;
+      const { from, to, type, domainId, confirmedAt } = event.payload;
       index.history.add(event.payload);
+      // A change of the rulebook is not one of the domain.
+      if (type !== 'reclassified') index.change(domainId, confirmedAt);
       return touching([...tags.changes, ...[from, to].filter((provider) => provider !== null).map(tags.provider)]);
     }
     case 'posture-regressed':
