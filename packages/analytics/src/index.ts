@@ -24,7 +24,7 @@ export {
   facetOf,
   inOrder,
   type OrderKey,
-  valueOf,
+  orderValue,
 } from './questions/domain-query.ts';
 export { MIN_SUPPORT } from './questions/neighbours.ts';
 export { countDomains, type Population, sizeIn } from './questions/population.ts';

@@ -89,11 +89,11 @@ export class DomainColumns {
   }
 
   facts(domain: number): DomainFacts {
-    const { scannedAt, state, sector, posture, holders } = this.#columns;
+    const { scannedAt, firstSeen, changedAt, state, sector, posture, holders } = this.#columns;
     return {
       scannedAt: scannedAt[domain] as number,
-      firstSeen: this.time('first_seen', domain),
-      changedAt: this.time('changed_at', domain),
+      firstSeen: (firstSeen[domain] as number) * SECOND_MS,
+      changedAt: (changedAt[domain] as number) * SECOND_MS,
       state: state[domain] as number,
       sector: sector[domain] as number,
       posture: posture[domain] as number,
@@ -107,13 +107,7 @@ export class DomainColumns {
     return score === NO_SCORE ? null : score;
   }
 
-  /** A single time in milliseconds since the epoch; 0: never. */
-  time(kind: TimeKind, domain: number): number {
-    const { column, unitMs } = this.timesOf(kind);
-    return (column[domain] as number) * unitMs;
-  }
-
-  /** The column of a time, for loops over every domain. */
+  /** The column of a time, for loops over every domain; 0: never. */
   timesOf(kind: TimeKind): { readonly column: Float64Array | Uint32Array; readonly unitMs: number } {
     const { scannedAt, firstSeen, changedAt } = this.#columns;
     if (kind === 'scanned_at') return { column: scannedAt, unitMs: 1 };
@@ -139,17 +133,10 @@ export class DomainColumns {
     return { pool: this.#pool, from, to: from + (buildCounts[domain] as number) };
   }
 
-  /** The time of the last scan never decreases. */
-  touch(domain: number, time: number): void {
-    const { scannedAt } = this.#columns;
-    if (time > (scannedAt[domain] as number)) scannedAt[domain] = time;
-  }
-
-  /** The time of the last change never decreases. */
-  change(domain: number, time: number): void {
-    const { changedAt } = this.#columns;
-    const seconds = Math.floor(time / SECOND_MS);
-    if (seconds > (changedAt[domain] as number)) changedAt[domain] = seconds;
+  /** The times of the last scan and change never decrease. */
+  touch(domain: number, kind: Exclude<TimeKind, 'first_seen'>, time: number): void {
+    const { column, unitMs } = this.timesOf(kind);
+    column[domain] = Math.max(column[domain] as number, Math.floor(time / unitMs));
   }
 
   set(domain: number, facts: DomainFacts, services: readonly PackedService[], builds: readonly number[] = []): void {

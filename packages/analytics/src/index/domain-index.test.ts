@@ -156,7 +156,7 @@ it('the index takes as many versions as there are domains', () => {
 });
 it('the index takes events that are older than versions, and ignores a touch of a domain it does not know', () => {
   const index = new DomainIndex();
-  index.touch(5, 1);
+  index.touch(5, { scannedAt: 1 });
   assert.equal(index.size, 0);
   const { newBuilds } = index.put(plainDomain(1, using('cdn acme high')));
   assert.deepEqual([newBuilds, index.buildsOf('acme'), index.buildOf(1, 'acme')], [[], [], null]);

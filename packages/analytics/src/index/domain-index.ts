@@ -146,14 +146,11 @@ export class DomainIndex {
     return this.#touched([...before.services], { isNew: false, newBuilds: [] });
   }
 
-  /** Records a scan without changes. */
-  touch(id: number, scannedAt: number): void {
-    if (this.names.has(id)) this.columns.touch(id, scannedAt);
-  }
-
-  /** Records the confirmation of a change. */
-  change(id: number, confirmedAt: number): void {
-    if (this.names.has(id)) this.columns.change(id, confirmedAt);
+  /** Records a scan without changes, or the confirmation of a change. */
+  touch(id: number, time: { readonly scannedAt: number } | { readonly changedAt: number }): void {
+    if (!this.names.has(id)) return;
+    if ('scannedAt' in time) this.columns.touch(id, 'scanned_at', time.scannedAt);
+    else this.columns.touch(id, 'changed_at', time.changedAt);
   }
 
   /** Services of a domain, by category, then by provider. */

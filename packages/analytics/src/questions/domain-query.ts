@@ -28,7 +28,7 @@ export function inOrder(
   const sign = order.isDescending ? -1 : 1;
   const sortable = (value: number | null) => (value === null ? Number.POSITIVE_INFINITY : sign * value);
   const { by } = order;
-  const valueIn = (domain: number) => sortable(valueOf(index, domain, by));
+  const valueIn = (domain: number) => sortable(orderValue(index, domain, by));
   const start = after && { value: sortable(after[0]), rank: names.sorted.countThrough(after[1]) };
   let kept: { readonly domain: number; readonly value: number; readonly rank: number }[] = [];
   let last = Number.POSITIVE_INFINITY;
@@ -61,8 +61,11 @@ export function inOrder(
 }
 
 /** What a domain is ordered by; null: it has none. */
-export const valueOf = ({ columns }: DomainIndex, domain: number, by: DomainOrder['by']): number | null =>
-  by === 'score' ? columns.score(domain) : columns.time(by, domain) || null;
+export function orderValue({ columns }: DomainIndex, domain: number, by: DomainOrder['by']): number | null {
+  if (by === 'score') return columns.score(domain);
+  const { column, unitMs } = columns.timesOf(by);
+  return (column[domain] as number) * unitMs || null;
+}
 
 function scoresInOrder({ isDescending }: DomainOrder): number[] {
   const scores = [...Array(MAX_SCORE + 1).keys()];

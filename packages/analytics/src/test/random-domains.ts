@@ -50,7 +50,7 @@ export type Step =
 /** What a put or a removal touched; undefined of a touch. */
 export function takeStep(index: DomainIndex, step: Step) {
   if (step.kind === 'remove') return index.remove(step.id);
-  return step.kind === 'put' ? index.put(step.domain) : void index.touch(step.id, step.scannedAt);
+  return step.kind === 'put' ? index.put(step.domain) : void index.touch(step.id, step);
 }
 
 /** Puts, touches and removals of a few domains, most of them several times. */

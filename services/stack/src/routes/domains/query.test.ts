@@ -38,21 +38,6 @@ for (const sort of 'name score -score scanned_at -scanned_at first_seen -first_s
     assert.deepEqual(found, all);
   });
 
-it('a domain has changed since the confirmation of its last change, and no later', async () => {
-  const { results } = (await ask({ query: 'changed_since:*', limit: 1000 })).body;
-  assert.ok(results.length > 0);
-  for (const { domain, changed_at, first_seen } of results) {
-    const { changes } = (await service.get(`/stack/v1/domains/${domain}/changes`)).body as Any;
-    const times = changes.filter(({ type }: Any) => type !== 'reclassified').map((each: Any) => each.confirmed_at);
-    assert.equal(Date.parse(changed_at), Math.floor(Date.parse(times.toSorted().at(-1)) / 1_000) * 1_000);
-    const later = new Date(Date.parse(changed_at) + 1_000).toISOString();
-    const day = first_seen.slice(0, 10);
-    const totals = [`since:${changed_at} first_seen:${day}`, `since:${later}`, `first_seen:>${day}`].map(
-      async (query) => (await ask({ query: `domain:${domain} ${query}` })).body.total,
-    );
-    assert.deepEqual(await Promise.all(totals), [1, 0, 0]);
-  }
-});
 it('a query has facets whose conditions find as many domains', async () => {
   const { body } = await ask({ query: 'state:live', facets: ['email', 'tld', 'grade'], limit: 1 });
   for (const { values } of body.facets)

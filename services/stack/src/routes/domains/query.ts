@@ -7,7 +7,7 @@ import {
   inNameOrder,
   inOrder,
   type OrderKey,
-  valueOf,
+  orderValue,
 } from '@strata/analytics';
 import { route } from '@strata/http';
 import { z } from 'zod';
@@ -82,5 +82,5 @@ function sorted({ index }: StackApp, set: DomainSet, sort: Sort, page: { limit: 
 }
 
 function keyOf({ index }: StackApp, domain: number, sort: Sort): OrderKey {
-  return [sort === 'name' ? null : valueOf(index, domain, orderOf(sort).by), index.names.name(domain)];
+  return [sort === 'name' ? null : orderValue(index, domain, orderOf(sort).by), index.names.name(domain)];
 }
