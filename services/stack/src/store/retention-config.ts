@@ -24,8 +24,8 @@ export const RetentionDays = itemsOf({
   anomalies: daysFrom(JUDGED_DAYS, 'anomalies are compared over this many days').optional(),
 }).meta({
   description:
-    'retention in days: of `scans`, internal `events`, public `stream`, `feeds` with mentions, `on-demand` domains after their last request (or four rescans), `changes`, `alerts` and `anomalies` ([minimums](operations.md#retention))',
-  absent: '`scans=90,events=30,stream=90,feeds=400,on-demand=90`, others unlimited',
+    'retention, as `scans=400,feeds=100`: of `scans`, internal `events`, public `stream`, `feeds` with mentions, `on-demand` domains after their last request (or four rescans), `changes`, `alerts` and `anomalies` ([minimums](operations.md#retention))',
+  absent: '90; `events` 30, `feeds` 400; `changes`, `alerts`, `anomalies` unlimited',
 });
 
 export function retentionOf(
