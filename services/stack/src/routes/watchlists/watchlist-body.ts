@@ -89,7 +89,7 @@ export const WatchlistBody = z
     query: QueryText.describe(
       'Instead of domains: those that match (docs/query-language.md), followed with each event of a domain; with `scanned`, and with more than 10,000 lists in all, every hour.',
     ).optional(),
-    rules: z.array(RuleInput).min(1).max(MAX_RULES),
+    rules: z.array(RuleInput).min(1, 'must have at least one rule').max(MAX_RULES),
     channels: z.array(ChannelInput).max(MAX_CHANNELS).default([]),
   })
   .meta({ examples: [EXAMPLE] });
