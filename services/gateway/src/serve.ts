@@ -67,8 +67,7 @@ export async function startGateway(
 }
 
 /**
- * Serves until SIGINT or SIGTERM; calls `onReady` when it accepts requests. Rejects with StartError when another
- * gateway has taken over.
+ * Serves until SIGINT or SIGTERM; calls `onReady` when it accepts requests.
  */
 export async function serveGateway(
   config: GatewayConfig,
@@ -81,11 +80,8 @@ export async function serveGateway(
   try {
     await using running = await startGateway(config, logger, { signal: stopping.signal });
     onReady?.(running);
-    const { superseded } = running.gateway;
-    const ended = AbortSignal.any([stopping.signal, superseded]);
-    if (!ended.aborted) await once(ended, 'abort');
+    if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
     logger.info('stopping');
-    superseded.throwIfAborted();
   } catch (error) {
     // Stopped while a model was downloaded or loaded.
     if (!stopping.signal.aborted) throw error;

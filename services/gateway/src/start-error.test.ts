@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { reportJoined } from './network/discovery.ts';
 import { networkStartError } from './start-error.ts';
-import { GatewayLock, type GatewayLockDeps } from './store/gateway-lock.ts';
+import { GatewayMembership, type MembershipDeps } from './store/membership.ts';
 import { freshBed } from './test/network/shared-bed.ts';
 
 describe('a network that cannot be joined', () => {
@@ -38,9 +38,10 @@ describe('a network that cannot be joined', () => {
 it('a gateway that waits for another one polls the lock twice a second', async () => {
   const asked: string[] = [];
   const gatewayLock = { tryTake: async () => void asked.push('lock') };
-  const store = { gatewayLock, inGatewayTerm: () => assert.fail() } as unknown as GatewayLockDeps['store'];
+  const gateways = { all: async () => [] };
+  const store = { gatewayLock, gateways, isShared: false } as unknown as MembershipDeps['store'];
   const parts = { store, logger: pino({ level: 'silent' }), signal: AbortSignal.timeout(100) };
-  await assert.rejects(GatewayLock.take(parts), { name: 'TimeoutError' });
+  await assert.rejects(GatewayMembership.join(parts), { name: 'TimeoutError' });
   assert.deepEqual(asked, ['lock']);
 });
 

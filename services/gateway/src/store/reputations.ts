@@ -1,6 +1,6 @@
 // The last reputation of each worker, stored for the inference service.
 
-import { type Guard, unguarded, writePipelined } from '@strata/db';
+import { writePipelined } from '@strata/db';
 import type { Kysely } from 'kysely';
 import type { GatewayDatabase } from './tables.ts';
 
@@ -13,11 +13,9 @@ export interface Reputations {
 
 export class ReputationTable implements Reputations {
   readonly #db: Kysely<GatewayDatabase>;
-  readonly #guard: Guard;
 
-  constructor(db: Kysely<GatewayDatabase>, guard: Guard = unguarded) {
+  constructor(db: Kysely<GatewayDatabase>) {
     this.#db = db;
-    this.#guard = guard;
   }
 
   async all(): Promise<ReadonlyMap<string, string>> {
@@ -30,11 +28,11 @@ export class ReputationTable implements Reputations {
       .insertInto('standings')
       .values({ peer, standing })
       .onConflict((conflict) => conflict.column('peer').doUpdateSet({ standing }));
-    await writePipelined(this.#db, [putting.compile()], this.#guard);
+    await writePipelined(this.#db, [putting.compile()]);
   }
 
   async remove(peer: string): Promise<void> {
     const removing = this.#db.deleteFrom('standings').where('peer', '=', peer);
-    await writePipelined(this.#db, [removing.compile()], this.#guard);
+    await writePipelined(this.#db, [removing.compile()]);
   }
 }

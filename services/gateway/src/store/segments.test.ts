@@ -187,12 +187,12 @@ onEach(kept, 'receipts', (_backend, test) => {
 
   test('are given to the key that asked, once they were entered', async ({ answers }) => {
     const [one, two] = [await answers.keep([receipt('rwr_1')]), await answers.keep([receipt('rwr_2')])];
-    assert.equal(await answers.receipt('rwr_1', 'key_a'), undefined);
+    assert.equal((await answers.receipt('rwr_1', 'key_a'))?.isEntered, false);
     assert.deepEqual(await answers.unentered(1), [{ seq: one, ...receipt('rwr_1') }]);
     await answers.enter(one, [used()]);
-    assert.equal(await answers.receipt('rwr_1', 'key_a'), '{"id":"rwr_1"}');
+    assert.deepEqual(await answers.receipt('rwr_1', 'key_a'), { body: '{"id":"rwr_1"}', isEntered: true });
     assert.equal(await answers.receipt('rwr_1', 'key_b'), undefined);
-    assert.equal(await answers.receipt('rwr_2', 'key_a'), undefined);
+    assert.equal((await answers.receipt('rwr_2', 'key_a'))?.isEntered, false);
     assert.deepEqual(await answers.unentered(10), [{ seq: two, ...receipt('rwr_2') }]);
   });
 
@@ -202,7 +202,7 @@ onEach(kept, 'receipts', (_backend, test) => {
     const [, , third] = await answers.unentered(10);
     await answers.enter(third?.seq ?? 0, []);
     assert.deepEqual([await answers.forget('rwr_9', 1), await answers.forget('rwr_3', 10)], [1, 1]);
-    assert.equal(await answers.receipt('rwr_3', 'key_a'), '{"id":"rwr_3"}');
+    assert.ok((await answers.receipt('rwr_3', 'key_a'))?.isEntered);
     assert.deepEqual([await answers.forget('rwr_9', 10), await unentered(store)], [1, 'rwr_4']);
   });
 

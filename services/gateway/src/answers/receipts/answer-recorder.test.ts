@@ -41,9 +41,11 @@ async function scene() {
     store,
     openLedger: () => openSignedLedger({ directory, origin: 'localhost/test', keySetPath: KEY_SET_PATH, now }),
     /** `append` replaces the ledger’s own. */
-    open(ledger: SignedLedger, append?: Append, answers = store.answers) {
+    async open(ledger: SignedLedger, append?: Append, answers = store.answers) {
       const log = append ? replaced(ledger.log, 'append', append) : ledger.log;
-      return AnswerRecorder.open({ ...deps, ledger: { ...ledger, log }, answers });
+      const recorder = new AnswerRecorder({ ...deps, gateway: () => 0, ledger: { ...ledger, log }, answers });
+      await recorder.settle(0);
+      return recorder;
     },
     keep: (recorder: AnswerRecorder, id = recorder.newId()) => recorder.keep(id, start, end).then(() => id),
     unentered: async () => (await store.answers.unentered(99)).length,

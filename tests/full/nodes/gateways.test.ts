@@ -1,22 +1,24 @@
-// The inference service on PostgreSQL: the same answers, and nothing lost with the server. Two gateways on one database:
-// the second does not start, and one that was cut off while another began ends.
+// The inference service on PostgreSQL: the same answers, and nothing lost with the server. Several gateways share the
+// database; on a SQLite file a second one does not start.
 import assert from 'node:assert/strict';
+import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { openStore } from '@strata/gateway/store';
+import { verifyAnswer } from '@strata/receipts';
 import { tinyChatModel } from '@strata/testnet';
 import { type ProcessOptions, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { type Harness, MODEL, startHarness } from '../../../services/gateway/src/test/harness.ts';
-import { exec, postgres, rows } from '../../../services/stack/src/store/test/backends.ts';
+import { postgres } from '../../../services/stack/src/store/test/backends.ts';
 import { startPostgres } from '../../support/database/postgres.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { until, untilAnswer } from '../../support/until.ts';
+import { untilAnswer } from '../../support/until.ts';
 
-/** Of the lock. */
-const NUMBER = 0x5354_5247;
+const CHAT = '/v1/chat/completions';
 const question = { model: MODEL, messages: [{ role: 'user', content: 'What is DMARC?' }], max_tokens: 4 };
 
 const start = (url: string, settings = {}) => startHarness({ STRATA_INFERENCE_DATABASE_URL: url, ...settings });
-const ask = (service: Harness) => service.post('/v1/chat/completions', question);
+const ask = (service: Harness) => service.post(CHAT, question);
 const isOk = ({ status }: { readonly status: number }) => status === 200;
 
 /** `strata inference gateway`, with a new directory by default. */
@@ -44,57 +46,40 @@ it('a second gateway does not start on the SQLite file of another, and says what
   assert.match(later.stderr, /"msg":"ready"/);
 });
 
-describe('a second gateway on PostgreSQL', { skip: postgres.skip }, () => {
-  const sessionOf = async (url: string) => {
-    const held = `select a.pid from pg_locks l join pg_stat_activity a using (pid) where l.locktype = 'advisory'
-      and l.granted and classid = ${NUMBER} and application_name = 'strata gateway' and datname = current_database()`;
-    return (await rows(url, held))[0]?.pid;
-  };
+describe('gateways of one PostgreSQL database', { skip: postgres.skip }, () => {
+  /** Two gateways with the same signing keys, and what settings they share. */
+  async function pair(url: string) {
+    await using stack = new AsyncDisposableStack();
+    const [a, b] = [stack.use(await temporaryDirectory()).path, stack.use(await temporaryDirectory()).path];
+    const one = stack.use(await start(url, { STRATA_DATA: a }));
+    await cp(path.join(a, 'inference/keys'), path.join(b, 'inference/keys'), { recursive: true });
+    const two = stack.use(await start(url, { STRATA_DATA: b }));
+    return Object.assign(stack.move(), { one, two, directories: [a, b] as const });
+  }
+  const by = (key: string) => ({ authorization: `Bearer ${key}` });
 
-  it('is not needed when the first loses its connection: it takes the lock again and continues', async () => {
+  it('give the same receipts, refuse a key that one of them revoked, and count its quota together', async () => {
     const url = await postgres.empty();
-    await using first = await start(url);
-    const session = await sessionOf(url);
-    assert.ok(session);
-    await exec(url, `select pg_terminate_backend(${session})`);
-    await until(async () => ((await sessionOf(url)) ?? session) !== session, { what: 'it has the lock' });
-    assert.equal(first.running.gateway.superseded.aborted, false);
-    const { status, headers } = await ask(first);
-    assert.equal(status, 200);
-    assert.equal((await first.get(`/v1/receipts/${headers.get('x-receipt-id')}`)).status, 200);
-  });
-
-  it('that has begun while the first was cut off makes that one end, and refuses what it still writes', async () => {
-    const url = await postgres.empty();
-    await using first = await start(url);
-    const { superseded } = first.running.gateway;
-    // Waits for the lock, and begins a term as a gateway does.
-    const begun = exec(
-      url,
-      `select pg_advisory_lock(${NUMBER}, hashtext(current_schema()));
-       update counters set value = value + 1 where name = 'gateway-term'`,
-    );
-    const waits = `select 1 from pg_locks l join pg_database d on d.oid = l.database
-      where not granted and classid = ${NUMBER} and datname = current_database()`;
-    await until(async () => (await rows(url, waits)).length > 0, { what: 'it waits for the lock' });
-    await exec(url, `select pg_terminate_backend(${await sessionOf(url)})`);
-    await begun;
-    await until(() => superseded.aborted, { what: 'the first is notified', limitMs: 120_000 });
-    assert.equal(superseded.reason.name, 'StartError');
-    assert.match(superseded.reason.message, /another gateway has taken over the database/);
-    const late = await ask(first);
-    assert.deepEqual([late.status, late.body.error.code], [503, 'storage_unavailable'], late.text);
-  });
-
-  it('ends the process of the first, with an exit code that says so', async () => {
-    const url = await postgres.empty();
-    const running = runGateway(url);
-    const session = await untilAnswer('it holds the lock', () => sessionOf(url), Boolean);
-    await exec(url, "update counters set value = value + 1 where name = 'gateway-term'");
-    await exec(url, `select pg_terminate_backend(${session})`);
-    const { code, stderr } = await running;
-    assert.equal(code, 1, stderr);
-    assert.match(stderr, /strata: another gateway has taken over the database/);
+    await using gateways = await pair(url);
+    const { one, two } = gateways;
+    const { keys } = one.running.gateway;
+    const { key, stored } = await keys.create({ tier: 'free' });
+    await using store = await openStore(url);
+    await store.quota.take(stored.id, new Date().toISOString().slice(0, 10), 50, 45);
+    const asked = Array.from({ length: 64 }, (_, n) => (n % 2 ? one : two).post(CHAT, question, by(key)));
+    const answers = await Promise.all(asked);
+    assert.equal(answers.filter(isOk).length, 5);
+    const { headers } = answers.find(isOk) ?? assert.fail();
+    for (const service of [one, two]) {
+      const receipt = await service.get(`/v1/receipts/${headers.get('x-receipt-id')}`, by(key));
+      const { body: keySet } = await service.get(receipt.body.provenance.public_key_url);
+      const { body } = await service.get(`/ledger/receipts/${receipt.body.provenance.ledger_receipt_id}`);
+      assert.ok((await verifyAnswer(receipt.body, { keySet, ledgerReceipt: body })).ok);
+    }
+    assert.ok(await keys.revoke(stored.id));
+    // Both query the database four times a second.
+    const refused = () => two.post(CHAT, question, by(key));
+    await untilAnswer('the key is refused', refused, ({ status }) => status === 401);
   });
 });
 
