@@ -27,7 +27,9 @@ export const Environment = z.object({
     description: '`sqlite:` and a file, or `postgres://user:password@host/database`, which several gateways may share',
     absent: '`sqlite:<STRATA_DATA>/inference.db`',
   }),
-  STRATA_INFERENCE_DATABASE_CONNECTIONS: PoolSize.default(10).describe('PostgreSQL connections, plus two for the ledger'),
+  STRATA_INFERENCE_DATABASE_CONNECTIONS: PoolSize.default(10).describe(
+    'PostgreSQL connections, plus two for the ledger',
+  ),
   STRATA_INFERENCE_PORT: Port.default(8788).describe('port of the API'),
   STRATA_INFERENCE_METRICS_PORT: Port.optional().meta({
     description: 'port of metrics, `/health` and `/ready`',
