@@ -79,6 +79,12 @@ export class GatewayMembership implements AsyncDisposable {
     return this.#repeat('settling the records of ended gateways', () => this.settleEnded(settle), signal);
   }
 
+  /** Deletes what a gateway that runs for long no longer needs: called a few times a day. */
+  async tidy(now: Date): Promise<void> {
+    const yesterday = new Date(now.getTime() - 86_400_000).toISOString().slice(0, 10);
+    await this.#deps.store.gateways.tidy(this.#id, yesterday);
+  }
+
   /** Leaves the records that could not be settled to other gateways. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#leaving.abort();

@@ -41,6 +41,15 @@ export const migrations: Migrations = withOldNames({
       .execute();
   },
   '021-gateways': createGateways,
+  async '022-token-reservations'(db) {
+    await createTable(db, 'token_reservations')
+      .addColumn('key_id', 'text', (column) => column.notNull())
+      .addColumn('day', 'text', (column) => column.notNull())
+      .addColumn('gateway', 'integer', (column) => column.notNull())
+      .addColumn('tokens', 'integer', (column) => column.notNull())
+      .addPrimaryKeyConstraint('token_reservations_key', ['key_id', 'day', 'gateway'])
+      .execute();
+  },
 });
 
 export const gatewaySchema: InspectedSchema = { migrations, counted: 'api_keys' };

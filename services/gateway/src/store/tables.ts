@@ -45,6 +45,8 @@ export interface GatewayDatabase extends CommonTables, SegmentTables, LedgerData
     cached_tokens: number;
     completion_tokens: number;
   };
+  /** Tokens that a gateway has reserved of a key's day, without those that are counted as usage. */
+  token_reservations: { key_id: string; day: string; gateway: number; tokens: number };
   /** Reputations of workers. */
   standings: {
     /** Peer id. */

@@ -39,6 +39,9 @@ onEach(kept, 'a store of an older version', (backend) => {
         'gateways',
         ...['head', 'keys', 'leaves', 'subtrees'].map((of) => `ledger_${of}`),
       ];
-      assert.deepEqual(await tablesOf(url), [...Object.keys(ROWS), ...added, 'quota_usage', 'segments'].sort());
+      assert.deepEqual(
+        await tablesOf(url),
+        [...Object.keys(ROWS), ...added, 'quota_usage', 'segments', 'token_reservations'].sort(),
+      );
     });
 });
