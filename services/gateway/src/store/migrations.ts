@@ -50,6 +50,12 @@ export const migrations: Migrations = withOldNames({
       .addPrimaryKeyConstraint('token_reservations_key', ['key_id', 'day', 'gateway'])
       .execute();
   },
+  async '023-reputation-revisions'(db) {
+    await db.schema
+      .alterTable('standings')
+      .addColumn('revision', 'integer', (column) => column.notNull().defaultTo(0))
+      .execute();
+  },
 });
 
 export const gatewaySchema: InspectedSchema = { migrations, counted: 'api_keys' };

@@ -99,12 +99,15 @@ onEach(kept, 'segments', (_backend, test) => {
       }
   });
 
-  test('have beside them the last reputation of each peer', async ({ reputations }) => {
-    assert.deepEqual(await reputations.all(), new Map());
-    await reputations.put('a', '1');
-    await reputations.put('b', '2');
-    await reputations.put('a', '3');
-    assert.deepEqual(Object.fromEntries(await reputations.all()), { a: '3', b: '2' });
+  test('have beside them the last reputation of each peer, of all gateways', async ({ reputations }, url) => {
+    const [{ revision }, second] = [await reputations.read(), await openStore(url)];
+    for (const [peer, text] of ['a1', 'b2', 'c3']) await reputations.update(peer ?? '', () => text);
+    await second.reputations.update('a', (stored) => `${stored}4`);
+    await second.reputations.update('c', () => undefined);
+    await second[Symbol.asyncDispose]();
+    const changed = await reputations.read(revision);
+    assert.deepEqual(Object.fromEntries(changed.texts), { a: '14', b: '2' });
+    assert.equal((await reputations.read(changed.revision)).texts.size, 0);
   });
 });
 

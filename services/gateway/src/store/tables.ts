@@ -4,7 +4,7 @@ import type { LedgerDatabase } from '@strata/log';
 import type { SegmentTables } from '@strata/segments';
 import type { Generated } from 'kysely';
 
-/** Counters: `keys`: keys revoked. `gateway-term`: the current term of the lock. */
+/** Counters: `keys`: keys revoked. `gateway-term`: the current term of the lock. `standings`: changes. */
 export interface GatewayDatabase extends CommonTables, SegmentTables, LedgerDatabase {
   /** Running gateways, and ended ones whose records are not settled yet. */
   gateways: {
@@ -53,5 +53,7 @@ export interface GatewayDatabase extends CommonTables, SegmentTables, LedgerData
     peer: string;
     /** JSON. */
     standing: string;
+    /** Increases with each change of any row. */
+    revision: number;
   };
 }
