@@ -169,17 +169,7 @@ describe('calls of tools', () => {
     assert.deepEqual(events, casesOf<object[]>('engine', 'calls of tools'));
   });
 
-  const byName = ['0 made_1 a', '1 made_2 b'];
-  const pieces = ['0 ~ ~ ~', '0 ~ fi ~', '0 x fin ~', '0 xy find ~', '0 - - {}'];
-  for (const [name, given, expected] of [
-    ['without arguments are emitted too', ['0 c0 find ~', '1 c1 listen -'], ['0 c0 find', '1 c1 listen']],
-    ['get an id where they have none', ['0 - find {}', '1 ~ find {}'], ['0 made_1 find', '1 made_2 find']],
-    ['are distinguished by id where all have one index', ['0 a find {}', '0 b find {}'], ['0 a find', '1 b find']],
-    ['are distinguished by id where they have no index', ['- a find {}', '- b find {}'], ['0 a find', '1 b find']],
-    ['are distinguished by name where they have neither', ['- - a {', '- - - }', '- - b {}'], byName],
-    ['may get their name and id in pieces before their arguments', pieces, ['0 xy find']],
-    ['keep the name and id that were emitted', ['0 ~ find {', '0 late find }'], ['0 made_1 find']],
-  ] as const)
+  for (const [name, given, expected] of casesOf<[string, string[], string[]][]>('engine', 'pieces of calls'))
     it(name, async () => {
       // An answer with calls ends with them, whatever reason the server gives.
       const deltas = await answer([...given.map(called), ends('stop')]);

@@ -40,14 +40,8 @@ it('the settings file has the same values as the environment', () => {
 });
 
 it('a settings file that cannot be read is reported by line', () => {
-  for (const [text, problem] of [
-    ['stack_port: 1\nstack_port: 2\n', /^line 2: Map keys must be unique/],
-    ['host: [a\n', /^line \d: /],
-    ['- 1\n', /^it must be a map/],
-    ['host:\n  inner: 1\n', /^line 1: host: must be a value/],
-    ['resolvers: ["a,b"]\n', /^line 1: resolvers: must be a value/],
-  ] as const)
-    assert.match(parseSettingsFile(text).problems[0] ?? '', problem, text);
+  for (const [text, problem] of casesOf<[string, string][]>('cli', 'settings files with a problem'))
+    assert.match(parseSettingsFile(text).problems[0] ?? '', new RegExp(problem), text);
 });
 
 describe('settings', () => {
