@@ -66,7 +66,7 @@ onEach([postgres], 'the records of an ended gateway', (_backend, test) => {
     assert.equal(claims.filter((isClaimed) => isClaimed).length, 1);
     const [settling, other] = claims[0] ? [ofFirst, ofSecond] : [ofSecond, ofFirst];
     const [settler, next] = claims[0] ? [first, second] : [second, first];
-    assert.equal(await gateways.beat(ended), false);
+    assert.equal(await gateways.showRunning(ended), false);
     for (const late of [
       () => ofEnded.keep([receipt('rwr_5')]),
       () => ofEnded.keep([], { begun: [receipt('rwr_5')] }),

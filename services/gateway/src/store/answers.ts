@@ -128,11 +128,11 @@ export class AnswerTable {
       ...(ended.length === 0 ? [] : [this.#end({ json: toJson(ended.map((id) => [id])), gateway, settler })]),
     ];
     // With concurrent writers a number must not become visible before a smaller one: see `enter`.
-    const [kept, ...others] =
+    const [kept, started] =
       queries.length === 0 && !isPostgres(this.#db)
         ? [await this.#db.executeQuery(insert)]
         : await writePipelined(this.#db, [insert, ...queries]);
-    const written = kept.rows.length + (begun.length === 0 ? 0 : (others[0]?.rows.length ?? 0));
+    const written = kept.rows.length + (begun.length === 0 ? 0 : (started?.rows.length ?? 0));
     if (written < receipts.length + begun.length) throw new StoreError('superseded');
     return Math.max(0, ...kept.rows.map(({ seq }) => seq));
   }

@@ -36,7 +36,7 @@ export class GatewayTable {
   }
 
   /** Shows that the gateway runs. False if another one settles its records: it must continue under another id. */
-  async beat(id: number): Promise<boolean> {
+  async showRunning(id: number): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
       .updateTable('gateways')
       .set((eb) => ({ heartbeat: eb('heartbeat', '+', 1) }))

@@ -59,8 +59,8 @@ const RETRY_MS = 5_000;
 /** Number of receipts read from the database at once. */
 const PAGE = 500;
 /** How often, and how long, a receipt that another gateway has stored is read again until it is in the ledger. */
-const OTHERS_MS = 50;
-const OTHERS_TRIES = 20;
+const ENTERED_POLL_MS = 50;
+const ENTERED_POLLS = 20;
 
 export class AnswerRecorder implements AsyncDisposable {
   readonly #deps: AnswerRecorderDeps;
@@ -130,10 +130,10 @@ export class AnswerRecorder implements AsyncDisposable {
     let stored = await read();
     if (stored?.isEntered) return stored.body;
     await this.#flush();
-    for (let tries = 0; tries < OTHERS_TRIES; tries += 1) {
+    for (let tries = 0; tries < ENTERED_POLLS; tries += 1) {
       stored = await read();
       if (stored === undefined || stored.isEntered) break;
-      await sleep(OTHERS_MS);
+      await sleep(ENTERED_POLL_MS);
     }
     return stored?.isEntered ? stored.body : undefined;
   }

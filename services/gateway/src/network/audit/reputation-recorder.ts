@@ -1,5 +1,5 @@
 // Worker reputations, and what each worker has shown of its model files, in memory and in the database, where several
-// gateways add to them: each applies what it found to the stored record shortly after, and reads the changes of others. A
+// gateways add to them: each applies what it found to the stored record shortly after, and reads what is new. A
 // crash loses at most the findings of the last second, which later audits reproduce.
 import { afterFinding, atTime, type Finding, NEW_WORKER, Reputation } from '@strata/inference';
 import type { Logger } from 'pino';
