@@ -21,6 +21,7 @@ import { addGatewayMetrics, answerMeter } from './gateway-metrics.ts';
 import { stopping } from './limits/admission.ts';
 import { Authentication, followRevocations } from './limits/authentication.ts';
 import { Limits } from './limits/limits.ts';
+import { TokenQuota } from './limits/token-quota.ts';
 import { type GatewayNetwork, type GatewayNetworkDeps, openGatewayNetwork } from './network/gateway-network.ts';
 import type { OpenVocabulary } from './network/vocabulary/vocabularies.ts';
 import { newKeyRequests } from './routes/keys.ts';
@@ -42,6 +43,7 @@ export interface Gateway extends AsyncDisposable {
   readonly answers: GatewayStore['answers'];
   readonly segments: GatewayStore['segments'];
   readonly recorder: AnswerRecorder;
+  readonly membership: GatewayMembership;
   readonly ledger: SignedLedger;
   /** Undefined: only the models of the settings are served. */
   readonly network: GatewayNetwork | undefined;
@@ -134,7 +136,8 @@ export async function createGateway(
   // Disposed after the server and before the network and the recorder: interrupted answers get a receipt too.
   const running = new Set<Promise<unknown>>();
   stack.defer(async () => void (await Promise.allSettled(running)));
-  const limits = new Limits({ quota: store.quota, answers, now });
+  const tokens = stack.use(new TokenQuota({ reservations: store.tokens, gateway }));
+  const limits = new Limits({ quota: store.quota, tokens, now });
   const late = new AbortController();
   const hostGuard = createHostGuard({ ...config, keyedPath: '/v1/' });
   const authentication = new Authentication(store, { areKeysFree: config.freeKeysPerDay > 0 });
@@ -181,6 +184,7 @@ export async function createGateway(
     server,
     models,
     recorder,
+    membership,
     ledger,
     network,
     monitoring,

@@ -93,15 +93,18 @@ export async function serveGateway(
 const FORGET_MS = 3_600_000;
 
 async function forgetReceipts(
-  { recorder }: Gateway,
+  { recorder, membership }: Gateway,
   { config, logger, signal }: { readonly config: GatewayConfig; readonly logger: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
   const failures = new FailureLog(logger, { what: 'deleting expired receipts' });
   while (!signal.aborted) {
-    await recorder.forget(new Date(Date.now() - config.receiptDays * 86_400_000)).then(
-      () => failures.recovered(),
-      (error: unknown) => failures.failed(error),
-    );
+    try {
+      await recorder.forget(new Date(Date.now() - config.receiptDays * 86_400_000));
+      await membership.tidy(new Date());
+      failures.recovered();
+    } catch (error) {
+      failures.failed(error);
+    }
     await sleep(FORGET_MS, undefined, { signal }).catch(() => {});
   }
 }

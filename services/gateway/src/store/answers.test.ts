@@ -6,6 +6,7 @@ import path from 'node:path';
 import { connect, untilWaiting } from '../../../../tests/support/database/connections.ts';
 import { taken } from '../../../../tests/support/database/locks.ts';
 import { trafficOf } from '../../../../tests/support/database/round-trips.ts';
+import { TokenQuota } from '../limits/token-quota.ts';
 import { AnswerTable } from './answers.ts';
 import { openStore } from './store.ts';
 import { databaseOf, kept, onEach, postgres } from './test/backends.ts';
@@ -65,7 +66,7 @@ onEach([postgres], 'the records of an ended gateway', (_backend, test) => {
     assert.equal(claims.filter((isClaimed) => isClaimed).length, 1);
     const [settling, other] = claims[0] ? [ofFirst, ofSecond] : [ofSecond, ofFirst];
     const [settler, next] = claims[0] ? [first, second] : [second, first];
-    assert.equal(await gateways.beat(ended), false);
+    assert.equal(await gateways.showRunning(ended), false);
     for (const late of [
       () => ofEnded.keep([receipt('rwr_5')]),
       () => ofEnded.keep([], { begun: [receipt('rwr_5')] }),
@@ -91,9 +92,31 @@ onEach([postgres], 'the records of an ended gateway', (_backend, test) => {
     assert.deepEqual(await one.answers.receipt('rwr_1', 'key_a'), { body: '{}', isEntered: true });
     assert.equal((await one.answers.usage({ since: '2000-01-01' }))[0]?.requests, 1);
     assert.deepEqual([await ofSecond.begun(9)].map(idsOf), ['rwr_4']);
-    await gateways.advance(second);
+    await gateways.tidy(second, '2026-01-01');
     await ofSecond.enter(own, []);
     assert.equal((await two.answers.receipt('rwr_3', 'key_a'))?.isEntered, true);
+  });
+});
+
+onEach(kept, 'tokens', (_backend, test) => {
+  test('per day are shared by gateways to the token, and what a killed one had reserved is free again', async (store) => {
+    const { gateways, tokens: reservations, answers } = store;
+    const ids = [await gateways.add(), await gateways.add()];
+    const [one, two] = ids.map((id) => new TokenQuota({ reservations, gateway: () => id }));
+    const of = { keyId: 'key_a', day: '2026-01-01', limit: 2_500 };
+    const take = async (quota = one) => ({ taken: await (quota ?? assert.fail()).take(of, 100) });
+    const all = await Promise.all(Array.from({ length: 64 }, (_, n) => take(n % 2 ? one : two)));
+    const taken = all.flatMap(({ taken }) => ('settle' in taken ? [taken] : []));
+    assert.equal(taken.length, 25);
+    assert.equal(await reservations.used(of), 2_500);
+    // The killed one has no time to return anything.
+    await gateways.claim({ id: ids[0] ?? 0, settler: ids[0] ?? 0 }, ids[1] ?? 0);
+    await gateways.remove(ids[0] ?? 0, ids[1]);
+    const left = 2_500 - (await reservations.used(of));
+    assert.ok(left >= 100);
+    const later = await Promise.all(Array.from({ length: 64 }, () => take(two)));
+    assert.equal(later.filter(({ taken }) => 'settle' in taken).length, left / 100);
+    assert.deepEqual(await answers.usage({ since: of.day }), []);
   });
 });
 

@@ -67,6 +67,14 @@ const NAMED_BY = 100_000;
 interface Batch {
   readonly json: string;
   readonly gateway: number;
+  readonly settler: number;
+}
+
+interface KeepOptions {
+  readonly begun?: readonly NewReceipt[];
+  readonly ended?: readonly string[];
+  /** Whose records they are: this gateway's, or those of one that it settles. */
+  readonly gateway?: number;
 }
 
 /**
@@ -86,22 +94,22 @@ export class AnswerTable {
   constructor(db: Kysely<GatewayDatabase>, gateway = () => EARLIER_VERSIONS) {
     this.#db = db;
     this.#gateway = gateway;
-    const records = (json: string, own: number) => sql`select id, key_id, body, ${integer(own)}
-      from ${rowsIn(db, json, RECEIPT)} as new where ${settles(own, own)}`;
-    this.#insert = plan(({ json, gateway: own }) => ({
+    const records = ({ json, gateway, settler }: Batch) => sql`select id, key_id, body, ${integer(gateway)}
+      from ${rowsIn(db, json, RECEIPT)} as new where ${settles(settler, gateway)}`;
+    this.#insert = plan((batch) => ({
       compile: () =>
         sql<{ readonly seq: number }>`insert into answer_receipts (id, key_id, body, gateway)
-          ${records(json, own)} returning seq`.compile(db),
+          ${records(batch)} returning seq`.compile(db),
     }));
-    this.#begin = plan(({ json, gateway: own }) => ({
+    this.#begin = plan((batch) => ({
       compile: () =>
         sql<{ readonly id: string }>`insert into begun_answers (id, key_id, body, gateway)
-          ${records(json, own)} returning id`.compile(db),
+          ${records(batch)} returning id`.compile(db),
     }));
-    this.#end = plan(({ json, gateway: own }) => ({
+    this.#end = plan(({ json, gateway, settler }) => ({
       compile: () =>
         sql<never>`delete from begun_answers where id in (select id from ${rowsIn(db, json, ID)} as ended)
-          and ${settles(own, own)}`.compile(db),
+          and ${settles(settler, gateway)}`.compile(db),
     }));
   }
 
@@ -111,20 +119,20 @@ export class AnswerTable {
    */
   async keep(
     receipts: readonly NewReceipt[],
-    { begun = [], ended = [] }: { readonly begun?: readonly NewReceipt[]; readonly ended?: readonly string[] } = {},
+    { begun = [], ended = [], gateway = this.#gateway() }: KeepOptions = {},
   ): Promise<number> {
-    const gateway = this.#gateway();
-    const insert = this.#insert({ json: jsonOf(receipts), gateway });
+    const settler = this.#gateway();
+    const insert = this.#insert({ json: jsonOf(receipts), gateway, settler });
     const queries = [
-      ...(begun.length === 0 ? [] : [this.#begin({ json: jsonOf(begun), gateway })]),
-      ...(ended.length === 0 ? [] : [this.#end({ json: toJson(ended.map((id) => [id])), gateway })]),
+      ...(begun.length === 0 ? [] : [this.#begin({ json: jsonOf(begun), gateway, settler })]),
+      ...(ended.length === 0 ? [] : [this.#end({ json: toJson(ended.map((id) => [id])), gateway, settler })]),
     ];
     // With concurrent writers a number must not become visible before a smaller one: see `enter`.
-    const [kept, ...others] =
+    const [kept, started] =
       queries.length === 0 && !isPostgres(this.#db)
         ? [await this.#db.executeQuery(insert)]
         : await writePipelined(this.#db, [insert, ...queries]);
-    const written = kept.rows.length + (begun.length === 0 ? 0 : (others[0]?.rows.length ?? 0));
+    const written = kept.rows.length + (begun.length === 0 ? 0 : (started?.rows.length ?? 0));
     if (written < receipts.length + begun.length) throw new StoreError('superseded');
     return Math.max(0, ...kept.rows.map(({ seq }) => seq));
   }
@@ -142,7 +150,8 @@ export class AnswerTable {
   }
 
   /**
-   * Marks receipts of a gateway up to this number as entered in the ledger, and counts their usage in the same transaction.
+   * Marks receipts of a gateway up to this number as entered in the ledger, and counts their usage, instead of what was
+   * reserved for them, in the same transaction.
    * This gateway must be the settler of that one.
    */
   async enter(seq: number, used: readonly AnswerUsage[], gateway = this.#gateway()): Promise<void> {
@@ -158,7 +167,12 @@ export class AnswerTable {
         completion_tokens = token_usage.completion_tokens + excluded.completion_tokens`.compile(this.#db);
     const marking = sql<{ readonly id: number }>`update gateways set entered = ${seq}
       where id = ${gateway} and settler = ${own} returning id`.compile(this.#db);
-    const [marked] = await writePipelined(this.#db, [marking, counting]);
+    const returning = sql<never>`update token_reservations set tokens = tokens - summed.used
+      from (select key_id, day, sum(prompt_tokens + completion_tokens) as used
+        from ${jsonRows(this.#db, rows, USAGE)} as new group by key_id, day) as summed
+      where gateway = ${gateway} and token_reservations.key_id = summed.key_id and token_reservations.day = summed.day
+        and ${settles(own, gateway)}`.compile(this.#db);
+    const [marked] = await writePipelined(this.#db, [marking, counting, returning]);
     if (marked.rows.length === 0) throw new StoreError('superseded');
   }
 
@@ -224,17 +238,6 @@ export class AnswerTable {
       .orderBy('seq')
       .execute();
     return new Map(rows.flatMap(({ sha256, name }) => (sha256 === null || name === null ? [] : [[sha256, name]])));
-  }
-
-  /** Tokens of all models that a key used on a day or later; later days exist only if the clock was set back. */
-  async tokensOf(keyId: string, day: string): Promise<number> {
-    const row = await this.#db
-      .selectFrom('token_usage')
-      .where('key_id', '=', keyId)
-      .where('day', '>=', day)
-      .select(sql<number>`coalesce(sum(prompt_tokens + completion_tokens), 0)`.as('n'))
-      .executeTakeFirstOrThrow();
-    return Number(row.n);
   }
 
   /** Usage from a day on, newest day first; of one key or of all. */

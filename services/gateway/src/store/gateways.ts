@@ -36,7 +36,7 @@ export class GatewayTable {
   }
 
   /** Shows that the gateway runs. False if another one settles its records: it must continue under another id. */
-  async beat(id: number): Promise<boolean> {
+  async showRunning(id: number): Promise<boolean> {
     const { numUpdatedRows } = await this.#db
       .updateTable('gateways')
       .set((eb) => ({ heartbeat: eb('heartbeat', '+', 1) }))
@@ -63,30 +63,35 @@ export class GatewayTable {
     });
   }
 
-  /** Removes a gateway without records; one that has any stays for another gateway, which settles them. */
+  /** Removes a gateway without records, and its reservations; one that has any stays for another gateway, which settles them. */
   async remove(id: number, settler = id): Promise<void> {
-    await writeTransaction(this.#db, (tx) =>
-      tx
+    await writeTransaction(this.#db, async (tx) => {
+      const { numDeletedRows } = await tx
         .deleteFrom('gateways')
         .where('id', '=', id)
         .where('settler', '=', settler)
         .where(sql<boolean>`not exists (select 1 from begun_answers where gateway = ${id})`)
         .where(isEntered(id))
-        .execute(),
-    );
+        .executeTakeFirst();
+      if (numDeletedRows === 1n) await tx.deleteFrom('token_reservations').where('gateway', '=', id).execute();
+    });
   }
 
-  /** Moves the start of a gateway's queries behind the receipts of other gateways, if its own are all entered. */
-  async advance(id: number): Promise<void> {
-    await writeTransaction(this.#db, (tx) =>
-      tx
+  /**
+   * Bounds what a gateway that runs for long has: moves the start of its queries behind the receipts of other gateways, if its
+   * own are all entered, and deletes reservations of days before this one.
+   */
+  async tidy(id: number, day: string): Promise<void> {
+    await writeTransaction(this.#db, async (tx) => {
+      await tx
         .updateTable('gateways')
         .set({ entered: newest })
         .where('id', '=', id)
         .where('settler', '=', id)
         .where(isEntered(id))
-        .execute(),
-    );
+        .execute();
+      await tx.deleteFrom('token_reservations').where('gateway', '=', id).where('day', '<', day).execute();
+    });
   }
 }
 

@@ -21,12 +21,12 @@ export type Settle = (gateway: number) => Promise<void>;
 const LOCK_TIMEOUT_MS = 15_000;
 const TRY_MS = 500;
 /** Interval between heartbeats. */
-const BEAT_MS = 1_000;
+const HEARTBEAT_MS = 1_000;
 /**
  * A gateway has ended when this many consecutive reads have found no new heartbeat. Reads are counted instead of time, so
  * that neither clocks nor an outage of the database, in which no gateway can write, end a running one.
  */
-const MISSED_BEATS = 10;
+const MISSED_HEARTBEATS = 10;
 
 export class GatewayMembership implements AsyncDisposable {
   readonly #deps: MembershipDeps;
@@ -34,13 +34,13 @@ export class GatewayMembership implements AsyncDisposable {
   /** By id: the last heartbeat, and how many reads have found it. */
   readonly #observed = new Map<number, { readonly heartbeat: number; readonly reads: number }>();
   readonly #leaving = new AbortController();
-  readonly #beating: Promise<void>;
+  readonly #showing: Promise<void>;
   #hasEarlierEnded = false;
 
   private constructor(deps: MembershipDeps, id: number) {
     this.#deps = deps;
     this.#id = id;
-    this.#beating = this.#repeat('the heartbeat of this gateway', () => this.#beat(), this.#leaving.signal);
+    this.#showing = this.#repeat('the heartbeat of this gateway', () => this.#showRunning(), this.#leaving.signal);
   }
 
   /** Rejects with StartError if another process uses a database that cannot be shared with it. */
@@ -79,18 +79,24 @@ export class GatewayMembership implements AsyncDisposable {
     return this.#repeat('settling the records of ended gateways', () => this.settleEnded(settle), signal);
   }
 
+  /** Deletes what a gateway that runs for long no longer needs: called a few times a day. */
+  async tidy(now: Date): Promise<void> {
+    const yesterday = new Date(now.getTime() - 86_400_000).toISOString().slice(0, 10);
+    await this.#deps.store.gateways.tidy(this.#id, yesterday);
+  }
+
   /** Leaves the records that could not be settled to other gateways. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#leaving.abort();
-    await this.#beating;
+    await this.#showing;
     await this.#deps.store.gateways.remove(this.#id).catch((error: unknown) => {
       this.#deps.logger.warn({ err: error }, 'this gateway could not leave: another one will settle its records');
     });
   }
 
-  async #beat(): Promise<void> {
+  async #showRunning(): Promise<void> {
     const { store, logger } = this.#deps;
-    if (await store.gateways.beat(this.#id)) return;
+    if (await store.gateways.showRunning(this.#id)) return;
     logger.warn('another gateway has settled the records of this one: it continues under a new id');
     this.#id = await store.gateways.add();
   }
@@ -98,7 +104,7 @@ export class GatewayMembership implements AsyncDisposable {
   async #repeat(what: string, work: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const failures = new FailureLog(this.#deps.logger, { what });
     while (this.#deps.store.isShared) {
-      await sleep(BEAT_MS, undefined, { signal }).catch(() => {});
+      await sleep(HEARTBEAT_MS, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
       try {
         await work();
@@ -115,7 +121,7 @@ export class GatewayMembership implements AsyncDisposable {
     const before = this.#observed.get(id);
     const reads = before?.heartbeat === heartbeat ? before.reads + 1 : 0;
     this.#observed.set(id, { heartbeat, reads });
-    return reads >= MISSED_BEATS;
+    return reads >= MISSED_HEARTBEATS;
   }
 }
 

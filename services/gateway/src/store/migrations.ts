@@ -41,6 +41,21 @@ export const migrations: Migrations = withOldNames({
       .execute();
   },
   '021-gateways': createGateways,
+  async '022-token-reservations'(db) {
+    await createTable(db, 'token_reservations')
+      .addColumn('key_id', 'text', (column) => column.notNull())
+      .addColumn('day', 'text', (column) => column.notNull())
+      .addColumn('gateway', 'integer', (column) => column.notNull())
+      .addColumn('tokens', 'integer', (column) => column.notNull())
+      .addPrimaryKeyConstraint('token_reservations_key', ['key_id', 'day', 'gateway'])
+      .execute();
+  },
+  async '023-reputation-revisions'(db) {
+    await db.schema
+      .alterTable('standings')
+      .addColumn('revision', 'integer', (column) => column.notNull().defaultTo(0))
+      .execute();
+  },
 });
 
 export const gatewaySchema: InspectedSchema = { migrations, counted: 'api_keys' };

@@ -24,6 +24,7 @@ import { GatewayTable } from './gateways.ts';
 import { migrations } from './migrations.ts';
 import { type Reputations, ReputationTable } from './reputations.ts';
 import type { GatewayDatabase } from './tables.ts';
+import { TokenReservations } from './token-reservations.ts';
 
 /** The persistent state. Methods reject with StoreError when the database fails. A resolved write is committed and survives a kill. */
 export interface GatewayStore extends AsyncDisposable {
@@ -32,6 +33,8 @@ export interface GatewayStore extends AsyncDisposable {
   /** The same table, for the records of a gateway whose id is read at each call. */
   answersOf(gateway: () => number): AnswerTable;
   readonly reputations: Reputations;
+  /** Tokens of each key's day that gateways have reserved. */
+  readonly tokens: TokenReservations;
   /** The running gateways. */
   readonly gateways: GatewayTable;
   /** Whether several gateways can share the database: on PostgreSQL. */
@@ -87,6 +90,7 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
     reputations: new ReputationTable(db),
     answersOf: (gateway) => new AnswerTable(db, gateway),
     gateways: new GatewayTable(db),
+    tokens: new TokenReservations(db),
     isShared: pool !== undefined,
     gatewayLock,
     ledger: ledgerDb && ledgerTablesIn(ledgerDb),

@@ -4,7 +4,7 @@ import type { LedgerDatabase } from '@strata/log';
 import type { SegmentTables } from '@strata/segments';
 import type { Generated } from 'kysely';
 
-/** Counters: `keys`: keys revoked. `gateway-term`: the current term of the lock. */
+/** Counters: `keys`: keys revoked. `gateway-term`: the current term of the lock. `standings`: changes. */
 export interface GatewayDatabase extends CommonTables, SegmentTables, LedgerDatabase {
   /** Running gateways, and ended ones whose records are not settled yet. */
   gateways: {
@@ -45,11 +45,15 @@ export interface GatewayDatabase extends CommonTables, SegmentTables, LedgerData
     cached_tokens: number;
     completion_tokens: number;
   };
+  /** Tokens that a gateway has reserved of a key's day, without those that are counted as usage. */
+  token_reservations: { key_id: string; day: string; gateway: number; tokens: number };
   /** Reputations of workers. */
   standings: {
     /** Peer id. */
     peer: string;
     /** JSON. */
     standing: string;
+    /** Increases with each change of any row. */
+    revision: number;
   };
 }

@@ -29,7 +29,7 @@ onEach(kept, 'a store of an older version', (backend) => {
       for (let times = 0; times < 2; times += 1) {
         await using store = await openStore(url);
         assert.deepEqual(await store.answers.receipt('rwr_1', 'key_1'), { body: '{}', isEntered: true });
-        assert.deepEqual([...(await store.reputations.all())], [['peer', '{}']]);
+        assert.deepEqual([...(await store.reputations.read()).texts], [['peer', '{}']]);
         assert.deepEqual([await store.segments.list({ limit: 5 }), (await store.keys.list()).length], [[], 1]);
       }
       // Later columns of keys have their defaults.
@@ -39,6 +39,9 @@ onEach(kept, 'a store of an older version', (backend) => {
         'gateways',
         ...['head', 'keys', 'leaves', 'subtrees'].map((of) => `ledger_${of}`),
       ];
-      assert.deepEqual(await tablesOf(url), [...Object.keys(ROWS), ...added, 'quota_usage', 'segments'].sort());
+      assert.deepEqual(
+        await tablesOf(url),
+        [...Object.keys(ROWS), ...added, 'quota_usage', 'segments', 'token_reservations'].sort(),
+      );
     });
 });

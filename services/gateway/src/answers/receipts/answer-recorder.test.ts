@@ -96,7 +96,7 @@ describe('receipts', () => {
     const ledgerReceipt = await ledger.log.receipt(receipt.provenance.ledger_receipt_id);
     assert.ok((await verifyAnswer(receipt, { keySet: ledger.keySet(), ledgerReceipt })).ok);
     assert.equal(JSON.parse(completed ?? '').outcome, 'completed');
-    assert.equal(await world.store.answers.tokensOf('key_1', '2000-01-01'), 9);
+    assert.equal(await world.store.tokens.used({ keyId: 'key_1', day: '2000-01-01' }), 9);
   });
 
   it('that were stored and not entered before a crash are entered once at the next start', async () => {

@@ -35,7 +35,6 @@ interface Ended extends IssuedAnswer {
 /** What a receipt is issued from. */
 interface Issuing extends Pick<ReceiptOrder, 'answer'> {
   readonly options: ReturnType<SignedLedger['issuing']>;
-  readonly isBegun: boolean;
 }
 
 interface Waiting {
@@ -60,8 +59,8 @@ const RETRY_MS = 5_000;
 /** Number of receipts read from the database at once. */
 const PAGE = 500;
 /** How often, and how long, a receipt that another gateway has stored is read again until it is in the ledger. */
-const OTHERS_MS = 50;
-const OTHERS_TRIES = 20;
+const ENTERED_POLL_MS = 50;
+const ENTERED_POLLS = 20;
 
 export class AnswerRecorder implements AsyncDisposable {
   readonly #deps: AnswerRecorderDeps;
@@ -84,8 +83,8 @@ export class AnswerRecorder implements AsyncDisposable {
 
   /** Enters the receipts that an ended gateway has left between database and ledger, and signs those of its interrupted answers. */
   async settle(gateway: number): Promise<void> {
-    await this.#catchUp(gateway);
     await this.#endInterrupted(gateway);
+    await this.#catchUp(gateway);
   }
 
   /** A receipt id, to be signed when the answer ends. */
@@ -108,12 +107,14 @@ export class AnswerRecorder implements AsyncDisposable {
     return kept.finally(() => this.#issuing.delete(kept));
   }
 
-  async #issue(receiptId: string, { answer, options, isBegun }: Issuing): Promise<void> {
-    const { now, publicKeyUrl, signer } = options;
+  async #issue(receiptId: string, { isBegun, ...issuing }: Issuing & { readonly isBegun: boolean }): Promise<void> {
+    return this.#store({ ended: { ...(await this.#signed(receiptId, issuing)), isBegun } });
+  }
+
+  #signed(receiptId: string, { answer, options: { now, publicKeyUrl, signer } }: Issuing): Promise<IssuedAnswer> {
     // In the same synchronous section as the key's id.
     const { privateKey } = this.#deps.ledger.signer;
-    const order = { receiptId, answer, now, publicKeyUrl, keyId: signer.keyId, privateKey };
-    return this.#store({ ended: { ...(await this.#issuer.issue(order)), isBegun } });
+    return this.#issuer.issue({ receiptId, answer, now, publicKeyUrl, keyId: signer.keyId, privateKey });
   }
 
   #store(record: Waiting['record']): Promise<void> {
@@ -129,10 +130,10 @@ export class AnswerRecorder implements AsyncDisposable {
     let stored = await read();
     if (stored?.isEntered) return stored.body;
     await this.#flush();
-    for (let tries = 0; tries < OTHERS_TRIES; tries += 1) {
+    for (let tries = 0; tries < ENTERED_POLLS; tries += 1) {
       stored = await read();
       if (stored === undefined || stored.isEntered) break;
-      await sleep(OTHERS_MS);
+      await sleep(ENTERED_POLL_MS);
     }
     return stored?.isEntered ? stored.body : undefined;
   }
@@ -178,13 +179,10 @@ export class AnswerRecorder implements AsyncDisposable {
       try {
         const ended = batch.flatMap(({ record }) => ('ended' in record ? [record.ended] : []));
         const gateway = this.#deps.gateway();
-        const seq = await this.#deps.answers.keep(
-          ended.map(({ receiptId, keyId, body }) => ({ id: receiptId, keyId, body })),
-          {
-            begun: batch.flatMap(({ record }) => ('begun' in record ? [record.begun] : [])),
-            ended: ended.flatMap(({ receiptId, isBegun }) => (isBegun ? [receiptId] : [])),
-          },
-        );
+        const seq = await this.#deps.answers.keep(ended.map(newReceipt), {
+          begun: batch.flatMap(({ record }) => ('begun' in record ? [record.begun] : [])),
+          ended: ended.flatMap(({ receiptId, isBegun }) => (isBegun ? [receiptId] : [])),
+        });
         if (ended.length > 0) this.#pending.push({ seq, gateway, batch: ended });
         for (const { resolve } of batch) resolve();
       } catch (error) {
@@ -237,14 +235,15 @@ export class AnswerRecorder implements AsyncDisposable {
     for (;;) {
       const begun = await answers.begun(PAGE, gateway);
       if (begun.length === 0) return;
-      await allSettled(
+      const issued = await Promise.all(
         begun.map(({ id, body }) => {
           const options = ledger.issuing(id);
           const document = JSON.parse(body) as AnswerReceipt;
           const times = { ...document.times, finished_at: options.now.toISOString() };
-          return this.#issue(id, { answer: { document: { ...document, times } }, options, isBegun: true });
+          return this.#signed(id, { answer: { document: { ...document, times } }, options });
         }),
       );
+      await answers.keep(issued.map(newReceipt), { ended: begun.map(({ id }) => id), gateway });
     }
   }
 
@@ -269,6 +268,8 @@ export class AnswerRecorder implements AsyncDisposable {
     if (gateway === this.#deps.gateway()) this.#isBehind = false;
   }
 }
+
+const newReceipt = ({ receiptId, keyId, body }: IssuedAnswer) => ({ id: receiptId, keyId, body });
 
 /** Waits for all before it throws the first error, so that nothing is in progress afterwards. */
 async function allSettled(work: readonly Promise<unknown>[]): Promise<void> {
