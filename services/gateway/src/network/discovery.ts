@@ -52,7 +52,7 @@ export interface SiblingsDeps {
 }
 
 /**
- * Connects the gateways of a database, until the signal aborts: a worker that joins one of them finds all others. Rows of
+ * Connects the gateways of a database, until the signal aborts: a worker that joins one of them finds all. Rows of
  * killed gateways, and addresses that cannot be reached, are tried again.
  */
 export async function joinSiblings(
