@@ -109,7 +109,7 @@ export async function createGateway(
   const ledger = stack.use(await openLedger(config, { store, now, witnesses, logger, signal }));
   readiness.watch('ledger', () => canSign(ledger));
   readiness.report(() => witnessFacts(ledger.witnesses()));
-  const { segments, reputations } = store;
+  const { segments } = store;
   const gateway = membership.id;
   const answers = store.answersOf(gateway);
   const onAnswer = answerMeter(metrics);
@@ -127,7 +127,7 @@ export async function createGateway(
     await openNetwork(config, {
       models,
       files,
-      store: { segments, reputations, networkModels: store.networkModels },
+      ...{ store, gateway },
       logger,
       now,
       openVocabulary,

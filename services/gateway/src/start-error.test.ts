@@ -45,6 +45,27 @@ it('a gateway that waits for another one polls the lock twice a second', async (
   assert.deepEqual(asked, ['lock']);
 });
 
+it('a gateway has ended after ten reads without a heartbeat; the records of a running one, or of its settler, are left alone', async () => {
+  let heartbeat = 0;
+  const rows = () => [
+    ...[
+      { id: 1, settler: 1, heartbeat: 3 },
+      { id: 2, settler: 2, heartbeat: heartbeat++ },
+    ],
+    ...[
+      { id: 3, settler: 2, heartbeat: 5 },
+      { id: 4, settler: 1, heartbeat: 7 },
+    ],
+  ];
+  const gateways = { all: async () => rows(), add: async () => 9, claim: async () => true, remove: async () => {} };
+  const store = { gateways, isShared: true } as unknown as MembershipDeps['store'];
+  await using membership = await GatewayMembership.join({ store, logger: pino({ level: 'silent' }) });
+  const settled: string[] = [];
+  for (let read = 0; read < 11; read += 1)
+    await membership.settleEnded(async (id) => void settled.push(`${read}: ${id}`));
+  assert.deepEqual(settled, ['10: 1', '10: 4']);
+});
+
 async function logOf(join: readonly string[], reach: (target: string) => Promise<readonly string[]>) {
   const lines: { readonly level: number; readonly msg: string; readonly setting: string }[] = [];
   const logger = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) });

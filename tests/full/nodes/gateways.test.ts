@@ -8,11 +8,12 @@ import { openStore } from '@strata/gateway/store';
 import { verifyAnswer } from '@strata/receipts';
 import { tinyChatModel } from '@strata/testnet';
 import { type ProcessOptions, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
-import { type Harness, MODEL, startHarness } from '../../../services/gateway/src/test/harness.ts';
+import { type Harness, type Json, MODEL, startHarness } from '../../../services/gateway/src/test/harness.ts';
 import { postgres } from '../../../services/stack/src/store/test/backends.ts';
 import { startPostgres } from '../../support/database/postgres.ts';
+import { Cluster, workersServing } from '../../support/network/cluster.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { untilAnswer } from '../../support/until.ts';
+import { until, untilAnswer } from '../../support/until.ts';
 
 const CHAT = '/v1/chat/completions';
 const question = { model: MODEL, messages: [{ role: 'user', content: 'What is DMARC?' }], max_tokens: 4 };
@@ -80,6 +81,44 @@ describe('gateways of one PostgreSQL database', { skip: postgres.skip }, () => {
     // Both query the database four times a second.
     const refused = () => two.post(CHAT, question, by(key));
     await untilAnswer('the key is refused', refused, ({ status }) => status === 401);
+  });
+});
+
+describe('gateways of one PostgreSQL database and network', { skip: postgres.skip }, () => {
+  it('share a worker that joined one of them; when that one is killed, another settles what it has left', async () => {
+    const url = await postgres.empty();
+    await using cluster = await Cluster.open();
+    const settings = { STRATA_INFERENCE_DATABASE_URL: url };
+    const a = await cluster.startGateway({ name: 'a', settings });
+    const [from, to] = ['a', 'b'].map((name) => path.join(cluster.directory, name, 'inference/keys'));
+    await cp(from ?? '', to ?? '', { recursive: true });
+    const b = await cluster.startGateway({ name: 'b', settings });
+    await cluster.startWorker({ simulated: { tokensPerSecond: 20, slots: 4 }, join: [a.ready.joinToken] });
+    for (const gateway of [a, b]) await workersServing(gateway, 1);
+    await using store = await openStore(url);
+    const { key, stored } = await store.keys.create({ tier: 'free' });
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const complete = (base: string, more: object) =>
+      fetch(`${base}/v1/completions`, {
+        ...{ method: 'POST', headers },
+        body: JSON.stringify({ model: 'simulated', prompt: [300, 500], ...more }),
+      });
+    const stream = await complete(a.ready.base, { stream: true, max_tokens: 1_000 });
+    await stream.body?.getReader().read();
+    const used = () => store.tokens.used({ keyId: stored.id, day: '2000-01-01' });
+    assert.ok((await used()) >= 1_002, 'prompt and answer are reserved');
+    await a.kill();
+    const target = `${b.ready.base}/v1/receipts/${stream.headers.get('x-receipt-id')}`;
+    const response = await untilAnswer('its receipt', () => fetch(target, { headers }), isOk);
+    const receipt = (await response.json()) as Json;
+    const usage = { prompt_tokens: 2, cached_tokens: 0, completion_tokens: 0 };
+    assert.partialDeepStrictEqual(receipt, { outcome: 'interrupted', usage });
+    const get = async (at: string) => (await fetch(b.ready.base + at)).json() as Json;
+    const keySet = await get(receipt.provenance.public_key_url);
+    const ledgerReceipt = await get(`/ledger/receipts/${receipt.provenance.ledger_receipt_id}`);
+    assert.ok((await verifyAnswer(receipt, { keySet, ledgerReceipt })).ok);
+    await until(async () => (await used()) === 2, { what: 'the reservation has ended' });
+    assert.equal((await complete(b.ready.base, { max_tokens: 2 })).status, 200);
   });
 });
 

@@ -13,7 +13,7 @@ import { VERSION } from '../version.ts';
 import { loadedMajority } from './audit/audit-panel.ts';
 import { Auditor } from './audit/auditor.ts';
 import { ReputationRecorder } from './audit/reputation-recorder.ts';
-import { advertise, reportJoined } from './discovery.ts';
+import { advertise, joinSiblings, reportJoined } from './discovery.ts';
 import { LiveFleet } from './fleet/fleet.ts';
 import type { NetworkConfig } from './network-config.ts';
 
@@ -28,6 +28,9 @@ import { Settlement } from './settlement.ts';
 import { byTrust, fetchVocabulary } from './vocabulary/fetch-vocabulary.ts';
 import { type OpenVocabulary, Vocabularies } from './vocabulary/vocabularies.ts';
 import { VocabularyCache } from './vocabulary/vocabulary-cache.ts';
+
+/** The node allows 1,024 connections; some are for other gateways. The least useful workers are evicted. */
+const MAX_WORKERS = 1_000;
 
 export interface GatewayNetwork extends AsyncDisposable {
   readonly node: PeerNode;
@@ -51,7 +54,9 @@ export interface GatewayNetworkDeps {
   readonly engines: readonly Engine[];
   /** Paths of the model files of local engines, by SHA-256. */
   readonly files: ReadonlyMap<string, string>;
-  readonly store: Pick<GatewayStore, 'segments' | 'reputations' | 'networkModels'>;
+  readonly store: Pick<GatewayStore, 'segments' | 'reputations' | 'networkModels' | 'gateways' | 'isShared'>;
+  /** The id of this gateway among those of the database. */
+  readonly gateway: () => number;
   readonly logger: Logger;
   readonly now: () => Date;
   /** For tests and benchmarks, whose engines have no files. */
@@ -78,7 +83,7 @@ export async function openGatewayNetwork(
   const sessions: Sessions = stack.use(
     new Sessions({
       software: SOFTWARE,
-      max: options.maxWorkers,
+      max: MAX_WORKERS,
       trustOf: (peer) => trust.of(peer),
       hasModels: (peer) => (directory.worker(peer)?.offer.models.length ?? 0) > 0,
       roundTripMs: (peer) => node.peers.roundTripMs(peer),
@@ -205,6 +210,9 @@ export async function openGatewayNetwork(
   const discovery = Promise.all([
     advertise(node, { pins: options.pins, logger, signal: closing.signal }),
     reportJoined(node, { join: options.peer.join ?? [], logger, signal: closing.signal }),
+    ...(deps.store.isShared
+      ? [joinSiblings({ node, ...deps.store, gateway: deps.gateway, logger }, closing.signal)]
+      : []),
   ]);
   stack.defer(async () => {
     clearInterval(tick);

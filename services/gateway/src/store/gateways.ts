@@ -29,7 +29,7 @@ export class GatewayTable {
       tx
         .insertInto('gateways')
         // Receipts before these are not its own: its queries begin here.
-        .values({ id, settler: id, heartbeat: 0, entered: newest })
+        .values({ id, settler: id, heartbeat: 0, addresses: null, entered: newest })
         .execute(),
     );
     return id;
@@ -44,6 +44,21 @@ export class GatewayTable {
       .where('settler', '=', id)
       .executeTakeFirst();
     return numUpdatedRows === 1n;
+  }
+
+  /** Where workers, and the gateways of this database, can reach it: multiaddrs with its peer id. */
+  async publish(id: number, addresses: readonly string[]): Promise<void> {
+    await this.#db
+      .updateTable('gateways')
+      .set({ addresses: JSON.stringify(addresses) })
+      .where('id', '=', id)
+      .execute();
+  }
+
+  /** The addresses of all gateways but this one. */
+  async addressesOf(id: number): Promise<readonly (readonly string[])[]> {
+    const rows = await this.#db.selectFrom('gateways').where('id', '<>', id).select('addresses').execute();
+    return rows.map(({ addresses }) => JSON.parse(addresses ?? '[]') as string[]);
   }
 
   all(): Promise<readonly GatewayRow[]> {

@@ -56,6 +56,9 @@ export const migrations: Migrations = withOldNames({
       .addColumn('revision', 'integer', (column) => column.notNull().defaultTo(0))
       .execute();
   },
+  async '024-gateway-addresses'(db) {
+    await db.schema.alterTable('gateways').addColumn('addresses', 'text').execute();
+  },
 });
 
 export const gatewaySchema: InspectedSchema = { migrations, counted: 'api_keys' };

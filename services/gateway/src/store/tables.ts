@@ -14,6 +14,8 @@ export interface GatewayDatabase extends CommonTables, SegmentTables, LedgerData
     settler: number;
     /** Increases while it runs. */
     heartbeat: number;
+    /** JSON: its multiaddrs with its peer id. Null: it is in no network. */
+    addresses: string | null;
     /** Its receipts up to this number are in the ledger, and their usage is counted. Of a gateway without a row: all. */
     entered: number;
   };
