@@ -1,17 +1,23 @@
 // The inference service on PostgreSQL: the same answers, and nothing lost with the server. Several gateways share the
 // database; on a SQLite file a second one does not start.
 import assert from 'node:assert/strict';
-import { cp } from 'node:fs/promises';
+import { spawn, spawnSync } from 'node:child_process';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { openStore } from '@strata/gateway/store';
 import { verifyAnswer } from '@strata/receipts';
 import { tinyChatModel } from '@strata/testnet';
+import OpenAI from 'openai';
 import { type ProcessOptions, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { type Harness, type Json, MODEL, startHarness } from '../../../services/gateway/src/test/harness.ts';
 import { postgres } from '../../../services/stack/src/store/test/backends.ts';
 import { startPostgres } from '../../support/database/postgres.ts';
+import { root } from '../../support/deployed.ts';
+import { endProcess } from '../../support/end-process.ts';
+import { freePort } from '../../support/free-port.ts';
 import { Cluster, workersServing } from '../../support/network/cluster.ts';
+import { streamOf } from '../../support/network/streams.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { until, untilAnswer } from '../../support/until.ts';
 
@@ -21,6 +27,28 @@ const question = { model: MODEL, messages: [{ role: 'user', content: 'What is DM
 const start = (url: string, settings = {}) => startHarness({ STRATA_INFERENCE_DATABASE_URL: url, ...settings });
 const ask = (service: Harness) => service.post(CHAT, question);
 const isOk = ({ status }: { readonly status: number }) => status === 200;
+
+/** Those that are installed. */
+const PROXIES = (['nginx', 'haproxy'] as const).filter((program) => spawnSync(program, ['-v']).status === 0);
+
+/** nginx or HAProxy with its file of deploy/proxy, in front of gateways at these ports; returns its address. */
+async function startProxy(
+  stack: AsyncDisposableStack,
+  program: 'nginx' | 'haproxy',
+  { directory, ports }: { readonly directory: string; readonly ports: readonly number[] },
+): Promise<string> {
+  const [port, site] = [await freePort(), path.join(directory, program)];
+  const name = program === 'nginx' ? 'nginx.conf' : 'haproxy.cfg';
+  const text = (await readFile(path.join(root, 'deploy/proxy', name), 'utf8'))
+    .replaceAll(/10\.0\.0\.([123]):8788/g, (_, n) => `127.0.0.1:${ports[n % ports.length]}`)
+    .replace(/\b8080\b/, String(port));
+  await writeFile(site, text);
+  await writeFile(`${site}.main`, `daemon off; pid ${site}.pid; events {} http { access_log off; include ${site}; }`);
+  const args = program === 'nginx' ? ['-e', `${site}.log`, '-c', `${site}.main`] : ['-db', '-f', site];
+  const child = spawn(program, args, { stdio: 'ignore' });
+  stack.defer(() => endProcess(child, 5_000));
+  return `http://127.0.0.1:${port}`;
+}
 
 /** `strata inference gateway`, with a new directory by default. */
 async function runGateway(databaseUrl: string, options: ProcessOptions = {}, data?: string) {
@@ -85,15 +113,15 @@ describe('gateways of one PostgreSQL database', { skip: postgres.skip }, () => {
 });
 
 describe('gateways of one PostgreSQL database and network', { skip: postgres.skip }, () => {
-  it('share a worker that joined one of them; when that one is killed, another settles what it has left', async () => {
+  it('share a worker that joined one of them; when that one is killed behind nginx and HAProxy, no new request fails, and another gateway settles what it has left', async () => {
     const url = await postgres.empty();
     await using cluster = await Cluster.open();
-    const settings = { STRATA_INFERENCE_DATABASE_URL: url };
+    const settings = { STRATA_INFERENCE_DATABASE_URL: url, STRATA_TRUSTED_PROXIES: '127.0.0.1' };
     const a = await cluster.startGateway({ name: 'a', settings });
     const [from, to] = ['a', 'b'].map((name) => path.join(cluster.directory, name, 'inference/keys'));
     await cp(from ?? '', to ?? '', { recursive: true });
     const b = await cluster.startGateway({ name: 'b', settings });
-    await cluster.startWorker({ simulated: { tokensPerSecond: 20, slots: 4 }, join: [a.ready.joinToken] });
+    await cluster.startWorker({ simulated: { tokensPerSecond: 20, slots: 8 }, join: [a.ready.joinToken] });
     for (const gateway of [a, b]) await workersServing(gateway, 1);
     await using store = await openStore(url);
     const { key, stored } = await store.keys.create({ tier: 'free' });
@@ -107,7 +135,31 @@ describe('gateways of one PostgreSQL database and network', { skip: postgres.ski
     await stream.body?.getReader().read();
     const used = () => store.tokens.used({ keyId: stored.id, day: '2000-01-01' });
     assert.ok((await used()) >= 1_002, 'prompt and answer are reserved');
-    await a.kill();
+
+    await using proxies = new AsyncDisposableStack();
+    let killed: Promise<void> | undefined;
+    const counts = { completed: 0, broken: 0, failed: 0 };
+    const load = PROXIES.map(async (program) => {
+      const base = await startProxy(proxies, program, {
+        directory: cluster.directory,
+        ports: [a, b].map(({ ready }) => ready.port),
+      });
+      await untilAnswer(program, () => fetch(`${base}/health`).catch(() => undefined));
+      // With its default retries.
+      const client = new OpenAI({ baseURL: `${base}/v1`, apiKey: a.ready.key });
+      for (let after = 0; after < 20; after += killed ? 1 : 0) {
+        const isBefore = killed === undefined;
+        const isDone = await streamOf(client, { prompt: [300, 500], seed: 1, tokens: 2 }).then(
+          () => true,
+          () => false,
+        );
+        counts[isDone ? 'completed' : isBefore ? 'broken' : 'failed'] += 1;
+      }
+    });
+    await until(() => counts.completed >= 10 || PROXIES.length === 0, { what: 'requests through the proxies' });
+    killed = a.kill();
+    await Promise.all([killed, ...load]);
+    assert.ok(counts.failed === 0 && counts.broken <= PROXIES.length, JSON.stringify(counts));
     const target = `${b.ready.base}/v1/receipts/${stream.headers.get('x-receipt-id')}`;
     const response = await untilAnswer('its receipt', () => fetch(target, { headers }), isOk);
     const receipt = (await response.json()) as Json;

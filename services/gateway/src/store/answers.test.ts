@@ -1,10 +1,6 @@
 // Several gateways on one database: receipts in order, and each one's records settled once.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
 import { connect, untilWaiting } from '../../../../tests/support/database/connections.ts';
-import { taken } from '../../../../tests/support/database/locks.ts';
 import { trafficOf } from '../../../../tests/support/database/round-trips.ts';
 import { TokenQuota } from '../limits/token-quota.ts';
 import { AnswerTable } from './answers.ts';
@@ -34,21 +30,6 @@ onEach([postgres], 'several stores', (_backend, test) => {
     await Promise.all([slow, fast, entering]);
     const later = await one.answers.unentered(10);
     assert.deepEqual([...shown, ...later].map(({ id }) => id).sort(), ['rwr_1', 'rwr_2', 'rwr_3']);
-  });
-});
-
-onEach(kept, 'the lock of the gateway', (_backend, test) => {
-  test('is held by one, whatever else it does, and by another when that one is killed', async (store, url) => {
-    const program = `import(${JSON.stringify(path.join(import.meta.dirname, 'store.ts'))}).then(async ({ openStore }) => {
-      globalThis.held = await (await openStore(${JSON.stringify(url)})).gatewayLock.tryTake();
-      console.log('held ' + held.term); setInterval(() => {}, 1_000); })`;
-    const holder = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [line] = await once(holder.stdout, 'data');
-    await store.keys.create({ tier: 'free' });
-    assert.deepEqual([String(line), await store.gatewayLock.tryTake()], ['held 1\n', undefined]);
-    holder.kill('SIGKILL');
-    await using held = await taken(store.gatewayLock);
-    assert.deepEqual([held.term, held.lost.aborted, await store.gatewayLock.lastTerm()], [2, false, 2]);
   });
 });
 
