@@ -20,7 +20,7 @@ async function benchSync(): Promise<Figure> {
   await readPages(nvdUrl);
   const bare = await timed(() => readPages(nvdUrl));
   await using directory = await temporaryDirectory();
-  const settings = { STRATA_DATA: directory.path, STRATA_ADVISORIES: 'nvd', STRATA_NVD_URL: nvdUrl };
+  const settings = { STRATA_DATA: directory.path, STRATA_ADVISORIES: 'nvd', STRATA_ADVISORY_MIRRORS: `nvd=${nvdUrl}` };
   await using enrichment = await openEnrichment(readConfig(settings), { nvdGapMs: 0 });
   const [nvd] = enrichment.sources;
   if (!nvd) throw new Error('NVD is not configured');

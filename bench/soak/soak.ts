@@ -28,7 +28,6 @@ const SETTLE_MS = 5_000;
 const MAX_GROWTH = 0.1;
 const SETTINGS = {
   // A day comes every few seconds: once on each.
-  STRATA_ADVISORY_HOURS: '24',
   STRATA_FREE_KEYS_PER_DAY: '1000000',
   STRATA_ON_DEMAND_PER_HOUR: '1000000',
   STRATA_ADVISORIES: '',

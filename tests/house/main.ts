@@ -90,7 +90,7 @@ export const wideTypes = () =>
 
 /** The settings of all services, from the generated page. */
 function settings(): number {
-  const [current = ''] = readFileSync(path.join(root, 'docs/settings.md'), 'utf8').split('## Settings without effect');
+  const [current = ''] = readFileSync(path.join(root, 'docs/settings.md'), 'utf8').split('## Former settings');
   return current.match(/^\| `STRATA_/gm)?.length ?? 0;
 }
 

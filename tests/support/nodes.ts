@@ -41,7 +41,7 @@ export async function testNodes({ databaseUrl, domains, canApiScan = false }: No
         ...{ STRATA_DATA: own, STRATA_DATABASE_URL: databaseUrl, STRATA_DATABASE_CONNECTIONS: '5', STRATA_ROLE: role },
         ...{ STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_ADVISORIES: 'off', STRATA_FEEDS: 'off' },
         // The days of scans in tests are long past.
-        ...{ STRATA_LOG_LEVEL: 'info', STRATA_EVENT_DAYS: '3650', ...settings },
+        ...{ STRATA_LOG_LEVEL: 'info', STRATA_RETENTION_DAYS: 'events=3650', ...settings },
       };
       const canScan = role === 'scanner' || role === 'all' || (role === 'api' && canApiScan);
       const child = spawn(process.execPath, [PROGRAM, canScan ? String(domains) : '0'], { env, stdio: 'pipe' });

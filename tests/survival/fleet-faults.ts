@@ -78,7 +78,7 @@ export const prune =
     const before = await oldest();
     for (const next of ['begins', 'is killed while it prunes', 'ends']) {
       if (next === 'ends') await untilAnswer('events are pruned', async () => (await oldest()) > before);
-      target.settings.STRATA_EVENT_DAYS = next === 'ends' ? '3650' : '1';
+      target.settings.STRATA_RETENTION_DAYS = `events=${next === 'ends' ? 3650 : 1}`;
       await target.fleet.kill(await pruning(target));
       await target.fleet.settled();
       await delay(random() * 200);

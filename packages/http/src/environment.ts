@@ -60,7 +60,13 @@ function isUnambiguous(value: string): boolean {
 }
 
 /** Maximum connections to a database server. */
-export const PoolSize = z.coerce.number().int().min(2).max(1_000);
+export const PoolSize = z.coerce
+  .number()
+  .int()
+  .min(2)
+  .max(1_000)
+  .default(10)
+  .describe('PostgreSQL connections; plus up to three for the ledger (not `scanner`) and one for a lock');
 
 export const Port = z.coerce.number().int().min(0).max(65_535);
 
@@ -99,10 +105,11 @@ export const ServerEnvironment = z.object({
     .describe('time between a failing `/ready` and the end on SIGTERM'),
 });
 
-/** `NAME: message`. For an item of a list, the message names the item. */
-function describeIssue({ path, code, message, ...rest }: z.core.$ZodIssue): string {
+/** `NAME: message`. For an item of a list, the message names the item; named items are named before it. */
+function describeIssue({ path: [name, item], code, message, ...rest }: z.core.$ZodIssue): string {
   const isNoNumber = code === 'invalid_type' && 'expected' in rest && rest.expected === 'number';
-  return `${String(path[0])}: ${isNoNumber ? 'must be a number' : message}`;
+  const where = typeof item === 'string' ? `${String(name)}: ${item}` : String(name);
+  return `${where}: ${isNoNumber ? 'must be a number' : message}`;
 }
 
 /** Trims values; empty ones count as absent, and other variables are ignored. Throws SettingsError. */

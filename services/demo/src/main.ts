@@ -148,24 +148,25 @@ interface DemoDeps {
 }
 
 function demoConfig(dataDirectory: string, { internet, publishers, chatUrl }: DemoDeps): Config {
+  const config = readConfig({
+    ...process.env,
+    STRATA_DATA: dataDirectory,
+    STRATA_DATABASE_URL: '',
+    STRATA_SCAN: 'off',
+    STRATA_ADVISORIES: '',
+    STRATA_ADVISORY_FOLDER: '',
+    ...publishers.settings,
+    // Receivers of webhooks on this machine; scans never leave the simulated internet.
+    STRATA_ALLOW_ADDRESSES: process.env.STRATA_ALLOW_ADDRESSES || '127.0.0.1',
+    STRATA_LOG_LEVEL: process.env.STRATA_LOG_LEVEL || 'warn',
+    STRATA_FREE_KEYS_PER_DAY: process.env.STRATA_FREE_KEYS_PER_DAY || FREE_KEYS,
+    STRATA_CHAT_URL: process.env.STRATA_CHAT_URL || chatUrl,
+    STRATA_LEDGER_ORIGIN: process.env.STRATA_LEDGER_ORIGIN || newLedgerName('stack'),
+    STRATA_SECTORS: process.env.STRATA_SECTORS || sectorsFile(dataDirectory),
+  });
   return {
-    ...readConfig({
-      ...process.env,
-      STRATA_DATA: dataDirectory,
-      STRATA_DATABASE_URL: '',
-      STRATA_SCAN: 'off',
-      STRATA_ADVISORIES: '',
-      STRATA_ADVISORY_FOLDER: '',
-      STRATA_ADVISORY_HOURS: String(SYNC_MS / 3_600_000),
-      ...publishers.settings,
-      // Receivers of webhooks on this machine; scans never leave the simulated internet.
-      STRATA_ALLOW_ADDRESSES: process.env.STRATA_ALLOW_ADDRESSES || '127.0.0.1',
-      STRATA_LOG_LEVEL: process.env.STRATA_LOG_LEVEL || 'warn',
-      STRATA_FREE_KEYS_PER_DAY: process.env.STRATA_FREE_KEYS_PER_DAY || FREE_KEYS,
-      STRATA_CHAT_URL: process.env.STRATA_CHAT_URL || chatUrl,
-      STRATA_LEDGER_ORIGIN: process.env.STRATA_LEDGER_ORIGIN || newLedgerName('stack'),
-      STRATA_SECTORS: process.env.STRATA_SECTORS || sectorsFile(dataDirectory),
-    }),
+    ...config,
+    advisories: { ...config.advisories, everyMs: SYNC_MS },
     resolvers: [internet.resolver],
     scanConcurrency: 96,
     confirmAfterMs: CONFIRM_AFTER_MS,

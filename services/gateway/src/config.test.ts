@@ -42,11 +42,11 @@ describe('the settings', () => {
 
   it('restrict connections, streams, workers and models', () => {
     const given = {
-      ...{ STRATA_INFERENCE_DATABASE_CONNECTIONS: '3', STRATA_CONNECTIONS_PER_ADDRESS: '4', STRATA_NETWORK: 'on' },
-      ...{ STRATA_FREE_STREAMS_PER_KEY: '1', STRATA_NETWORK_WORKERS: '5', STRATA_NETWORK_MODELS: '6' },
+      ...{ STRATA_DATABASE_CONNECTIONS: '3', STRATA_CONNECTIONS_PER_ADDRESS: '4', STRATA_NETWORK: 'on' },
+      ...{ STRATA_STREAMS_PER_KEY: '25', STRATA_NETWORK_MODELS: '6' },
     };
-    const limits = { connectionsPerAddress: 4, freeStreamsPerKey: 1, freeStreamsPerAddress: 20 };
-    const expected = { databaseConnections: 3, limits, network: { maxWorkers: 5, maxModels: 6 } };
+    const limits = { connectionsPerAddress: 4, freeStreamsPerKey: 2, freeStreamsPerAddress: 3 };
+    const expected = { databaseConnections: 3, limits, network: { maxModels: 6 } };
     assert.partialDeepStrictEqual(readGatewayConfig(given), expected);
   });
 

@@ -27,7 +27,7 @@ export const Environment = z.object({
     description: '`sqlite:` and a file, or `postgres://user:password@host/database`; each gateway needs its own',
     absent: '`sqlite:<STRATA_DATA>/inference.db`',
   }),
-  STRATA_INFERENCE_DATABASE_CONNECTIONS: PoolSize.default(10).describe('PostgreSQL connections, plus one for the lock'),
+  STRATA_DATABASE_CONNECTIONS: PoolSize,
   STRATA_INFERENCE_PORT: Port.default(8788).describe('port of the API'),
   STRATA_INFERENCE_METRICS_PORT: Port.optional().meta({
     description: 'port of metrics, `/health` and `/ready`',
@@ -103,7 +103,7 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
   return {
     dataDirectory: settings.STRATA_DATA,
     databaseUrl: settings.STRATA_INFERENCE_DATABASE_URL ?? `sqlite:${path.join(settings.STRATA_DATA, 'inference.db')}`,
-    databaseConnections: settings.STRATA_INFERENCE_DATABASE_CONNECTIONS,
+    databaseConnections: settings.STRATA_DATABASE_CONNECTIONS,
     host: settings.STRATA_HOST,
     port: settings.STRATA_INFERENCE_PORT,
     /** Undefined: metrics are not served. */

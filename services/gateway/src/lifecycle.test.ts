@@ -59,7 +59,7 @@ describe('a gateway', () => {
   let now = Date.now();
   let service: Harness;
   before(async () => {
-    const settings = { STRATA_MODEL: '', STRATA_FREE_STREAMS_PER_ADDRESS: '2' };
+    const settings = { STRATA_MODEL: '', STRATA_STREAMS_PER_KEY: '20' };
     const world = { engines: { m: endless(8) }, shutdownMs: 300, now: () => new Date(now) };
     service = await startHarness(settings, world);
   });

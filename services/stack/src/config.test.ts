@@ -4,6 +4,8 @@ import { SettingsError } from '@strata/http';
 import { casesOf } from '../../../tests/support/vectors.ts';
 import { readConfig } from './config.ts';
 
+const CVE_API = 'https://api.github.com/repos/CVEProject/cvelistV5';
+
 function refusalOf(env: Record<string, string>): string {
   try {
     readConfig(env);
@@ -55,10 +57,12 @@ it('the configuration restricts scans of names that callers and feeds choose', (
   const ofFeeds = (scan: string, perDay = '500') =>
     readConfig({ STRATA_FEED_SCAN: scan, STRATA_FEED_SCAN_PER_DAY: perDay }).feedScansPerDay;
   assert.deepEqual([ofFeeds(''), ofFeeds('off'), ofFeeds('on'), ofFeeds('on', '')], [0, 0, 500, 1_000]);
-  const names = { STRATA_ON_DEMAND_SUFFIX_PER_DAY: '0', STRATA_ON_DEMAND_ADDRESS_PER_DAY: '1' };
-  const config = readConfig({ ...names, STRATA_ON_DEMAND_DAYS: '8', STRATA_KEV_URL: 'https://kev.example/' });
-  assert.partialDeepStrictEqual(config, { onDemandSuffixPerDay: 0, onDemandAddressPerDay: 1 });
-  assert.deepEqual([config.retention.onDemand, config.advisories.urls.kev], [8 * 86_400_000, 'https://kev.example']);
+  const days = { STRATA_RETENTION_DAYS: 'on-demand=9, on-demand=8' };
+  const { retention, advisories } = readConfig({ ...days, STRATA_ADVISORY_MIRRORS: 'kev=https://kev.example/' });
+  assert.partialDeepStrictEqual(retention, { onDemand: 8 * 86_400_000, scans: 90 * 86_400_000 });
+  assert.partialDeepStrictEqual(advisories.urls, { kev: 'https://kev.example', cve: CVE_API });
+  for (const item of casesOf<readonly string[]>('stack', 'refused retention'))
+    assert.match(refusalOf({ STRATA_RETENTION_DAYS: item }), /^STRATA_RETENTION_DAYS: /, item);
 });
 it('the configuration refuses roles that do not exist, or have no PostgreSQL or nothing to do', () => {
   const scanner = { STRATA_ROLE: 'scanner', STRATA_DATABASE_URL: 'postgres://db.example/strata' };

@@ -18,7 +18,8 @@ import {
 import { type NoteVerifier, parseVerifierKey } from '@strata/receipts';
 import { z } from 'zod';
 import { DumpUrl } from './exports/dump/dump-url.ts';
-import { RetentionEnvironment, retentionOf } from './store/retention-config.ts';
+import { itemsOf } from './items-setting.ts';
+import { RetentionDays, retentionOf } from './store/retention-config.ts';
 import { SmtpUrl } from './watchlists/smtp.ts';
 
 const Hours = z.coerce.number().min(0).max(8_760);
@@ -62,6 +63,12 @@ const ReleaseKeys = List.transform((keys, context): readonly NoteVerifier[] =>
   }),
 );
 
+/** New names per UTC day, below one private suffix (`github.io`), and below all of them for one client address. */
+const NEW_NAMES: Readonly<Record<'onDemandSuffixPerDay' | 'onDemandAddressPerDay', number>> = {
+  onDemandSuffixPerDay: 200,
+  onDemandAddressPerDay: 20,
+};
+
 /** Sources of advisories; `folder` is a separate setting. */
 const ADVISORY_SOURCES = ['kev', 'epss', 'nvd', 'osv', 'cve'] as const;
 
@@ -79,9 +86,7 @@ export const Environment = z.object({
       '`sqlite:` and a file, or `postgres://user:password@host/database`, with `/`, `#`, `?` of the password percent-encoded',
     absent: '`sqlite:<STRATA_DATA>/strata.db`',
   }),
-  STRATA_DATABASE_CONNECTIONS: PoolSize.default(10).describe(
-    'PostgreSQL connections; plus up to three for the ledger (not `scanner`) and one for the lock of the scheduler',
-  ),
+  STRATA_DATABASE_CONNECTIONS: PoolSize,
   STRATA_ROLE: z
     .enum(ROLES)
     .default('all')
@@ -131,13 +136,6 @@ export const Environment = z.object({
   STRATA_CONFIRM_AFTER_HOURS: Hours.default(6).describe('minimum time between the observations that confirm a change'),
   STRATA_ON_DEMAND: Switch.default(true).describe('whether a request for an unknown domain scans it'),
   STRATA_ON_DEMAND_PER_HOUR: z.coerce.number().int().min(0).default(60).describe('such scans per key and hour'),
-  STRATA_ON_DEMAND_SUFFIX_PER_DAY: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .default(200)
-    .describe('new names below one private suffix (`github.io`) per UTC day; ten times as many below all'),
-  STRATA_ON_DEMAND_ADDRESS_PER_DAY: z.coerce.number().int().min(0).default(20).describe('of these, per client address'),
   STRATA_FREE_KEYS_PER_DAY: z.coerce
     .number()
     .int()
@@ -147,7 +145,7 @@ export const Environment = z.object({
   STRATA_DUMP_URL: DumpUrl.optional().describe(
     '[nightly dumps](dumps.md): `file:///folder` or `s3://bucket/prefix?endpoint=https://…&region=…`',
   ),
-  ...RetentionEnvironment.shape,
+  STRATA_RETENTION_DAYS: RetentionDays,
   STRATA_ADVISORIES: List.pipe(z.array(z.enum([...ADVISORY_SOURCES, 'off'])))
     .default([...ADVISORY_SOURCES])
     .describe('[advisory sources](enrichment.md#sources); `off` for none'),
@@ -156,22 +154,18 @@ export const Environment = z.object({
     .min(1)
     .optional()
     .describe("folder of the publishers' files, instead of the network"),
-  STRATA_ADVISORY_HOURS: z.coerce.number().min(0.001).max(8_760).default(2).describe('time between syncs of a source'),
-  STRATA_NVD_URL: WebAddress.default('https://services.nvd.nist.gov/rest/json/cves/2.0').describe("NVD's CVE API"),
+  STRATA_ADVISORY_MIRRORS: itemsOf({
+    nvd: WebAddress.default('https://services.nvd.nist.gov/rest/json/cves/2.0'),
+    kev: WebAddress.default('https://www.cisa.gov/sites/default/files/feeds/known_exploited_vulnerabilities.json'),
+    epss: WebAddress.default('https://epss.empiricalsecurity.com/epss_scores-current.csv.gz'),
+    osv: WebAddress.default('https://osv-vulnerabilities.storage.googleapis.com'),
+    cve: WebAddress.default('https://api.github.com/repos/CVEProject/cvelistV5'),
+    'cve-raw': WebAddress.default('https://raw.githubusercontent.com/CVEProject/cvelistV5/main'),
+  }).meta({
+    description: 'addresses in place of those of the sources, as `nvd=https://…`, and of `cve-raw`, the raw files',
+    absent: "the publishers'",
+  }),
   STRATA_NVD_API_KEY: z.string().min(1).optional().describe("raises NVD's rate limit tenfold"),
-  STRATA_KEV_URL: WebAddress.default(
-    'https://www.cisa.gov/sites/default/files/feeds/known_exploited_vulnerabilities.json',
-  ).describe("CISA's catalogue"),
-  STRATA_EPSS_URL: WebAddress.default('https://epss.empiricalsecurity.com/epss_scores-current.csv.gz').describe(
-    "FIRST's scores",
-  ),
-  STRATA_OSV_URL: WebAddress.default('https://osv-vulnerabilities.storage.googleapis.com').describe("OSV's export"),
-  STRATA_CVE_API_URL: WebAddress.default('https://api.github.com/repos/CVEProject/cvelistV5').describe(
-    "the CVE List in GitHub's API",
-  ),
-  STRATA_CVE_RAW_URL: WebAddress.default('https://raw.githubusercontent.com/CVEProject/cvelistV5/main').describe(
-    'its raw files',
-  ),
   STRATA_SMTP_URL: SmtpUrl.optional().describe(
     'mail server of [watchlists](watchlists.md#e-mail), `smtp(s)://user:password@host:port?from=…&base=…`',
   ),
@@ -229,14 +223,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     scanConcurrency: value.STRATA_SCAN_CONCURRENCY,
     isOnDemand: value.STRATA_ON_DEMAND,
     onDemandPerHour: value.STRATA_ON_DEMAND_PER_HOUR,
-    /** New names per UTC day, below one private suffix and below all of them for one client address. */
-    onDemandSuffixPerDay: value.STRATA_ON_DEMAND_SUFFIX_PER_DAY,
-    onDemandAddressPerDay: value.STRATA_ON_DEMAND_ADDRESS_PER_DAY,
+    ...NEW_NAMES,
     confirmAfterMs: value.STRATA_CONFIRM_AFTER_HOURS * HOUR_MS,
     rescanAfterMs,
     freeKeysPerDay: value.STRATA_FREE_KEYS_PER_DAY,
     chatUrl: value.STRATA_CHAT_URL,
-    retention: retentionOf(value, { rescanAfterMs, isPollingFeeds: value.STRATA_FEEDS }),
+    retention: retentionOf(value.STRATA_RETENTION_DAYS, { rescanAfterMs, isPollingFeeds: value.STRATA_FEEDS }),
     dumpAddress: value.STRATA_DUMP_URL,
     advisories: advisorySettings(value),
     /** Without it channels have no e-mail. */
@@ -245,7 +237,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     feedsFile: value.STRATA_FEEDS_FILE,
     /** 0: domains that feeds mention are not scanned. */
     feedScansPerDay: value.STRATA_FEED_SCAN ? value.STRATA_FEED_SCAN_PER_DAY : 0,
-    feedDays: value.STRATA_FEED_DAYS,
+    feedDays: value.STRATA_RETENTION_DAYS.feeds,
     fingerprints: value.STRATA_FINGERPRINTS,
     /** Time between the stop signal and the closing of connections, during which requests are served. */
     drainMs: value.STRATA_DRAIN_SECONDS * 1_000,
@@ -266,16 +258,9 @@ function advisorySettings(value: z.infer<typeof Environment>) {
   return Object.freeze({
     /** Nothing is synced if empty. */
     sources: named.includes('off') ? [] : ADVISORY_SOURCES.filter((source) => named.includes(source)),
-    everyMs: value.STRATA_ADVISORY_HOURS * HOUR_MS,
+    everyMs: 2 * HOUR_MS,
     folder: value.STRATA_ADVISORY_FOLDER,
-    urls: {
-      kev: value.STRATA_KEV_URL,
-      epss: value.STRATA_EPSS_URL,
-      nvd: value.STRATA_NVD_URL,
-      osv: value.STRATA_OSV_URL,
-      cve: value.STRATA_CVE_API_URL,
-      cveRaw: value.STRATA_CVE_RAW_URL,
-    },
+    urls: value.STRATA_ADVISORY_MIRRORS,
     nvdApiKey: value.STRATA_NVD_API_KEY,
   });
 }

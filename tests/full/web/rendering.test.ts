@@ -1,45 +1,13 @@
 // Every page in light, dark and on a phone: it has content, loads without errors, fits the screen, and passes axe.
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
+import { casesOf } from '../../support/vectors.ts';
 import { assertAccessible, assertRenders, PHONE } from '../../support/web/browser.ts';
 import { answered, describeChat } from '../../support/web/chat-page.ts';
 import { describePages } from '../../support/web/demo.ts';
 
-/** Name, path, and whether there is an API key. Placeholders such as DOMAIN are replaced by values of the demo. */
-const EXPLORER = [
-  ['home', '/', true],
-  ['home-without-key', '/', false],
-  ['start', '/start', false],
-  ['start-with-key', '/start', true],
-  ['search', '/search?state=active', true],
-  ['search-nothing', '/search?q=no-such-company', true],
-  ['lookup', '/lookup', true],
-  ['domain', '/domain/DOMAIN', true],
-  ...(['history', 'records', 'posture', 'risk', 'advisories', 'feeds'] as const).map(
-    (tab) => [`domain-${tab}`, `/domain/DOMAIN?tab=${tab}`, true] as const,
-  ),
-  ['shared-values', '/pivot?kind=soa&value=dns.cloudflare.com', true],
-  ['compare', '/compare?domains=DOMAINS&risk=yes', true],
-  ['compare-providers', '/compare?providers=cloudflare,microsoft-365', true],
-  ['market', '/market?category=email', true],
-  ['migrations', '/migrations', true],
-  ['provider', '/provider/cloudflare', true],
-  ...(['customers', 'adoption', 'dependence', 'detection'] as const).map(
-    (tab) => [`provider-${tab}`, `/provider/cloudflare?tab=${tab}`, true] as const,
-  ),
-  ['live', '/live', true],
-  ['feeds', '/feeds', true],
-  ['feed-domain', '/feeds/NAMED', true],
-  ['status', '/status', true],
-  ['security', '/security', true],
-  ['alerts', '/alerts', true],
-  ['advisories', '/advisories', true],
-] as const;
-const CHAT = [
-  ['chat', '/', true],
-  ['chat-without-key', '/', false],
-  ['machines', '/machines', false],
-] as const;
+/** Placeholders such as DOMAIN are replaced by values of the demo. */
+type Page = readonly [name: string, path: string, hasKey: boolean];
 
 describePages('a page of the explorer renders correctly', ({ answer, browser, demo }) => {
   const found: Record<string, string> = {};
@@ -51,7 +19,7 @@ describePages('a page of the explorer renders correctly', ({ answer, browser, de
     Object.assign(found, { DOMAINS: moved.slice(0, 3).join(), DOMAIN: moved[0], NAMED: domains[0]?.domain });
   });
 
-  for (const [name, path, hasKey] of EXPLORER)
+  for (const [name, path, hasKey] of casesOf<Page[]>('web', 'pages of the explorer'))
     it(name, () => {
       const at = path.replace(/DOMAINS|DOMAIN|NAMED/, (what) => found[what] ?? '');
       return assertRenders(browser(), demo().stack + at, { name, key: hasKey ? demo().stackKey : undefined });
@@ -59,7 +27,7 @@ describePages('a page of the explorer renders correctly', ({ answer, browser, de
 });
 
 describeChat('a page of the chat renders correctly', (inChat, { browser, demo }) => {
-  for (const [name, path, hasKey] of CHAT)
+  for (const [name, path, hasKey] of casesOf<Page[]>('web', 'pages of the chat'))
     it(name, () =>
       assertRenders(browser(), demo().inference + path, { name, key: hasKey ? demo().inferenceKey : undefined }),
     );

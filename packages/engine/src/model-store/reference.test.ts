@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { failsWith } from '../test/scene.ts';
-import { formatReference, parseReference } from './reference.ts';
+import { formatReference, parseReference, type Wanted } from './reference.ts';
 import { chooseModel, partsOf } from './select-files.ts';
 
 const repository = { owner: 'bartowski', name: 'Llama-3.2-1B-Instruct-GGUF', revision: 'main' };
@@ -14,14 +15,8 @@ describe('a reference', () => {
   });
 
   it('may be a location on a hub, with a revision or without', () => {
-    for (const [reference, revision, wanted] of [
-      [base, 'main', { kind: 'any' }],
-      [`${base}@v1.0`, 'v1.0', { kind: 'any' }],
-      [`${base}:Q4_K_M`, 'main', { kind: 'quant', quant: 'Q4_K_M' }],
-      [`${base}:q8_0@refs/pr/3`, 'refs/pr/3', { kind: 'quant', quant: 'q8_0' }],
-      [`${base}/x.gguf`, 'main', { kind: 'file', path: 'x.gguf' }],
-      [`${base}/Q8_0/x-00001-of-00003.gguf@5ab1`, '5ab1', { kind: 'file', path: 'Q8_0/x-00001-of-00003.gguf' }],
-    ] as const) {
+    for (const [suffix, revision, wanted] of casesOf<[string, string, Wanted][]>('engine', 'references of hubs')) {
+      const reference = base + suffix;
       const expected = { kind: 'hub', repository: { ...repository, revision }, wanted };
       assert.deepEqual(parseReference(reference), expected, reference);
       // Written as it was read.
@@ -30,17 +25,9 @@ describe('a reference', () => {
   });
 
   it('is refused when it is anything else', () => {
-    for (const reference of [
-      ...['', 'x\0.gguf', 'hf:a/b/c d.gguf', 'hf:a/b/c\\d.gguf', 'hf:a/b/c\n.gguf', 'hf:a/b:Q4 K', 'hf:a/b@a b'],
-      ...'model model.bin https://huggingface.co/a/b hf: hf:a hf:a/ hf:/b hf:a/b/ hf:a/b: hf:a/b@'.split(' '),
-      ...'hf:../b hf:a/.. hf:a/. hf:./b hf:.a/b hf:-a/b hf:a..b/c hf:a@evil.example/b'.split(' '),
-      ...'hf:a/b/../c.gguf hf:a/b//c.gguf hf:a/b/.c.gguf hf:a/b/x./c.gguf hf:a/b/x/./c.gguf'.split(' '),
-      ...'hf:a/b/..%2fc.gguf hf:a/b/c..d.gguf hf:a/b/c.bin hf:a/b/c.gguf?x hf:a/b/c.gguf#x hf:a/b/ü.gguf'.split(' '),
-      ...'hf:a/b:Q4/K hf:a/b:Q4:K hf:a/b:../Q4 hf:a/b:(a+)+$ hf:a/b:Q4/c.gguf'.split(' '),
-      ...'hf:a/b@../main hf:a/b@main/ hf:a/b@x@y'.split(' '),
-      ...[`hf:${'a'.repeat(97)}/b`, `hf:a/b/${'c'.repeat(201)}.gguf`, `hf:a/b/${'c/'.repeat(300)}d.gguf`],
-      `hf:${'a'.repeat(1_000_000)}`,
-    ])
+    const refused = casesOf<string[]>('engine', 'invalid references').flatMap((row) => row.split('|'));
+    const long = [`hf:${'a'.repeat(97)}/b`, `hf:a/b/${'c'.repeat(201)}.gguf`, `hf:a/b/${'c/'.repeat(300)}d.gguf`];
+    for (const reference of [...refused, ...long, `hf:${'a'.repeat(1_000_000)}`])
       assert.throws(() => parseReference(reference), failsWith('bad-reference'), reference.slice(0, 80));
   });
 
@@ -63,19 +50,11 @@ const parts = ['m-Q8_0-00002-of-00003.gguf', 'm-Q8_0-00003-of-00003.gguf', 'm-Q8
 
 describe('the files of a model', () => {
   it('are found by a quantisation however it is written, complete terms first; without one, the usual or only one', () => {
-    for (const [paths, quant, ...expected] of [
-      [usual, 'q4_k_m', 'm-Q4_K_M.gguf'],
-      [usual, 'Q2_K', 'm-Q2_K.gguf'],
-      [usual, 'F16', 'm-f16.gguf'],
-      [['m.Q8_0.gguf', 'm.Q4_0.gguf'], 'Q8_0', 'm.Q8_0.gguf'],
-      [['m-iq4xs.gguf', 'm-q8.gguf'], 'q4x', 'm-iq4xs.gguf'],
-      [['Q4_K_M/m.gguf', 'Q8_0/m.gguf'], 'Q8_0', 'Q8_0/m.gguf'],
-      [['m-Q8_0.gguf', 'mmproj-m.gguf'], undefined, 'm-Q8_0.gguf'],
-      [usual, undefined, 'm-Q4_K_M.gguf'],
-      [[...parts, 'm-Q4_0.gguf'], 'Q8_0', ...[...parts].sort()],
-      [parts, undefined, ...[...parts].sort()],
-    ] as const)
-      assert.deepEqual(choose(paths, quant), expected);
+    for (const [paths, quant, ...expected] of casesOf<[string[], string | null, ...string[]][]>(
+      'engine',
+      'chosen files',
+    ))
+      assert.deepEqual(choose(paths, quant ?? undefined), expected);
   });
 
   it('are never guessed: a list shows what there is', () => {

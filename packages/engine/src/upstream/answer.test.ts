@@ -128,15 +128,7 @@ describe('log-probabilities', () => {
 });
 
 describe('an invalid chunk', () => {
-  const call = (given: object) => ({ choices: [{ delta: { tool_calls: [given] } }] });
-  for (const chunk of [
-    ...['{"choices":[{"index":0,"del', '<html>', '"text"', '[]', 'null', { choices: 'none' }],
-    { choices: [{ delta: { content: 5 } }] },
-    call({ index: -1, function: { name: 'x', arguments: '' } }),
-    call({ index: 0, function: { name: 'x', arguments: { a: 1 } } }),
-    { choices: [{ delta: { content: 'x' }, logprobs: { content: [{ token: 'x' }] } }] },
-    { choices: [], usage: { prompt_tokens: -1, completion_tokens: 2 } },
-  ])
+  for (const chunk of casesOf<unknown[]>('engine', 'invalid chunks'))
     it(`ends the answer with an error: ${JSON.stringify(chunk)}`, () =>
       assert.rejects(answer([says('x'), chunk, ends('stop')]), failedAs('upstream-failed', /invalid chunk/)));
 
@@ -152,22 +144,16 @@ describe('an invalid chunk', () => {
   });
 });
 
-const tooBig = { message: 'too big', type: 'BadRequestError', code: 400 };
-const tooLong = { message: 'it is 300', type: 'exceed_context_size_error', code: 400 };
-const failed = failedAs('upstream-failed');
-for (const [event, expected] of [
-  [{ error: { message: 'out of memory', type: 'server_error', code: 500 } }, failed],
-  [{ error: { message: 'something' } }, failed],
-  [{ error: 'something' }, failed],
-  [{ message: 'something', type: 'internal', code: 500 }, failed],
-  [{ choices: [{ finish_reason: 'error' }], error: { message: 'unavailable', code: 502 } }, failed],
-  [{ error: tooBig }, refusedAs('invalid_request')],
-  [{ error: { message: 'no', type: 'invalid_request_error', code: null } }, refusedAs('invalid_request')],
-  [{ error: tooLong }, refusedAs('context_length')],
-  [{ type: 'error', data: 'sorry' }, failedAs('upstream-failed', /status 500/)],
-] as const)
-  it(`an error in a stream is reported after ${JSON.stringify(event)}`, () =>
-    assert.rejects(answer([says('x'), event, '[DONE]']), expected));
+for (const [refusal, event] of casesOf<[Parameters<typeof refusedAs>[0] | null, object][]>('engine', 'error events'))
+  it(`an error in a stream is reported after ${JSON.stringify(event)}`, () => {
+    const expected = refusal === null ? failedAs('upstream-failed') : refusedAs(refusal);
+    return assert.rejects(answer([says('x'), event, '[DONE]']), expected);
+  });
+
+it('an error event that is not JSON has the status 500', () => {
+  const event = { type: 'error', data: 'sorry' };
+  return assert.rejects(answer([says('x'), event, '[DONE]']), failedAs('upstream-failed', /status 500/));
+});
 
 /** A piece of a call as `index id name arguments`: `-` is missing, `~` is empty. */
 function called(piece: string) {
@@ -183,17 +169,7 @@ describe('calls of tools', () => {
     assert.deepEqual(events, casesOf<object[]>('engine', 'calls of tools'));
   });
 
-  const byName = ['0 made_1 a', '1 made_2 b'];
-  const pieces = ['0 ~ ~ ~', '0 ~ fi ~', '0 x fin ~', '0 xy find ~', '0 - - {}'];
-  for (const [name, given, expected] of [
-    ['without arguments are emitted too', ['0 c0 find ~', '1 c1 listen -'], ['0 c0 find', '1 c1 listen']],
-    ['get an id where they have none', ['0 - find {}', '1 ~ find {}'], ['0 made_1 find', '1 made_2 find']],
-    ['are distinguished by id where all have one index', ['0 a find {}', '0 b find {}'], ['0 a find', '1 b find']],
-    ['are distinguished by id where they have no index', ['- a find {}', '- b find {}'], ['0 a find', '1 b find']],
-    ['are distinguished by name where they have neither', ['- - a {', '- - - }', '- - b {}'], byName],
-    ['may get their name and id in pieces before their arguments', pieces, ['0 xy find']],
-    ['keep the name and id that were emitted', ['0 ~ find {', '0 late find }'], ['0 made_1 find']],
-  ] as const)
+  for (const [name, given, expected] of casesOf<[string, string[], string[]][]>('engine', 'pieces of calls'))
     it(name, async () => {
       // An answer with calls ends with them, whatever reason the server gives.
       const deltas = await answer([...given.map(called), ends('stop')]);

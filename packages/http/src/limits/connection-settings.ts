@@ -18,10 +18,8 @@ export const ConnectionEnvironment = z.object({
     absent: 'three quarters of all',
   }),
   STRATA_STREAMS_PER_KEY: Limit.default(200).describe(
-    'event streams or answers of a `standard` key at once; `unlimited` has no limit',
+    'event streams or answers of a `standard` key at once; of a free key a twentieth, of all free keys at an address a tenth; `unlimited` has no limit',
   ),
-  STRATA_FREE_STREAMS_PER_KEY: Limit.default(10).describe('the same of a free key'),
-  STRATA_FREE_STREAMS_PER_ADDRESS: Limit.default(20).describe('the same of all free keys at one address'),
 });
 
 export type ConnectionLimits = Readonly<ReturnType<typeof connectionLimitsOf>>;
@@ -32,9 +30,9 @@ export const connectionLimitsOf = (settings: z.output<typeof ConnectionEnvironme
   connectionsPerAddress: settings.STRATA_CONNECTIONS_PER_ADDRESS,
   /** Of a key that is neither free nor unlimited. */
   streamsPerKey: settings.STRATA_STREAMS_PER_KEY,
-  freeStreamsPerKey: settings.STRATA_FREE_STREAMS_PER_KEY,
+  freeStreamsPerKey: Math.ceil(settings.STRATA_STREAMS_PER_KEY / 20),
   /** Of all free keys; more for the networks of the address. */
-  freeStreamsPerAddress: settings.STRATA_FREE_STREAMS_PER_ADDRESS,
+  freeStreamsPerAddress: Math.ceil(settings.STRATA_STREAMS_PER_KEY / 10),
 });
 
 export const DEFAULT_LIMITS = connectionLimitsOf(ConnectionEnvironment.parse({}));

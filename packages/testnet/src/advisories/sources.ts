@@ -82,8 +82,12 @@ export async function createAdvisorySources(options: AdvisorySourcesOptions): Pr
   return {
     ...{ nvdUrl, cveListUrl, rawUrl, kevUrl, epssUrl, osvUrl },
     settings: {
-      ...{ STRATA_NVD_URL: nvdUrl, STRATA_KEV_URL: kevUrl, STRATA_EPSS_URL: epssUrl, STRATA_OSV_URL: osvUrl },
-      ...{ STRATA_CVE_API_URL: cveListUrl, STRATA_CVE_RAW_URL: rawUrl },
+      STRATA_ADVISORY_MIRRORS: Object.entries({
+        ...{ nvd: nvdUrl, kev: kevUrl, epss: epssUrl },
+        ...{ osv: osvUrl, cve: cveListUrl, 'cve-raw': rawUrl },
+      })
+        .map(([source, url]) => `${source}=${url}`)
+        .join(','),
     },
     advance(days) {
       for (let i = 0; i < days; i += 1) passDay(library, seed);

@@ -197,16 +197,10 @@ const trial = {
   ...{ isScanning: true, isOnDemand: true, host: '127.0.0.1' },
   role: 'all',
 } as const;
-const contactUrl = 'https://example.com/bot';
-for (const [why, more, findings] of [
-  ['it scans', {}, 'contact warning'],
-  ['it scans with its own', { contactUrl }, 'contact ok'],
-  ['it does not scan', { isScanning: false, isOnDemand: false }, ''],
-  ['it is public', { host: '0.0.0.0' }, 'contact warning, ledger name warning'],
-  ['it is the scheduler', { role: 'scheduler', allowedHosts: ['stack.example'] as string[] }, 'ledger name warning'],
-  ['it issues no receipts', { role: 'scanner', host: '::' }, 'contact warning'],
-  ['both are its own', { ledgerOrigin: 'a.example/log', contactUrl, host: '::' }, 'contact ok, ledger name ok'],
-] as const)
+for (const [why, more, findings] of casesOf<[string, Partial<Parameters<typeof judgeNames>[0]>, string][]>(
+  'cli',
+  'names of services',
+))
   it(`strata doctor judges the names of a service where ${why}`, () => {
     const judged = judgeNames({ ...trial, ...more }).map(({ check, status }) => `${check} ${status}`);
     assert.equal(judged.join(', '), findings);

@@ -139,18 +139,15 @@ describe('strata mcp', () => {
   });
 
   it('refuses bad arguments and unknown tools, and goes on', async () => {
-    for (const [name, given, says] of [
-      ['stack_search', { limit: 1_000 }, /limit/],
-      ['stack_search', { providr: 'x' }, /unknown input providr; did you mean provider\?/],
-      ['stack_domain', { domain: 'x'.repeat(300) }, /domain/],
-      ['stack_provider', { provider: 'a\u0000b' }, /control character/],
-      ['stack_verify', {}, /receipt_id or answer/],
-      ['stack_export', {}, /table or job/],
-      ['stack_verify', { receipt_id: '../../etc/passwd' }, /letters and digits/],
-      ['stack_recent_events', { types: Array(200).fill('migration') }, /./],
-    ] as const) {
+    const refused = casesOf<[tool: string, input: Record<string, unknown>, says: string][]>(
+      'cli',
+      'refused inputs of tools',
+    );
+    refused.push(['stack_domain', { domain: 'x'.repeat(300) }, 'domain']);
+    refused.push(['stack_recent_events', { types: Array(200).fill('migration') }, '.']);
+    for (const [name, given, says] of refused) {
       const failed = mcp.call(name, given).catch((error: Error) => ({ isError: true, text: error.message }));
-      assert.deepEqual([(await failed).isError, says.test((await failed).text)], [true, true], name);
+      assert.deepEqual([(await failed).isError, new RegExp(says).test((await failed).text)], [true, true], name);
     }
     for (const domain of ['..', '%2e%2e', '../stats', 'a.example/changes', 'a.example?x=1'])
       assert.equal((await mcp.call('stack_domain', { domain })).isError, true, domain);

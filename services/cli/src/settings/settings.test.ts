@@ -40,14 +40,8 @@ it('the settings file has the same values as the environment', () => {
 });
 
 it('a settings file that cannot be read is reported by line', () => {
-  for (const [text, problem] of [
-    ['stack_port: 1\nstack_port: 2\n', /^line 2: Map keys must be unique/],
-    ['host: [a\n', /^line \d: /],
-    ['- 1\n', /^it must be a map/],
-    ['host:\n  inner: 1\n', /^line 1: host: must be a value/],
-    ['resolvers: ["a,b"]\n', /^line 1: resolvers: must be a value/],
-  ] as const)
-    assert.match(parseSettingsFile(text).problems[0] ?? '', problem, text);
+  for (const [text, problem] of casesOf<[string, string][]>('cli', 'settings files with a problem'))
+    assert.match(parseSettingsFile(text).problems[0] ?? '', new RegExp(problem), text);
 });
 
 describe('settings', () => {
@@ -158,11 +152,14 @@ describe('strata config', () => {
     const good = await succeed('config check --json', { env: { STRATA_STACK_PORT: '8080' } });
     assert.deepEqual(JSON.parse(good.stdout), { ok: true, problems: [], warnings: [] });
     // Names of earlier versions do not stop a start.
-    const former = { STRATA_DATA: files.path, STRATA_FEED_CONCURRENCY: '4' };
+    const former = { STRATA_DATA: files.path, STRATA_FEED_CONCURRENCY: '4', STRATA_SCAN_DAYS: '99' };
     const old = await succeed('config check', { env: former });
     assert.match(old.stdout, /^warning: STRATA_FEED_CONCURRENCY has no effect any more: sixteen feeds are /m);
-    const oneLine = /^strata: warning: STRATA_FEED_CONCURRENCY has no effect any more: .+\nstrata: database /;
-    await assertEnds('stack keys list', 1, oneLine, { env: former });
+    const lines =
+      /^strata: .+ STRATA_FEED_CONCURRENCY has no .+\n.+ is an item of STRATA_RETENTION_DAYS .+\nstrata: data/;
+    await assertEnds('stack keys list', 1, lines, { env: former });
+    const { given } = await findSettings({ ...former, STRATA_RETENTION_DAYS: 'feeds=64' }, 'stack');
+    assert.equal(given.get('STRATA_RETENTION_DAYS')?.value, 'scans=99,feeds=64');
     // It refuses what tracing would refuse at the start.
     const exporter = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
     for (const [env, code, words] of [

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { nearestName } from '@strata/http/nearest-names';
 import { readSmallFile } from '../bounded-input.ts';
 import type { CommandContext } from '../context.ts';
-import { RETIRED } from './retired.ts';
+import { MOVED, RETIRED } from './retired.ts';
 import {
   COMMAND_SECRETS,
   COMMAND_VARIABLES,
@@ -85,7 +85,20 @@ export async function findSettings(
     const base = level === inFile && config !== undefined ? path.dirname(path.resolve(config)) : '.';
     for (const [name, value] of await withSecretFiles(level, base, problems)) given.set(name, value);
   }
+  warnings.push(...moveToLists(given));
   return { given, problems, warnings };
+}
+
+/** Puts former settings at the head of their lists, where later items replace them. Returns a warning for each. */
+function moveToLists(given: Map<string, Given>): readonly string[] {
+  return Object.entries(MOVED).flatMap(([name, { list, item }]) => {
+    const former = given.get(name);
+    if (former === undefined) return [];
+    const now = given.get(list);
+    given.delete(name);
+    given.set(list, { ...former, ...now, value: [`${item}=${former.value}`, ...(now ? [now.value] : [])].join(',') });
+    return [`${name} is an item of ${list} now: write ${item}=${former.value} there`];
+  });
 }
 
 async function readSettingsFile(file: string, problems: string[]): Promise<Map<string, Given>> {
@@ -121,7 +134,7 @@ export async function readCommandSecrets(env: NodeJS.ProcessEnv): Promise<void> 
 
 /** The known names. The table of `service` comes first, and further ones are loaded only if needed: each takes half a second. */
 async function knownNames(service: ServiceName, names: readonly string[]): Promise<ReadonlySet<string>> {
-  const known = new Set<string>([...SECRETS].map(fileVariableOf));
+  const known = new Set<string>([...[...SECRETS].map(fileVariableOf), ...Object.keys(MOVED)]);
   for (const each of [service, ...SERVICES.filter((other) => other !== service)]) {
     for (const name of Object.keys((await tableOf(each)).shape)) known.add(name);
     if (names.every((name) => known.has(name) || COMMAND_VARIABLES.includes(name))) break;

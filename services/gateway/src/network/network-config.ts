@@ -48,14 +48,6 @@ export const NetworkEnvironment = z.object({
     .max(1_000)
     .optional()
     .describe('ask a second worker after this multiple of the expected time'),
-  // The node allows 1,024 connections; some are for other gateways.
-  STRATA_NETWORK_WORKERS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(1_000)
-    .default(1_000)
-    .describe('connected workers, at most 1,000; the least useful are evicted'),
   STRATA_NETWORK_MODELS: z.coerce
     .number()
     .int()
@@ -86,7 +78,6 @@ export function networkConfigOf(settings: z.output<typeof NetworkEnvironment>, d
     trees: new Map([...pins.values()].flatMap(({ sha256, treeSha256 }) => (treeSha256 ? [[sha256, treeSha256]] : []))),
     auditShare: settings.STRATA_AUDIT_SHARE,
     hedgeAfter: settings.STRATA_HEDGE_AFTER,
-    maxWorkers: settings.STRATA_NETWORK_WORKERS,
     maxModels: settings.STRATA_NETWORK_MODELS,
   };
 }

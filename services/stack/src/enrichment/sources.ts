@@ -22,7 +22,7 @@ export function configuredSources(
     epssSource({ url: urls.epss, everyMs }),
     nvdSource({ url: urls.nvd, apiKey: nvdApiKey, everyMs, ...gap }),
     osvSource({ baseUrl: urls.osv, ecosystems: ecosystemsOf(rulebook), everyMs }),
-    cveListSource({ apiUrl: urls.cve, rawUrl: urls.cveRaw, everyMs }),
+    cveListSource({ apiUrl: urls.cve, rawUrl: urls['cve-raw'], everyMs }),
   ];
   return all.filter(({ name }) => (advisories.sources as readonly string[]).includes(name));
 }

@@ -1,6 +1,7 @@
 // Settings for the retention of history.
 import { DAY_MS, FLOW_DAYS, WINDOW_DAYS } from '@strata/analytics';
 import { z } from 'zod';
+import { itemsOf } from '../items-setting.ts';
 import type { Retention } from './retention.ts';
 
 const Days = z.coerce.number().int().min(1).max(36_500);
@@ -12,43 +13,35 @@ const SCANS_BEFORE_FORGETTING = 4;
 /** A retention with a minimum and the reason for it. */
 const daysFrom = (min: number, reason: string) => Days.min(min, `must be at least ${min}: ${reason}`);
 
-export const RetentionEnvironment = z.object({
-  STRATA_ON_DEMAND_DAYS: daysFrom(8, 'new domains are scanned more often for a week')
-    .default(90)
-    .describe('retention of a domain scanned on demand after its last request, at least 8 and four rescans'),
-  STRATA_STREAM_DAYS: Days.default(90).describe('retention of the public stream'),
-  STRATA_EVENT_DAYS: Days.default(30).describe('retention of the internal event log'),
-  STRATA_SCAN_DAYS: daysFrom(JUDGED_DAYS, 'anomaly detection needs the scans of this many days')
-    .default(90)
-    .describe(`retention of scans, at least ${JUDGED_DAYS}`),
-  STRATA_CHANGE_DAYS: daysFrom(FLOW_DAYS + 1, 'statistics reach back this far')
-    .optional()
-    .meta({ description: `retention of changes, at least ${FLOW_DAYS + 1}`, absent: 'unlimited' }),
-  STRATA_ALERT_DAYS: daysFrom(8, 'an alert is not repeated for a week')
-    .optional()
-    .meta({ description: 'retention of alerts, at least 8', absent: 'unlimited' }),
-  STRATA_ANOMALY_DAYS: daysFrom(JUDGED_DAYS, 'anomalies are compared over this many days')
-    .optional()
-    .meta({ description: `retention of anomalies, at least ${JUDGED_DAYS}`, absent: 'unlimited' }),
-  STRATA_FEED_DAYS: daysFrom(64, 'mentions are counted over this many days')
-    .default(400)
-    .describe('retention of feed items and mentions'),
+export const RetentionDays = itemsOf({
+  scans: daysFrom(JUDGED_DAYS, 'anomaly detection needs the scans of this many days').default(90),
+  events: Days.default(30),
+  stream: Days.default(90),
+  feeds: daysFrom(64, 'mentions are counted over this many days').default(400),
+  'on-demand': daysFrom(8, 'new domains are scanned more often for a week').default(90),
+  changes: daysFrom(FLOW_DAYS + 1, 'statistics reach back this far').optional(),
+  alerts: daysFrom(8, 'an alert is not repeated for a week').optional(),
+  anomalies: daysFrom(JUDGED_DAYS, 'anomalies are compared over this many days').optional(),
+}).meta({
+  description:
+    'retention, as `scans=400,feeds=100`: of `scans`, internal `events`, public `stream`, `feeds` with mentions, `on-demand` domains after their last request (or four rescans), `changes`, `alerts` and `anomalies` ([minimums](operations.md#retention))',
+  absent: '90; `events` 30, `feeds` 400; `changes`, `alerts`, `anomalies` unlimited',
 });
 
 export function retentionOf(
-  value: z.infer<typeof RetentionEnvironment>,
+  days: z.output<typeof RetentionDays>,
   { rescanAfterMs, isPollingFeeds }: { readonly rescanAfterMs: number; readonly isPollingFeeds: boolean },
 ): Retention {
-  const ms = (days: number | undefined) => days && days * DAY_MS;
+  const ms = (count: number | undefined) => count && count * DAY_MS;
   return Object.freeze({
-    events: ms(value.STRATA_EVENT_DAYS),
-    scans: ms(value.STRATA_SCAN_DAYS),
-    changes: ms(value.STRATA_CHANGE_DAYS),
-    alerts: ms(value.STRATA_ALERT_DAYS),
-    anomalies: ms(value.STRATA_ANOMALY_DAYS),
-    stream: ms(value.STRATA_STREAM_DAYS),
-    feedItems: isPollingFeeds ? ms(value.STRATA_FEED_DAYS) : undefined,
+    events: ms(days.events),
+    scans: ms(days.scans),
+    changes: ms(days.changes),
+    alerts: ms(days.alerts),
+    anomalies: ms(days.anomalies),
+    stream: ms(days.stream),
+    feedItems: isPollingFeeds ? ms(days.feeds) : undefined,
     // Requests are recorded only when an answer is recomputed after a scan: the time must cover several scans.
-    onDemand: Math.max(value.STRATA_ON_DEMAND_DAYS * DAY_MS, SCANS_BEFORE_FORGETTING * rescanAfterMs),
+    onDemand: Math.max(days['on-demand'] * DAY_MS, SCANS_BEFORE_FORGETTING * rescanAfterMs),
   });
 }

@@ -40,13 +40,7 @@ const parse = (name: string, text: string) => {
   return parsed.kind === 'value' ? parsed.value : parsed.kind;
 };
 
-for (const [name, outcomes] of [
-  ['temperature', { '': 'none', ' 0.7 ': 0.7, '0,7': 0.7, '.5': 0.5, 2: 2 }],
-  ['presencePenalty', { '-2': -2 }],
-  ['maxTokens', { 1: 1, 0: 'problem', 1.5: 'problem', '1,000': 'problem' }],
-  ['seed', { 2147483647: 2_147_483_647, 2147483648: 'problem' }],
-  ['temperature', { 2.1: 'problem', '-0.1': 'problem', '1e0': 'problem', NaN: 'problem', warm: 'problem' }],
-] as const)
+for (const [name, outcomes] of casesOf<[string, Record<string, unknown>][]>('web', 'numbers of parameters'))
   for (const [text, outcome] of Object.entries(outcomes))
     it(`the parameter ${name} of '${text}' is ${outcome}`, () => assert.equal(parse(name, text), outcome));
 

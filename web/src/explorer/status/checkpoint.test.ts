@@ -1,6 +1,7 @@
 // Parsing of checkpoints for the status page.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { readCheckpoint } from './checkpoint.ts';
 
 const ROOT = '2w30CDteGEZ6oQdXDzVF3/3OkUTqc9lw73znwqoJewM=';
@@ -13,14 +14,6 @@ test('a checkpoint is parsed with all its signers', () => {
 });
 
 test('invalid checkpoints are rejected', () => {
-  for (const text of [
-    '',
-    'not found',
-    `o\n301\n${ROOT}\n`,
-    `o\n301\n${ROOT}\n\n`,
-    `o\n-1\n${ROOT}\n\n— o AAAA\n`,
-    'o\n301\nAAAA\n\n— o AAAA\n',
-    `\n301\n${ROOT}\n\n— o AAAA\n`,
-  ])
+  for (const text of casesOf<string[]>('web', 'invalid checkpoints'))
     assert.equal(readCheckpoint(text), undefined, JSON.stringify(text));
 });

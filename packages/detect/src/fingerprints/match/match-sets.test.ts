@@ -9,7 +9,7 @@ import { testCatalog as catalog, communityTechnologies, rulebookWith, withWebsit
 import { type EvidenceParts, evidenceOf } from '../../test/evidence-of.ts';
 import { readFingerprints } from '../read/read-set.ts';
 
-const rulebook = rulebookWith(communityTechnologies as Record<string, object>);
+const rulebook = rulebookWith(communityTechnologies);
 
 const servicesOf = (parts: EvidenceParts, book = rulebook) => detect(evidenceOf(parts), book).services;
 const found = (services: readonly Service[]) => services.map(({ category, provider }) => `${category} ${provider}`);

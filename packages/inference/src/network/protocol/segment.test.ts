@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import protobuf from 'protobufjs';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { networkVectors, plain } from '../test/vectors.ts';
 import { FAILURE_CODES, Frame, MAX_PART_BYTES, PROTOCOL, PROTOCOL_VERSION, SegmentReceipt } from './frame.ts';
 import { decodeFrame, decodeOffer, decodeSegmentReceipt } from './frame-codec.ts';
@@ -157,21 +158,8 @@ describe('a receipt', () => {
     assert.deepEqual(segmentProblems({ ...empty, firstTokenAtMs: 15 }, { ...observed, to: 2 }), ['times']);
   });
 
-  const other = 'c'.repeat(64);
-  const lies: readonly (readonly [string, ...Partial<SegmentReceipt>[]])[] = [
-    ['nonce', { nonce: new Uint8Array(16) }],
-    ['worker', { worker: 'another' }],
-    ['gateway', { gateway: 'another' }],
-    ...(['modelSha256', 'promptSha256', 'requestSha256', 'chainHead'] as const).map(
-      (field) => [field, { [field]: other }] as const,
-    ),
-    ['from', { from: 1 }],
-    ['to', { to: 6 }, { to: 1 }],
-    ['promptTokens', { promptTokens: 4 }],
-    ['reason', { reason: 'length' }],
-    ['cachedTokens', { cachedTokens: 4 }],
-    ['times', { startedAtMs: 21 }, { firstTokenAtMs: 9 }, { firstTokenAtMs: 21 }, { firstTokenAtMs: 0 }],
-  ];
+  const lies = casesOf<[string, ...Partial<SegmentReceipt>[]][]>('inference', 'wrong fields of segments');
+  lies.push(['nonce', { nonce: new Uint8Array(16) }]);
   for (const [field, ...changes] of lies)
     it(`with a wrong field is rejected: ${field}`, () => {
       for (const change of changes) assert.ok(segmentProblems({ ...right, ...change }, observed).includes(field));

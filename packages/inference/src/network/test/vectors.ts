@@ -67,25 +67,7 @@ function readAlike() {
 
 /** Byte strings that are not frames, and the reason. */
 function refused() {
-  const cases: Cases = [
-    ['no bytes', ''],
-    ['a kind of another version', 'a20100'],
-    ['cut off', '1a0308'],
-    ['a length beyond the message that it is in', '0a04 12094141'],
-    ['the same field twice', '1a04 0807 0808'],
-    ['two kinds', '1a020807 220408071001'],
-    ['a frame twice', '1a020807 1a020807'],
-    ['its kind as a number', '1807'],
-    ['a field of number 0', '1a020807 0001'],
-    ['a number of 33 bits', '1a06 088780808010'],
-    ['a negative number', '1a0b 08ffffffffffffffffff01'],
-    ['a number of eleven bytes', `1a0c 08${'80'.repeat(10)}01`],
-    ['a group', '1a020807 a306a406'],
-    ['a number written as text', '1a030a0107'],
-    ['text that is no UTF-8', '0a041202c080'],
-    ['an id of 0', '1a00'],
-    ['a role that there is not', '0a07 0801 1a03666f6f'],
-  ];
+  const cases: Cases = casesOf('inference', 'refused frames');
   return unspaced(cases).map(([name, hex]) => ({ name, hex, code: codeOf(hex) }));
 }
 

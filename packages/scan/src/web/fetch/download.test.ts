@@ -5,6 +5,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { until } from '../../../../../tests/support/until.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { shelf, URL_OF_IT, useDownloads } from '../../test/downloads.ts';
 import { failureOf, redirects, startInternet } from '../../test/fetching.ts';
 import type { WebScript } from '../../test/web-server.ts';
@@ -127,14 +128,10 @@ describe('downloads', () => {
     assert.deepEqual(await cut.again(), ['- | -', 'bytes=99999- | "v1"']);
   });
 
-  for (const [what, status, headers] of [
-    ['from elsewhere', 206, { 'content-range': 'bytes 39999-99999/100000' }],
-    ['of another total', 206, { 'content-range': 'bytes 40000-99999/100001' }],
-    ['without Content-Range', 206, {}],
-    ['with an invalid Content-Range', 206, { 'content-range': `bytes ${'9'.repeat(400)}-1/2` }],
-    ['of another ETag', 206, { 'content-range': 'bytes 40000-99999/100000', etag: '"v2"' }],
-    ['that the range cannot be had', 416, { 'content-range': 'bytes */100000' }],
-  ] as const)
+  for (const [what, status, headers] of casesOf<[string, number, Record<string, string>][]>(
+    'scan',
+    'answers to a part',
+  ))
     it(`a part is started again on an answer ${what}`, async () => {
       await using cut = await cutOff();
       cut.server.script = (request, response) => {

@@ -31,13 +31,6 @@ export const Environment = z.object({
   STRATA_WITNESS_LOGS: Logs.optional().describe(
     'verifier keys of the logs, comma-separated; `<origin> <key>` if key and log have different names; a log may have several keys',
   ),
-  STRATA_WITNESS_REQUESTS_PER_SECOND: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(100_000)
-    .default(20)
-    .describe('limit for an IPv4 address or IPv6 /64; behind a proxy, limit there and raise this'),
 });
 
 export type WitnessConfig = Readonly<ReturnType<typeof readWitnessConfig>>;
@@ -53,7 +46,8 @@ export function readWitnessConfig(env: Readonly<Record<string, string | undefine
     name: settings.STRATA_WITNESS_NAME,
     /** Keys by origin. */
     logs: settings.STRATA_WITNESS_LOGS ?? new Map<string, readonly NoteVerifier[]>(),
-    requestsPerSecond: settings.STRATA_WITNESS_REQUESTS_PER_SECOND,
+    /** Of an IPv4 address or IPv6 /64. A log sends one; behind a proxy many logs share its address. */
+    requestsPerSecond: 100,
     logLevel: settings.STRATA_LOG_LEVEL,
   };
 }

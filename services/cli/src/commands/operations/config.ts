@@ -121,5 +121,9 @@ function defaultOf(table: SettingTable, name: string): string {
   const value = table.shape[name]?.safeParse(undefined).data;
   if (value === undefined) return '';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
-  return Array.isArray(value) ? value.join(',') : String(value);
+  if (Array.isArray(value)) return value.join(',');
+  if (typeof value !== 'object') return String(value);
+  return Object.entries(value ?? {})
+    .map((item) => item.join('='))
+    .join(',');
 }

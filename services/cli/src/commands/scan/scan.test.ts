@@ -6,6 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { it } from 'node:test';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { liveService } from '../../test/live-service.ts';
 import { assertEnds, type RunOptions } from '../../test/run-strata.ts';
 
@@ -69,17 +70,9 @@ it('strata stack scan reports a missing file as a usage error, not as a domain',
   const [a = ''] = internet.domains();
   const none = /line 1: skipped 'co\.uk': .+\nstrata: no domains to scan\n$/;
   await scan(['-'], 1, none, { input: 'co.uk\n# x\n' });
-  for (const [target, says] of [
-    ['missing.txt', /^strata: file 'missing\.txt' does not exist\n$/],
-    ['Top-1000.CSV', /does not exist/],
-    ['lists/example.com', /file 'lists\/example\.com' does not exist/],
-    ['./domains', /does not exist/],
-    [`${directory}/`, /is a directory, not a file/],
-    ['not a name', /'not a name' is neither a file nor a domain: ./],
-    ['192.0.2.1', /'192\.0\.2\.1' is neither a file nor a domain: .+IP address/],
-    ['co.uk', /'co\.uk' is neither a file nor a domain/],
-  ] as const)
-    assert.equal((await scan([a, target], 2, says)).stdout, '');
+  const refused = casesOf<[string, string][]>('cli', 'refused targets of scans');
+  for (const [target, says] of [...refused, [`${directory}/`, 'is a directory, not a file'] as const])
+    assert.equal((await scan([a, target], 2, new RegExp(says))).stdout, '');
 });
 
 it('strata stack scan gives advice when DNS does not answer, and fails when nothing could be measured', async () => {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { writeZip, type ZipEntry } from '@strata/testnet';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { stoppedAfter } from '../test/cut-off.ts';
 import { HOUR, idsOf, NET_NAMES, openWorld, type World } from '../test/syncing.ts';
 import { folderSource } from './folder.ts';
@@ -95,17 +96,9 @@ describe('a folder of publishers files', () => {
   inFolder('passes over what is damaged or unknown, and counts it', async ({ put, sync, ground }) => {
     const scores = gzipSync('#model_version:v1,score_date:2026-01-01T00:00:00Z\ncve,epss,percentile\n');
     for (const [name, body] of [
-      ['a.json', '{'],
-      ['b.json.gz', 'no gzip'],
-      ['c.zip', 'PK no zip'],
-      ['d.csv', 'cve,epss\n'],
+      ...casesOf<[string, string][]>('stack', 'damaged files of a folder'),
       ['e.csv.gz', scores.subarray(0, 30)],
-      ['f.json', '{"__proto__":{"id":"x"},"constructor":1}'],
       ['g.json', '['.repeat(100_000)],
-      ['h.json', '{"format":"NVD_CVE","vulnerabilities":[7]}'],
-      ['i.json', '{"catalogVersion":"1","vulnerabilities":[7]}'],
-      ['j.json', 'null'],
-      ['notes.txt', 'is not read'],
       ['MAL-2024-1.json', osv('MAL-2024-1')],
       ['z.json', osv('GHSA-2222-2222-2222')],
     ] as const)

@@ -76,7 +76,8 @@ export async function openWorld(options: Omit<Partial<AdvisorySourcesOptions>, '
   const clock = { at: START };
   const now = () => new Date(clock.at);
   const publishers = stack.use(await createAdvisorySources({ seed: 'sync', ...options, now }));
-  const trustedOrigins = Object.values(publishers.settings).map((url) => new URL(url).origin);
+  const { nvdUrl, cveListUrl, kevUrl, epssUrl, osvUrl } = publishers;
+  const trustedOrigins = [nvdUrl, cveListUrl, kevUrl, epssUrl, osvUrl].map((url) => new URL(url).origin);
   const fetcher = stack.use(createFetcher({ trustedOrigins, userAgent: 'StrataBot/test' }));
   return Object.assign(stack.move(), {
     ...{ clock, publishers, fetcher },

@@ -1,6 +1,7 @@
 // Queries in requests: the same domains as by filters, pages, facets, and refusals with their position.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { assertDescribed } from '../../test/described.ts';
 import { sharedService } from '../../test/shared.ts';
 
@@ -25,7 +26,7 @@ it('a query finds what filters find, beside them and alone', async () => {
   assert.equal((await search('flag=spf_valid&query=NOT%20spf:valid')).total, 0);
 });
 
-for (const sort of ['name', 'score', '-score', 'scanned_at', '-scanned_at'])
+for (const sort of 'name score -score scanned_at -scanned_at first_seen -first_seen changed_at -changed_at'.split(' '))
   it(`a query is paged to its end by ${sort}`, async () => {
     const asked = { query: 'state:live', sort };
     const all = (await ask({ ...asked, limit: 1000 })).body.results as Any[];
@@ -80,22 +81,19 @@ it('a query restricts leaderboards and exports to its domains', async () => {
   }
 });
 
-for (const [body, field, says, position] of [
-  [{ query: 'email:*  AND dmarcc:none' }, 'query', /unknown field dmarcc; did you mean dmarc/, 14],
-  [{ query: '😀😀 tlds:de' }, 'query', /unknown field tlds; did you mean tld/, 4],
-  [{ query: 'shop AND (tld:de' }, 'query', /not closed/, 10],
-  [{ query: 'provider:cloudflair' }, 'query', /unknown provider cloudflair; did you mean Cloudflare/, 10],
-  [{ query: 'a'.repeat(2_001) }, 'query', /2000/],
-  [{ query: '('.repeat(1_000) }, 'query', /nested/, 17],
-  [{ query: 'a', sort: 'scor' }, 'sort', /did you mean score/],
-  [{ query: 'a', facets: ['providr'] }, 'facets.0', /did you mean provider/],
-  [{ query: 'a', cursor: 'x' }, 'cursor', /next_cursor/],
-  [{ query: 'a', facet: [] }, 'facet', /did you mean facets/],
-] as const)
+const refusedQueries = casesOf<[body: object, field: string, says: string, position?: number][]>(
+  'stack',
+  'refused queries',
+);
+refusedQueries.push(
+  [{ query: 'a'.repeat(2_001) }, 'query', '2000'],
+  [{ query: '('.repeat(1_000) }, 'query', 'nested', 17],
+);
+for (const [body, field, says, position] of refusedQueries)
   it(`a query refuses ${JSON.stringify(body).slice(0, 60)}`, async () => {
     const answer = await ask(body);
     assert.equal(answer.status, 400);
     const [error] = answer.body.errors;
     assert.deepEqual([error.field, error.position], [field, position]);
-    assert.match(error.message, says);
+    assert.match(error.message, new RegExp(says));
   });

@@ -1,6 +1,7 @@
 // Saved segments in queries of their key, and two of them compared.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { assertDescribed } from '../../test/described.ts';
 import { sharedService } from '../../test/shared.ts';
 
@@ -75,18 +76,12 @@ it('a role is a filter, a facet and a condition of the same domains', async () =
   assert.ok(Math.max(...ofLevels) <= total && ofLevels.reduce((sum, each) => sum + each) >= total);
 });
 
-for (const [path, field, says, position] of [
-  ['search?query=tld:de%20segment:valit', 'query', /unknown segment valit; did you mean valid/, 16],
-  ['search?query=segment:(valid)', 'query', /write segment:name/, 10],
-  ['search?role=waff', 'role', /mean waf\?.+ dns, .+ status_page, identity$/, undefined],
-  ['search?role=waf&category=dns', 'role', /a role of security, not of dns/, undefined],
-  ['intelligence/comparison?a=tld:de&b=scor:1', 'b', /did you mean score/, 1],
-  [`search?query=${'segment:nested%20'.repeat(50)}`, 'query', /with its segments/, 1],
-  ['segments/A%20b', 'name', /1 to 64/, undefined],
-] as const)
+const refused = casesOf<[path: string, field: string, says: string, position?: number][]>('stack', 'refused segments');
+refused.push([`search?query=${'segment:nested%20'.repeat(50)}`, 'query', 'with its segments', 1]);
+for (const [path, field, says, position] of refused)
   it(`refuses ${path.slice(0, 50)}`, async () => {
     const { status, body } = await ask(path);
     assert.equal(status, 400);
     assert.deepEqual([body.errors[0].field, body.errors[0].position], [field, position]);
-    assert.match(body.errors[0].message, says);
+    assert.match(body.errors[0].message, new RegExp(says));
   });

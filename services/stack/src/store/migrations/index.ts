@@ -21,6 +21,7 @@ import { up as watchlistChannels } from './024-watchlist-channels.ts';
 import { up as favicons } from './025-favicons.ts';
 import { up as mailRoles } from './026-mail-roles.ts';
 import { up as jobs } from './027-jobs.ts';
+import { up as domainTimes } from './028-domain-times.ts';
 
 const TABLES = [
   ...['settings', 'counters', 'table_sizes', 'api_keys', 'quota_usage', 'domains', 'on_demand_days', 'scan_leases'],
@@ -59,4 +60,5 @@ export const migrations: Migrations = {
   '025-favicons': favicons,
   '026-mail-roles': mailRoles,
   '027-jobs': jobs,
+  '028-domain-times': domainTimes,
 };
