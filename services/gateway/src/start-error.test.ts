@@ -44,6 +44,23 @@ it('a gateway that waits for another one polls the lock twice a second', async (
   assert.deepEqual(asked, ['lock']);
 });
 
+const held = (term: number, lost: AbortSignal) => ({ term, lost, async [Symbol.asyncDispose]() {} });
+for (const [where, isSuperseded, next, ...terms] of [
+  ['its own session still holds it', false, undefined, 1, 1],
+  ['another gateway holds it', true, undefined, 1, 2],
+  ['it is free', false, held(2, new AbortController().signal), 1],
+  ['another gateway has held it', true, held(3, new AbortController().signal), 1],
+  ['another gateway began earlier', true, undefined, 2],
+] as const)
+  it(`a gateway that has lost its lock ${isSuperseded ? 'stops' : 'continues'} where ${where}`, async () => {
+    const [holds, lastTerms] = [[held(1, AbortSignal.abort()), next], [...terms]];
+    const gatewayLock = { tryTake: async () => holds.shift(), lastTerm: async () => lastTerms.shift() };
+    const store = { gatewayLock, inGatewayTerm: () => ({}) } as unknown as GatewayLockDeps['store'];
+    const lock = await GatewayLock.take({ store, logger: pino({ level: 'silent' }) });
+    await lock[Symbol.asyncDispose]();
+    assert.deepEqual([lock.superseded.aborted, lastTerms], [isSuperseded, []]);
+  });
+
 async function logOf(join: readonly string[], reach: (target: string) => Promise<readonly string[]>) {
   const lines: { readonly level: number; readonly msg: string; readonly setting: string }[] = [];
   const logger = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) });

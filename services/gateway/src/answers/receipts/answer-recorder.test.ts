@@ -75,6 +75,17 @@ describe('receipts', () => {
     await Promise.all(kept);
   });
 
+  it('of one iteration of the event loop are stored in one transaction', async () => {
+    await using world = await scene();
+    await using ledger = await world.openLedger();
+    const stored: number[] = [];
+    const keep = async (_: unknown, { begun }: { readonly begun: readonly unknown[] }) =>
+      void stored.push(begun.length);
+    await using recorder = await world.open(ledger, undefined, replaced(world.store.answers, 'keep', keep));
+    await Promise.all([1, 2, 3].map(() => recorder.begin(recorder.newId(), start, end.usage)));
+    assert.deepEqual(stored, [3]);
+  });
+
   it('of answers that a crash interrupted are signed at the next start, once, and count the prompt', async () => {
     await using world = await scene();
     await using ledger = await world.openLedger();

@@ -5,6 +5,7 @@ import { randomFrom } from '../../../../../tests/support/random.ts';
 import { ANSWER_TOKENS, CONTEXT, MODEL, trueAnswer, trueAnswers, truth } from '../../test/network/audited-network.ts';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
 import { hasDrawnEnd, isCutShort } from './audit-facts.ts';
+import { judge } from './audit-panel.ts';
 import { AuditQueue } from './audit-queue.ts';
 import { AuditRuns } from './audit-runs.ts';
 import { type ObservedAnswer, sizeOf } from './trust.ts';
@@ -44,6 +45,21 @@ describe('a challenge', () => {
     const given = Array.from({ length: 40 }, () => answers.challenge('ben', MODEL, Math.random));
     assert.equal(given.filter(Boolean).length, 16);
   });
+});
+
+describe('the opinions of two verifiers', () => {
+  const panel = { from: 0, isDoubleChecked: true, timeoutMs: 60_000, signal: new AbortController().signal };
+  const job = { prompt: [1], answer: [2], hasEnd: false, sampling: trueAnswer('ann', 1).sampling };
+  for (const [first, second, verdict] of [
+    [0, 0.005, 'judged'],
+    [0.006, 0, 'disputed'],
+    [1, 0.8, 'judged'],
+    [0.79, 1, 'disputed'],
+  ] as const)
+    it(`of deviations of ${first} and ${second} are ${verdict}: they may differ by 0.005 or a fifth`, async () => {
+      const verifiers = [first, second].map((margin, i) => ({ peer: `v${i}`, score: async () => [margin] }));
+      assert.equal((await judge(job, verifiers, panel)).verdict.kind, verdict);
+    });
 });
 
 describe('the runs of many workers', () => {
