@@ -16,7 +16,7 @@ import { startPostgres } from '../../support/database/postgres.ts';
 import { root } from '../../support/deployed.ts';
 import { endProcess } from '../../support/end-process.ts';
 import { freePort } from '../../support/free-port.ts';
-import { Cluster, workersServing } from '../../support/network/cluster.ts';
+import { Cluster, type GatewayProcess, workersServing } from '../../support/network/cluster.ts';
 import { streamOf } from '../../support/network/streams.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { until, untilAnswer } from '../../support/until.ts';
@@ -76,44 +76,7 @@ it('a second gateway does not start on the SQLite file of another, and says what
 });
 
 describe('gateways of one PostgreSQL database', { skip: postgres.skip }, () => {
-  /** Two gateways with the same signing keys, and what settings they share. */
-  async function pair(url: string) {
-    await using stack = new AsyncDisposableStack();
-    const [a, b] = [stack.use(await temporaryDirectory()).path, stack.use(await temporaryDirectory()).path];
-    const one = stack.use(await start(url, { STRATA_DATA: a }));
-    await cp(path.join(a, 'inference/keys'), path.join(b, 'inference/keys'), { recursive: true });
-    const two = stack.use(await start(url, { STRATA_DATA: b }));
-    return Object.assign(stack.move(), { one, two, directories: [a, b] as const });
-  }
-  const by = (key: string) => ({ authorization: `Bearer ${key}` });
-
-  it('give the same receipts, refuse a key that one of them revoked, and count its quota together', async () => {
-    const url = await postgres.empty();
-    await using gateways = await pair(url);
-    const { one, two } = gateways;
-    const { keys } = one.running.gateway;
-    const { key, stored } = await keys.create({ tier: 'free' });
-    await using store = await openStore(url);
-    await store.quota.take(stored.id, new Date().toISOString().slice(0, 10), 50, 45);
-    const asked = Array.from({ length: 64 }, (_, n) => (n % 2 ? one : two).post(CHAT, question, by(key)));
-    const answers = await Promise.all(asked);
-    assert.equal(answers.filter(isOk).length, 5);
-    const { headers } = answers.find(isOk) ?? assert.fail();
-    for (const service of [one, two]) {
-      const receipt = await service.get(`/v1/receipts/${headers.get('x-receipt-id')}`, by(key));
-      const { body: keySet } = await service.get(receipt.body.provenance.public_key_url);
-      const { body } = await service.get(`/ledger/receipts/${receipt.body.provenance.ledger_receipt_id}`);
-      assert.ok((await verifyAnswer(receipt.body, { keySet, ledgerReceipt: body })).ok);
-    }
-    assert.ok(await keys.revoke(stored.id));
-    // Both query the database four times a second.
-    const refused = () => two.post(CHAT, question, by(key));
-    await untilAnswer('the key is refused', refused, ({ status }) => status === 401);
-  });
-});
-
-describe('gateways of one PostgreSQL database and network', { skip: postgres.skip }, () => {
-  it('share a worker that joined one of them; when that one is killed behind nginx and HAProxy, no new request fails, and another gateway settles what it has left', async () => {
+  it('share keys, quotas, receipts and workers; when one is killed, no new request through a proxy fails, and another settles what it has left', async () => {
     const url = await postgres.empty();
     await using cluster = await Cluster.open();
     const settings = { STRATA_INFERENCE_DATABASE_URL: url, STRATA_TRUSTED_PROXIES: '127.0.0.1' };
@@ -124,14 +87,40 @@ describe('gateways of one PostgreSQL database and network', { skip: postgres.ski
     await cluster.startWorker({ simulated: { tokensPerSecond: 20, slots: 8 }, join: [a.ready.joinToken] });
     for (const gateway of [a, b]) await workersServing(gateway, 1);
     await using store = await openStore(url);
-    const { key, stored } = await store.keys.create({ tier: 'free' });
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const complete = (base: string, more: object) =>
-      fetch(`${base}/v1/completions`, {
-        ...{ method: 'POST', headers },
-        body: JSON.stringify({ model: 'simulated', prompt: [300, 500], ...more }),
-      });
-    const stream = await complete(a.ready.base, { stream: true, max_tokens: 1_000 });
+    const [limited, { key, stored }] = [
+      await store.keys.create({ tier: 'free' }),
+      await store.keys.create({ tier: 'free' }),
+    ];
+    const ask = (at: GatewayProcess, more: object, by = key) => {
+      const headers = { authorization: `Bearer ${by}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ model: 'simulated', prompt: [300, 500], max_tokens: 2, ...more });
+      return fetch(`${at.ready.base}/v1/completions`, { method: 'POST', headers, body });
+    };
+    const receiptOf = async (at: GatewayProcess, answer: Response, by = key): Promise<Json> => {
+      const get = (target: string) => fetch(at.ready.base + target, { headers: { authorization: `Bearer ${by}` } });
+      const target = `/v1/receipts/${answer.headers.get('x-receipt-id')}`;
+      const receipt: Json = await (await untilAnswer('its receipt', () => get(target), isOk)).json();
+      const keySet: Json = await (await get(receipt.provenance.public_key_url)).json();
+      const entered = await get(`/ledger/receipts/${receipt.provenance.ledger_receipt_id}`);
+      assert.ok((await verifyAnswer(receipt, { keySet, ledgerReceipt: (await entered.json()) as Json })).ok);
+      return receipt;
+    };
+
+    await store.quota.take(limited.stored.id, new Date().toISOString().slice(0, 10), 50, 45);
+    const asked = Array.from({ length: 64 }, (_, n) => ask(n % 2 ? a : b, {}, limited.key));
+    const answers = (await Promise.all(asked)).filter(isOk);
+    assert.equal(answers.length, 5);
+    for (const answer of answers) for (const gateway of [a, b]) await receiptOf(gateway, answer, limited.key);
+    await store.keys.revoke(limited.stored.id);
+    // Each gateway queries the database four times a second.
+    for (const gateway of [a, b])
+      await untilAnswer(
+        'refused',
+        () => ask(gateway, {}, limited.key),
+        ({ status }) => status === 401,
+      );
+
+    const stream = await ask(a, { stream: true, max_tokens: 1_000 });
     await stream.body?.getReader().read();
     const used = () => store.tokens.used({ keyId: stored.id, day: '2000-01-01' });
     assert.ok((await used()) >= 1_002, 'prompt and answer are reserved');
@@ -160,17 +149,10 @@ describe('gateways of one PostgreSQL database and network', { skip: postgres.ski
     killed = a.kill();
     await Promise.all([killed, ...load]);
     assert.ok(counts.failed === 0 && counts.broken <= PROXIES.length, JSON.stringify(counts));
-    const target = `${b.ready.base}/v1/receipts/${stream.headers.get('x-receipt-id')}`;
-    const response = await untilAnswer('its receipt', () => fetch(target, { headers }), isOk);
-    const receipt = (await response.json()) as Json;
     const usage = { prompt_tokens: 2, cached_tokens: 0, completion_tokens: 0 };
-    assert.partialDeepStrictEqual(receipt, { outcome: 'interrupted', usage });
-    const get = async (at: string) => (await fetch(b.ready.base + at)).json() as Json;
-    const keySet = await get(receipt.provenance.public_key_url);
-    const ledgerReceipt = await get(`/ledger/receipts/${receipt.provenance.ledger_receipt_id}`);
-    assert.ok((await verifyAnswer(receipt, { keySet, ledgerReceipt })).ok);
+    assert.partialDeepStrictEqual(await receiptOf(b, stream), { outcome: 'interrupted', usage });
     await until(async () => (await used()) === 2, { what: 'the reservation has ended' });
-    assert.equal((await complete(b.ready.base, { max_tokens: 2 })).status, 200);
+    assert.equal((await ask(b, {})).status, 200);
   });
 });
 
