@@ -34,7 +34,7 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
     field.current?.blur();
     void navigate({ href: hrefOf(suggestion) });
   };
-  /** Another text, another submission or another page meanwhile wins. */
+  /** A later text, submission or page takes precedence. */
   const submit = async (given: string) => {
     submission.current += 1;
     const [number, from] = [submission.current, router.latestLocation.href];
