@@ -1,4 +1,4 @@
-// The lower bound of a scan: the traffic that evidence stands for, sent by Node's own resolver and HTTPS client, and not read.
+// The lower bound of a scan: the same questions and requests, sent by Node's own resolver and HTTPS client; answers are not read.
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import http from 'node:http';
