@@ -31,9 +31,9 @@ function parsed(text: string, { min, max, isValid, kind }: Range): number {
   throw new InvalidArgumentError(`It must be ${kind} from ${min} to ${max}.`);
 }
 
-/** A C2SP verifier key. Throws CommandError (exit code 2). */
+/** The C2SP verifier key of a signer. Throws CommandError (exit code 2). */
 export function verifierKey(text: string): NoteVerifier {
   const verifier = parseVerifierKey(text);
   if (verifier) return verifier;
-  throw usageError(`'${text}' is not a verifier key (C2SP: name+id+key)`);
+  throw usageError(`'${text}' is not a verifier key of a log or catalog (C2SP: name+id+key)`);
 }
