@@ -17,7 +17,15 @@ export { MAX_QUERY, readQuery } from './query/read-query.ts';
 export { adoptionCurve, curveOf } from './questions/adoption-curve.ts';
 export { coAdoption } from './questions/co-adoption.ts';
 export { type Market, market, markets, type RoleMarket, roleMarket, roleMarkets } from './questions/concentration.ts';
-export { FACETS, type Facet, facetOf, inOrder, type OrderKey } from './questions/domain-query.ts';
+export {
+  type DomainOrder,
+  FACETS,
+  type Facet,
+  facetOf,
+  inOrder,
+  type OrderKey,
+  orderValue,
+} from './questions/domain-query.ts';
 export { MIN_SUPPORT } from './questions/neighbours.ts';
 export { countDomains, type Population, sizeIn } from './questions/population.ts';
 export * from './questions/providers.ts';

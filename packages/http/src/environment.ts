@@ -95,7 +95,7 @@ export const ServerEnvironment = z.object({
     .describe('host names that requests may name, `*` for any ([security](security.md#host-and-origin))'),
   STRATA_ALLOW_ADDRESSES: List.pipe(z.array(AddressRange))
     .default([])
-    .describe('private CIDRs that scans, feeds, alerts and witnesses may connect to'),
+    .describe('private CIDRs that scans, feeds, webhooks and witnesses may connect to'),
   ...ConnectionEnvironment.shape,
   STRATA_DRAIN_SECONDS: z.coerce
     .number()

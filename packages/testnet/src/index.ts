@@ -7,7 +7,6 @@ export {
   type AdvisorySourcesOptions,
   createAdvisorySources,
 } from './advisories/sources.ts';
-export { listedSectorOf } from './companies/names.ts';
 export type { Truth } from './companies/truth.ts';
 export { type Question, type Reply, startDnsServer } from './dns/dns-server.ts';
 export type { DnsRecord } from './dns/published-records.ts';

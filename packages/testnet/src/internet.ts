@@ -52,8 +52,8 @@ export interface Internet extends InternetFeeds, AsyncDisposable {
   domains(): readonly string[];
   /** The ground truth of a company. Throws RangeError for an unknown name. */
   truth(domain: string): Truth;
-  /** Advances the clock; returns the changes. */
-  advance(days: number): readonly Migration[];
+  /** Advances the clock; returns the changes. `share` replaces `migrationShare`. */
+  advance(days: number, share?: number): readonly Migration[];
   /** Makes one company change now. */
   migrate(
     domain: string,
@@ -164,14 +164,14 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
     },
     domains: () => names,
     truth: (domain) => truthOf(known(domain), world),
-    advance(days) {
+    advance(days, share = migrationShare) {
       const migrations: Migration[] = [];
       for (let i = 0; i < days; i += 1) {
         day += 1;
         publishing?.advance(1);
         for (const name of names) {
           const plan = known(name);
-          const migration = migrationOn(plan, day, { seed, share: migrationShare });
+          const migration = migrationOn(plan, day, { seed, share });
           if (!migration) continue;
           migrations.push(migration);
           change(applyMigration(plan, migration));

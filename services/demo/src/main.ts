@@ -6,12 +6,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLogger, isUserError, publicUrlOf, SettingsError, urlAt } from '@strata/http';
 import { type Config, readConfig, startStack, type World } from '@strata/stack';
-import { type AdvisorySources, createInternet, type Internet, listedSectorOf, tinyChatModel } from '@strata/testnet';
+import { type AdvisorySources, createInternet, type Internet, tinyChatModel } from '@strata/testnet';
 import { FREE_KEYS, gatewayAddress, newLedgerName, startInferenceNetwork } from './inference-network.ts';
 import { PAST_DAYS, simulatePastWeeks } from './past-weeks.ts';
 
 /** The duration of a day of the simulated internet, with matching intervals for confirmations and scans. */
 const LIVE_DAY_MS = 60_000;
+/** Share of the companies that change something on a day: many simulated days have one date, on which charts would show a peak. */
+const LIVE_SHARE = 0.004;
+const PAST_SHARE = 0.01;
 const CONFIRM_AFTER_MS = 15_000;
 const RESCAN_AFTER_MS = 120_000;
 /** Interval of advisory syncs. */
@@ -31,7 +34,7 @@ async function main(): Promise<void> {
   const now = () => new Date(Date.now() - behindMs);
   // A lost packet would delay one of the 54 scans of the history.
   const vantage = { lossShare: 0 };
-  const internet = cleanup.use(await createInternet({ domains, migrationShare: 0.01, vantage, now }));
+  const internet = cleanup.use(await createInternet({ domains, migrationShare: PAST_SHARE, vantage, now }));
   // Replaced after the history is complete.
   let example = exampleOf(internet);
   const world: World = {
@@ -45,7 +48,7 @@ async function main(): Promise<void> {
     requestTimeoutMs: 1_500,
   };
   const gateway = await gatewayAddress();
-  await writeFile(sectorsFile(dataDirectory), sectorsCsv(internet.domains()));
+  await writeFile(sectorsFile(dataDirectory), sectorsCsv(internet));
   const config = demoConfig(dataDirectory, {
     internet,
     publishers: await internet.advisories(),
@@ -129,7 +132,7 @@ async function main(): Promise<void> {
 
   const scanning = app.scanner.run(stopping.signal);
   const days = setInterval(() => {
-    internet.advance(1);
+    internet.advance(1, LIVE_SHARE);
     // Feeds are polled every 15 minutes at most, but a simulated day has passed.
     void app.store.feeds.schedule.markAllDue();
   }, LIVE_DAY_MS);
@@ -176,11 +179,11 @@ function demoConfig(dataDirectory: string, { internet, publishers, chatUrl }: De
 
 const sectorsFile = (dataDirectory: string): string => path.join(dataDirectory, 'sectors.csv');
 
-/** The list of an operator who knows some companies; other companies' pages name their kind. */
-function sectorsCsv(domains: readonly string[]): string {
-  const rows = domains.flatMap((domain) => {
-    const sector = listedSectorOf(domain);
-    return sector === undefined ? [] : [`${domain},${sector}`];
+/** The list of an operator who knows the companies whose sector neither their suffix nor their page shows. */
+function sectorsCsv(internet: Internet): string {
+  const rows = internet.domains().flatMap((domain) => {
+    const { sector } = internet.truth(domain);
+    return sector && sector.shownBy === null ? [`${domain},${sector.id}`] : [];
   });
   return ['domain,sector', ...rows, ''].join('\n');
 }

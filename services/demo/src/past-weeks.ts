@@ -11,8 +11,8 @@ const SCAN_CYCLE_DAYS = 25;
 const SCAN_TIMES_MS = [8 * 3_600_000, 16 * 3_600_000] as const;
 /** Repeated scans run a few at a time, so that each is fast enough. */
 const REPEATED_AT_ONCE = 8;
-/** Companies that leave one provider on the last day. */
-const EXODUS = 24;
+/** Companies that leave one provider on one day: an anomaly, for which two weeks before it are needed. */
+const EXODUS = { companies: 20, daysAgo: 9 } as const;
 
 export interface PastWeeksDeps {
   readonly internet: Internet;
@@ -62,7 +62,7 @@ export async function simulatePastWeeks({ internet, running, setClock, print, si
   let moves = 0;
   for (let day = PAST_DAYS - 1; day > 0 && !signal.aborted; day -= 1) {
     const moved = internet.advance(1).map(({ domain }) => domain);
-    if (day === 1) moved.push(...exodus(internet, responsive));
+    if (day === EXODUS.daysAgo) moved.push(...exodus(internet, responsive));
     moves += moved.length;
     const scheduled = names.filter((_, i) => i % SCAN_CYCLE_DAYS === day % SCAN_CYCLE_DAYS);
     const due = new Set([...scheduled, ...moved].filter((domain) => responsive.has(domain)));
@@ -118,12 +118,12 @@ function exodus(internet: Internet, responsive: ReadonlySet<string>): string[] {
       byProvider.set(dns.provider, [...(byProvider.get(dns.provider) ?? []), domain]);
   }
   const [from] = [...byProvider]
-    .filter(([, domains]) => domains.length <= EXODUS * 5)
+    .filter(([, domains]) => domains.length <= EXODUS.companies * 5)
     .sort((a, b) => b[1].length - a[1].length);
   if (!from) return [];
   const [provider, domains] = from;
   const to = provider === 'ns1' ? 'dnsimple' : 'ns1';
-  const leaving = domains.slice(0, EXODUS);
+  const leaving = domains.slice(0, EXODUS.companies);
   for (const domain of leaving) internet.migrate(domain, { category: 'dns', to });
   return leaving;
 }

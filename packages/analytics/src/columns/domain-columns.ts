@@ -15,6 +15,10 @@ export const MAX_SERVICES = 255;
 
 export interface DomainFacts {
   readonly scannedAt: number;
+  /** Time of the first scan that measured it, in full seconds. */
+  readonly firstSeen: number;
+  /** Time at which its last change was confirmed, in full seconds; 0: it has not changed. */
+  readonly changedAt: number;
   readonly state: number;
   readonly sector: number;
   readonly posture: number;
@@ -22,6 +26,10 @@ export interface DomainFacts {
   /** 0–100, or null. */
   readonly score: number | null;
 }
+
+export const TIME_KINDS = ['scanned_at', 'first_seen', 'changed_at'] as const;
+export type TimeKind = (typeof TIME_KINDS)[number];
+const SECOND_MS = 1_000;
 
 /** The stored value of an unknown score. */
 export const NO_SCORE = 255;
@@ -32,6 +40,9 @@ const MIN_WASTE = 1 << 16;
 /** Facts by domain number. */
 interface FactColumns {
   readonly scannedAt: Float64Array<ArrayBuffer>;
+  /** Seconds since the epoch, until the year 2106. */
+  readonly firstSeen: Uint32Array<ArrayBuffer>;
+  readonly changedAt: Uint32Array<ArrayBuffer>;
   readonly state: Uint8Array<ArrayBuffer>;
   readonly sector: Uint8Array<ArrayBuffer>;
   readonly score: Uint8Array<ArrayBuffer>;
@@ -51,6 +62,8 @@ export interface ColumnArrays extends FactColumns {
 const FIRST_LENGTH = 1 << 10;
 const noDomains = (): ColumnArrays => ({
   scannedAt: new Float64Array(FIRST_LENGTH),
+  firstSeen: new Uint32Array(FIRST_LENGTH),
+  changedAt: new Uint32Array(FIRST_LENGTH),
   state: new Uint8Array(FIRST_LENGTH),
   sector: new Uint8Array(FIRST_LENGTH),
   score: new Uint8Array(FIRST_LENGTH),
@@ -76,9 +89,11 @@ export class DomainColumns {
   }
 
   facts(domain: number): DomainFacts {
-    const { scannedAt, state, sector, posture, holders } = this.#columns;
+    const { scannedAt, firstSeen, changedAt, state, sector, posture, holders } = this.#columns;
     return {
       scannedAt: scannedAt[domain] as number,
+      firstSeen: (firstSeen[domain] as number) * SECOND_MS,
+      changedAt: (changedAt[domain] as number) * SECOND_MS,
       state: state[domain] as number,
       sector: sector[domain] as number,
       posture: posture[domain] as number,
@@ -92,9 +107,11 @@ export class DomainColumns {
     return score === NO_SCORE ? null : score;
   }
 
-  /** A single fact, for loops over every domain. */
-  scannedAt(domain: number): number {
-    return this.#columns.scannedAt[domain] as number;
+  /** The column of a time, for loops over every domain; 0: never. */
+  timesOf(kind: TimeKind): { readonly column: Float64Array | Uint32Array; readonly unitMs: number } {
+    const { scannedAt, firstSeen, changedAt } = this.#columns;
+    if (kind === 'scanned_at') return { column: scannedAt, unitMs: 1 };
+    return { column: kind === 'first_seen' ? firstSeen : changedAt, unitMs: SECOND_MS };
   }
 
   /** A view that is valid until the domain is set again. */
@@ -116,16 +133,19 @@ export class DomainColumns {
     return { pool: this.#pool, from, to: from + (buildCounts[domain] as number) };
   }
 
-  /** The time of the last scan never decreases. */
-  touch(domain: number, time: number): void {
-    const { scannedAt } = this.#columns;
-    if (time > (scannedAt[domain] as number)) scannedAt[domain] = time;
+  /** The times of the last scan and change never decrease. */
+  touch(domain: number, kind: Exclude<TimeKind, 'first_seen'>, time: number): void {
+    const { column, unitMs } = this.timesOf(kind);
+    column[domain] = Math.max(column[domain] as number, Math.floor(time / unitMs));
   }
 
   set(domain: number, facts: DomainFacts, services: readonly PackedService[], builds: readonly number[] = []): void {
     if (domain >= this.#columns.state.length) this.#columns = mapped(this.#columns, (each) => grown(each, domain + 1));
-    const { scannedAt, state, sector, posture, holders, score, starts, counts, buildCounts } = this.#columns;
+    const { scannedAt, firstSeen, changedAt, state, sector, posture, holders, score, starts, counts, buildCounts } =
+      this.#columns;
     scannedAt[domain] = facts.scannedAt;
+    firstSeen[domain] = Math.floor(facts.firstSeen / SECOND_MS);
+    changedAt[domain] = Math.floor(facts.changedAt / SECOND_MS);
     state[domain] = facts.state;
     sector[domain] = facts.sector;
     posture[domain] = facts.posture;
@@ -185,6 +205,8 @@ function mapped(
 ) {
   return {
     scannedAt: change(columns.scannedAt),
+    firstSeen: change(columns.firstSeen),
+    changedAt: change(columns.changedAt),
     state: change(columns.state),
     sector: change(columns.sector),
     score: change(columns.score),

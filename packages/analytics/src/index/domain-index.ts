@@ -32,6 +32,10 @@ export interface IndexedDomain {
   readonly name: string;
   /** Milliseconds since the epoch. */
   readonly scannedAt: number;
+  /** Of the first scan that measured it. Absent: as before, and for a new domain that of its scan. */
+  readonly firstSeen?: number;
+  /** Confirmation of its last change, except of reclassifications; 0: never. Absent: as before, for a new domain 0. */
+  readonly changedAt?: number;
   readonly state: DomainState;
   readonly sector: string;
   /** Results of detection's `packPosture` and `packHolders`. */
@@ -107,7 +111,7 @@ export class DomainIndex {
     const { id, name } = domain;
     const isNew = !this.names.has(id);
     const { services, builds } = packServices(domain.services, this);
-    const facts = factsOf(domain);
+    const facts = factsOf(domain, isNew ? undefined : this.columns.facts(id));
     if (isNew) {
       this.names.add(id, name);
       this.grams.add(id, name);
@@ -142,9 +146,11 @@ export class DomainIndex {
     return this.#touched([...before.services], { isNew: false, newBuilds: [] });
   }
 
-  /** Records a scan without changes. */
-  touch(id: number, scannedAt: number): void {
-    if (this.names.has(id)) this.columns.touch(id, scannedAt);
+  /** Records a scan without changes, or the confirmation of a change. */
+  touch(id: number, time: { readonly scannedAt: number } | { readonly changedAt: number }): void {
+    if (!this.names.has(id)) return;
+    if ('scannedAt' in time) this.columns.touch(id, 'scanned_at', time.scannedAt);
+    else this.columns.touch(id, 'changed_at', time.changedAt);
   }
 
   /** Services of a domain, by category, then by provider. */
@@ -241,9 +247,11 @@ function shownBy(services: readonly IndexedService[]): IndexedService[] {
   return [...shown.values()];
 }
 
-export function factsOf(domain: IndexedDomain): DomainFacts {
+export function factsOf(domain: IndexedDomain, before?: DomainFacts): DomainFacts {
   return {
     scannedAt: domain.scannedAt,
+    firstSeen: domain.firstSeen ?? before?.firstSeen ?? domain.scannedAt,
+    changedAt: domain.changedAt ?? before?.changedAt ?? 0,
     state: stateNumber(domain.state),
     sector: sectorNumber(domain.sector),
     posture: domain.posture,

@@ -94,6 +94,8 @@ function checkDomains(columns: SnapshotColumns, { providerNames, placements, bui
 
 const PER_DOMAIN = [
   'scannedAt',
+  'firstSeen',
+  'changedAt',
   'state',
   'sector',
   'score',

@@ -9,7 +9,7 @@ import { DomainIndex, type IndexPosition } from './domain-index.ts';
 import { checkColumns, type SnapshotColumns } from './snapshot-columns.ts';
 
 /** Incremented with every change of the format or of the stored form of a score. */
-export const SNAPSHOT_VERSION = 6;
+export const SNAPSHOT_VERSION = 7;
 
 /**
  * The lists whose indexes are stored instead of their strings: with different lists the same numbers would change

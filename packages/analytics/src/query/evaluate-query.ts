@@ -40,8 +40,8 @@ export function evaluateQuery(index: DomainIndex, query: Query, within?: DomainS
       const all = within ?? allDomains(index);
       return difference(all, evaluateQuery(index, query.of, all));
     }
-    case 'scanned':
-      return scannedIn(within ?? allDomains(index), index, query);
+    case 'time':
+      return timedIn(within ?? allDomains(index), index, query);
     case 'name':
       return few ? namedIn(few, index, query) : intersection(within ?? allDomains(index), namedSet(index, query));
     default:
@@ -121,7 +121,7 @@ function termsLeaf({ sets }: DomainIndex, { of, numbers }: Of<'terms'>, few: Dom
 /** Cheap conditions first: those that visit every domain then visit few. */
 function costOf(query: Query): number {
   switch (query.kind) {
-    case 'scanned':
+    case 'time':
       return 3;
     case 'name':
       return 2;
@@ -212,14 +212,17 @@ export function providerSet(
   );
 }
 
-function scannedIn(set: DomainSet, { columns, names }: DomainIndex, { from, to }: Of<'scanned'>): DomainSet {
-  const matches = (domain: number) => columns.scannedAt(domain) >= from && columns.scannedAt(domain) <= to;
+function timedIn(set: DomainSet, { columns, names }: DomainIndex, { of, from, to }: Of<'time'>): DomainSet {
+  const { column, unitMs } = columns.timesOf(of);
+  // 0 is the time of what has not happened.
+  const first = Math.max(Math.ceil(from / unitMs), 1);
+  const last = Math.floor(to / unitMs);
+  const matches = (domain: number) => (column[domain] as number) >= first && (column[domain] as number) <= last;
   if (set.sorted) return DomainSet.ofSorted(set.sorted.filter(matches));
-  return collected(names.limit, (add) => {
-    set.each((domain) => {
-      if (matches(domain)) add(domain);
-    });
+  const matching = collected(names.limit, (add) => {
+    for (let domain = 0; domain < names.limit; domain += 1) if (matches(domain)) add(domain);
   });
+  return intersection(set, matching);
 }
 
 /** The set of the added domains, each added once: a bitmap is filled, whose bits need no order. */

@@ -14,7 +14,7 @@ import {
 import { LEVELS, LIVE, MAX_SCORE, STATES, stateNumber } from '../columns/terms.ts';
 import { POSTURE_VALUES } from './posture-values.ts';
 import { type IndexedTerm, type Query, QueryError, type QueryNames, type QueryValue } from './query.ts';
-import { scannedTimes, scoresOf } from './query-ranges.ts';
+import { scoresOf, timesOf, timesSince } from './query-ranges.ts';
 import { versionCondition } from './query-versions.ts';
 
 export interface Field {
@@ -62,7 +62,10 @@ export const QUERY_FIELDS: Readonly<Record<string, Read>> = {
     return terms('score', scores.slice(from, to + 1));
   },
   segment: (value, names) => names.segment(plain(value), value.start),
-  scanned: (value, names) => ({ kind: 'scanned', ...scannedTimes(value, names) }),
+  scanned: (value, names) => ({ kind: 'time', of: 'scanned_at', ...timesOf(value, names) }),
+  first_seen: (value, names) => ({ kind: 'time', of: 'first_seen', ...timesOf(value, names) }),
+  changed_since: changedSince,
+  since: changedSince,
   version: versionCondition,
   kind: (value, names) => {
     const ids = valuesOf(value, KINDS, names).flatMap((kind) => names.providersOfKind(kind as Kind));
@@ -80,9 +83,7 @@ export const BARE: Field = { name: 'name', read: nameCondition };
 
 /** Fields that the index cannot answer, and where the data is. */
 const UNANSWERABLE: Readonly<Record<string, string>> = {
-  first_seen: 'the history of a domain is in GET /stack/v1/domains/{domain}',
-  changed: 'changes are in GET /stack/v1/domains/{domain}/changes',
-  changed_since: 'changes are in GET /stack/v1/domains/{domain}/changes',
+  changed: 'write changed_since:2026-10-01; all changes are in GET /stack/v1/domains/{domain}/changes',
 };
 
 export function fieldOf(written: string, start: number, names: QueryNames): Field {
@@ -121,6 +122,10 @@ function refuseValue(value: QueryValue, values: readonly string[], names: QueryN
   const some = values.length > MAX_KNOWN ? [...values.slice(0, MAX_KNOWN), '…'] : values;
   const known = near === undefined ? `; known are ${some.join(', ')}` : '';
   throw new QueryError(`unknown value ${value.text.slice(0, 64)}${known}`, value.start, near);
+}
+
+function changedSince(value: QueryValue, names: QueryNames): Query {
+  return { kind: 'time', of: 'changed_at', ...timesSince(value, names) };
 }
 
 function postureOf(field: string): Read {
@@ -184,9 +189,9 @@ function withWildcard(value: QueryValue): { readonly text: string; readonly isPr
 
 /** A value that is not a range and has no wildcard. */
 function plain({ text, start, isQuoted, ends }: QueryValue): string {
-  if (ends) throw new QueryError('ranges are for score and scanned', start);
+  if (ends) throw new QueryError('ranges are for score, scanned and first_seen', start);
   if (isQuoted) return text;
-  if (/^[<>]/.test(text)) throw new QueryError('comparisons are for score and scanned', start);
+  if (/^[<>]/.test(text)) throw new QueryError('comparisons are for score, scanned and first_seen', start);
   const wildcard = text.indexOf('*');
   if (wildcard < 0) return text;
   throw new QueryError('an asterisk cannot be used here', start + wildcard);

@@ -6,7 +6,7 @@ import { QueryError, type QueryNames, type QueryValue } from './query.ts';
 type Range = readonly [from: number, to: number];
 type ReadEnd = (text: string, at: number) => Range;
 
-/** `80`, a comparison, `[60 TO 80]`, or `*` for any score. */
+/** `80`, a comparison, `[60 TO 80]` or `60..80`, or `*` for any score. */
 export function scoresOf(value: QueryValue): Range {
   const all: Range = [0, MAX_SCORE];
   return rangeOf(value, all, (text, at) => {
@@ -16,22 +16,37 @@ export function scoresOf(value: QueryValue): Range {
   });
 }
 
-/** A date is all of its day; an age without a sign is the time since then. */
-export function scannedTimes(value: QueryValue, names: QueryNames): { readonly from: number; readonly to: number } {
-  const [from, to] = rangeOf(value, [0, Number.MAX_SAFE_INTEGER], (text, at) => {
-    const [first, last] = [names.momentOf(text, false), names.momentOf(text, true)];
-    if (first !== undefined && last !== undefined) return [first, last];
-    throw new QueryError(`expected a date, a time with a zone or an age, not '${text.slice(0, 64)}'`, at);
-  });
+const EVER: Range = [0, Number.MAX_SAFE_INTEGER];
+
+/** A date is all of its day, a month all of its days; an age without a sign is the time since then. */
+export function timesOf(value: QueryValue, names: QueryNames): { readonly from: number; readonly to: number } {
+  const [from, to] = rangeOf(value, EVER, (text, at) => momentsIn(text, at, names));
   return { from, to };
+}
+
+/** A time and all after it: from the first moment of a date. */
+export function timesSince(value: QueryValue, names: QueryNames): { readonly from: number; readonly to: number } {
+  const { text, start, ends } = value;
+  const isRange = ends !== undefined || (!value.isQuoted && (/^[<>]/.test(text) || text.includes('..')));
+  if (isRange) throw new QueryError('expected one moment: only the last change of a domain is indexed', start);
+  const [from] = text === '*' ? EVER : momentsIn(text, start, names);
+  return { from, to: EVER[1] };
+}
+
+function momentsIn(text: string, at: number, names: QueryNames): Range {
+  const [first, last] = [names.momentOf(text, false), names.momentOf(text, true)];
+  if (first !== undefined && last !== undefined) return [first, last];
+  throw new QueryError(`expected a date, a month, a time with a zone or an age, not '${text.slice(0, 64)}'`, at);
 }
 
 const AGE = /^\d+[a-z]$/i;
 
-function rangeOf({ text, start, ends }: QueryValue, all: Range, read: ReadEnd): Range {
+function rangeOf(value: QueryValue, all: Range, read: ReadEnd): Range {
+  const { text, start } = value;
+  const ends = value.ends ?? dottedEnds(value);
   if (ends) {
     const [first, last] = ends;
-    const [from] = first === '*' ? all : read(first, start + text.indexOf(first, 1));
+    const [from] = first === '*' ? all : read(first, start + text.indexOf(first, value.ends ? 1 : 0));
     const [, to] = last === '*' ? all : read(last, start + text.lastIndexOf(last));
     // Ages run backwards: from the older to the later time.
     return AGE.test(first) || AGE.test(last) ? [Math.min(from, to), Math.max(from, to)] : [from, to];
@@ -52,6 +67,12 @@ function rangeOf({ text, start, ends }: QueryValue, all: Range, read: ReadEnd): 
     default:
       return [from, to];
   }
+}
+
+/** The ends of `60..80`. */
+function dottedEnds({ text, isQuoted }: QueryValue): QueryValue['ends'] {
+  const at = isQuoted ? -1 : text.indexOf('..');
+  return at < 0 ? undefined : [text.slice(0, at), text.slice(at + 2)];
 }
 
 const AGE_SIGNS: Readonly<Record<string, string>> = { '': '>=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' };

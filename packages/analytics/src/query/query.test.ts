@@ -17,7 +17,7 @@ import { readQuery } from './read-query.ts';
 interface QueryVectors {
   readonly now: string;
   readonly domains: readonly (Pick<IndexedDomain, 'name' | 'state' | 'sector' | 'score'> &
-    Readonly<Record<'scanned' | 'services' | 'flags', string>>)[];
+    Readonly<Record<'scanned' | 'first' | 'changed' | 'services' | 'flags', string>>)[];
   readonly found: Readonly<Record<string, string>>;
   readonly refused: Readonly<Record<string, readonly string[]>>;
 }
@@ -36,7 +36,8 @@ const names: QueryNames = {
   momentOf(text, isEnd) {
     const age = /^(\d+)d$/.exec(text)?.[1];
     const moment = age === undefined ? Date.parse(text) : NOW - Number(age) * DAY_MS;
-    return Number.isNaN(moment) ? undefined : moment + (isEnd && text.length === 10 ? DAY_MS - 1 : 0);
+    const days = isEnd ? { 7: 31, 10: 1 }[text.length] : undefined;
+    return Number.isNaN(moment) ? undefined : moment + (days ? days * DAY_MS - 1 : 0);
   },
 };
 const find = (index: ReturnType<typeof indexOf>, text: string) => [
@@ -59,6 +60,8 @@ const CONDITIONS: Readonly<Record<string, Matches>> = {
   'score:>=30': ({ score }) => score !== null && score >= 30,
   'flag:dnssec': ({ posture }) => ((posture >>> POSTURE_FLAGS.indexOf('dnssec')) & 1) === 1,
   'scanned:>70d': ({ scannedAt }) => NOW - scannedAt > 70 * DAY_MS,
+  'first_seen:*..2024-01-31': ({ firstSeen = 0 }) => firstSeen > 0 && firstSeen < Date.parse('2024-02-01'),
+  'since:2024-01-31': ({ changedAt = 0 }) => changedAt >= Date.parse('2024-01-31'),
 };
 
 type Asked = readonly [text: string, matches: Matches];
@@ -89,9 +92,9 @@ function isWithinLimits(text: string): boolean {
 
 describe('queries', () => {
   const index = indexOf(
-    vectors.domains.map(({ name, scanned, services, flags, ...facts }, id) => ({
+    vectors.domains.map(({ name, scanned, first, changed, services, flags, ...facts }, id) => ({
       ...plainDomain(id, { name, ...facts }),
-      scannedAt: Date.parse(scanned),
+      ...{ scannedAt: Date.parse(scanned), firstSeen: Date.parse(first), changedAt: changed ? Date.parse(changed) : 0 },
       services: services
         .split(/, |^$/)
         .filter(Boolean)

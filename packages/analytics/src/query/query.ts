@@ -1,5 +1,6 @@
 // A query over the domains of the index, as data; docs/query-language.md has its text form.
 import type { Category, Kind } from '@strata/detect';
+import type { TimeKind } from '../columns/domain-columns.ts';
 
 export type Query =
   | { readonly kind: 'and' | 'or'; readonly of: readonly Query[] }
@@ -16,8 +17,8 @@ export type Condition =
   /** A shown version of a provider: any, or within this bound. */
   | { readonly kind: 'version'; readonly id: string; readonly bound?: VersionBound }
   | { readonly kind: 'name'; readonly part: string; readonly at: 'anywhere' | 'start' | 'end' | 'exact' }
-  /** Time of the last scan in milliseconds since the epoch, both ends included. */
-  | { readonly kind: 'scanned'; readonly from: number; readonly to: number };
+  /** A time in milliseconds since the epoch, both ends included. */
+  | { readonly kind: 'time'; readonly of: TimeKind; readonly from: number; readonly to: number };
 
 export interface VersionBound {
   readonly sign: '<' | '<=' | '=' | '>=' | '>';

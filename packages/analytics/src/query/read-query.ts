@@ -6,7 +6,7 @@ import { BARE, type Field, fieldOf } from './query-fields.ts';
 export const MAX_QUERY = 2_000;
 export const MAX_TERMS = 64;
 export const MAX_NESTING = 16;
-/** Terms that visit every domain: parts of names and scan times. Each takes up to 40 ms at a million domains. */
+/** Terms that visit every domain: parts of names and times. Each takes up to 40 ms at a million domains. */
 export const MAX_SEARCHES = 8;
 
 /** Throws QueryError. */
@@ -79,9 +79,9 @@ class QueryReader {
     this.#terms += 1;
     if (this.#terms > MAX_TERMS) throw new QueryError(`more than ${MAX_TERMS} terms`, start);
     const query = field.read({ ...this.#valueAt(start, field), start }, this.#names);
-    if (query.kind === 'scanned' || (query.kind === 'name' && query.at !== 'exact')) this.#searches += 1;
+    if (query.kind === 'time' || (query.kind === 'name' && query.at !== 'exact')) this.#searches += 1;
     if (this.#searches > MAX_SEARCHES)
-      throw new QueryError(`more than ${MAX_SEARCHES} terms with a part of a name or a scan time`, start);
+      throw new QueryError(`more than ${MAX_SEARCHES} terms with a part of a name or a time`, start);
     return query;
   }
 

@@ -3,6 +3,7 @@ import { it } from 'node:test';
 import { gradeOf } from '@strata/detect';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
+import { TIME_KINDS } from '../columns/domain-columns.ts';
 import { compareText } from '../compare-text.ts';
 import type { IndexedDomain } from '../index/domain-index.ts';
 import { allDomains } from '../query/evaluate-query.ts';
@@ -11,9 +12,11 @@ import { manyDomains, roleOf } from '../test/random-domains.ts';
 import { FACETS, facetOf, inOrder } from './domain-query.ts';
 
 it('pages in any order have each domain once, whatever their size', () => {
-  const orders = fc.record({ by: fc.constantFrom('score', 'scanned_at'), isDescending: fc.boolean() });
+  const by = fc.constantFrom('score', ...TIME_KINDS);
+  const orders = fc.record({ by, isDescending: fc.boolean() });
   holds(60, [manyDomains(90), orders, fc.integer({ min: 1, max: 7 })], (domains, order, limit) => {
-    const valueIn = ({ score, scannedAt }: IndexedDomain) => (order.by === 'score' ? score : scannedAt);
+    const valueIn = ({ score, scannedAt: scanned_at, firstSeen: first_seen, changedAt: changed_at }: IndexedDomain) =>
+      order.by === 'score' ? score : { scanned_at, first_seen, changed_at }[order.by] || null;
     const sortable = (domain: IndexedDomain) => (order.isDescending ? -1 : 1) * (valueIn(domain) ?? Number.NaN);
     const expected = domains.toSorted((a, b) => {
       const [x, y] = [sortable(a), sortable(b)];

@@ -1,15 +1,15 @@
 // The results of a query: one page in any order, and counts of the results by provider, role, top-level domain, sector or grade.
 import { CATEGORIES, type Category, gradeOf, ROLE_LIST, SECTORS } from '@strata/detect';
-import { NO_SCORE } from '../columns/domain-columns.ts';
+import { NO_SCORE, type TimeKind } from '../columns/domain-columns.ts';
 import { MAX_SCORE, STATES } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 import type { DomainSet } from '../sets/domain-set.ts';
 import { intersection, intersectionSize } from '../sets/set-operations.ts';
 
-/** Domains without a score come last in both orders. */
+/** Domains without a score, and those that have not changed, come last in both orders. */
 export interface DomainOrder {
-  readonly by: 'score' | 'scanned_at';
+  readonly by: 'score' | TimeKind;
   readonly isDescending: boolean;
 }
 
@@ -23,12 +23,12 @@ export function inOrder(
   order: DomainOrder,
   { limit, after }: { readonly limit: number; readonly after?: OrderKey },
 ): number[] {
-  const { columns, names } = index;
+  const { names } = index;
   const ranks = names.sorted.ranks();
   const sign = order.isDescending ? -1 : 1;
   const sortable = (value: number | null) => (value === null ? Number.POSITIVE_INFINITY : sign * value);
-  const valueIn = (domain: number) =>
-    sortable(order.by === 'score' ? columns.score(domain) : columns.scannedAt(domain));
+  const { by } = order;
+  const valueIn = (domain: number) => sortable(orderValue(index, domain, by));
   const start = after && { value: sortable(after[0]), rank: names.sorted.countThrough(after[1]) };
   let kept: { readonly domain: number; readonly value: number; readonly rank: number }[] = [];
   let last = Number.POSITIVE_INFINITY;
@@ -45,7 +45,7 @@ export function inOrder(
     // Sorting when twice as many are kept costs less than keeping them in order.
     if (kept.length >= limit * 2) cut();
   };
-  if (order.by === 'scanned_at') {
+  if (by !== 'score') {
     set.each(visit);
     cut();
   } else {
@@ -58,6 +58,13 @@ export function inOrder(
     }
   }
   return kept.map(({ domain }) => domain);
+}
+
+/** What a domain is ordered by; null: it has none. */
+export function orderValue({ columns }: DomainIndex, domain: number, by: DomainOrder['by']): number | null {
+  if (by === 'score') return columns.score(domain);
+  const { column, unitMs } = columns.timesOf(by);
+  return (column[domain] as number) * unitMs || null;
 }
 
 function scoresInOrder({ isDescending }: DomainOrder): number[] {

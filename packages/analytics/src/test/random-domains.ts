@@ -31,11 +31,15 @@ const holders = fc
   .array(fc.nat(HOLDERS.length - 1), { minLength: CATEGORIES.length, maxLength: CATEGORIES.length })
   .map((roles) => roles.reduce((bits, holder, role) => bits | (holder << (role * 3)), 0));
 
+const fullSeconds = fc
+  .oneof(fc.constant(0), fc.integer({ min: 1_600_000_000, max: 1_800_000_000 }))
+  .map((at) => at * 1_000);
+
 const contents = fc.record({
   scannedAt: fc.integer({ min: 1_750_000_000_000, max: 1_800_000_000_000 }),
   state: fc.oneof({ weight: 3, arbitrary: fc.constant('active' as const) }, fc.constantFrom(...STATES)),
   sector: fc.constantFrom(...SECTORS.slice(0, 4), 'a-sector-of-tomorrow'),
-  ...{ posture, holders, services, score: fc.option(fc.nat(100)) },
+  ...{ firstSeen: fullSeconds, changedAt: fullSeconds, posture, holders, services, score: fc.option(fc.nat(100)) },
 });
 
 export type Step =
@@ -46,7 +50,7 @@ export type Step =
 /** What a put or a removal touched; undefined of a touch. */
 export function takeStep(index: DomainIndex, step: Step) {
   if (step.kind === 'remove') return index.remove(step.id);
-  return step.kind === 'put' ? index.put(step.domain) : void index.touch(step.id, step.scannedAt);
+  return step.kind === 'put' ? index.put(step.domain) : void index.touch(step.id, step);
 }
 
 /** Puts, touches and removals of a few domains, most of them several times. */

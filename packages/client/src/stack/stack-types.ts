@@ -183,7 +183,7 @@ export interface StackPaths {
     };
     query: {
       /**
-       * The records of this moment; a date is its last one. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * The records of this moment; a date is its last one. a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       at?: string;
     };
@@ -263,11 +263,11 @@ export interface StackPaths {
        */
       hours?: number;
       /**
-       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * Only later ones: a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       since?: string;
       /**
-       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       until?: string;
       limit?: number;
@@ -658,11 +658,11 @@ export interface StackPaths {
        */
       hours?: number;
       /**
-       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * Only later ones: a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       since?: string;
       /**
-       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       until?: string;
     };
@@ -717,11 +717,11 @@ export interface StackPaths {
        */
       hours?: number;
       /**
-       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * Only later ones: a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       since?: string;
       /**
-       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       until?: string;
       limit?: number;
@@ -766,11 +766,11 @@ export interface StackPaths {
        */
       hours?: number;
       /**
-       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * Only later ones: a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       since?: string;
       /**
-       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       until?: string;
       limit?: number;
@@ -1512,11 +1512,11 @@ export interface StackPaths {
        */
       hours?: number;
       /**
-       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * Only later ones: a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       since?: string;
       /**
-       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       until?: string;
     };
@@ -1564,11 +1564,11 @@ export interface StackPaths {
        */
       hours?: number;
       /**
-       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * Only later ones: a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       since?: string;
       /**
-       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       until?: string;
     };
@@ -1745,11 +1745,11 @@ export interface StackPaths {
        */
       hours?: number;
       /**
-       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * Only later ones: a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       since?: string;
       /**
-       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       until?: string;
       limit?: number;
@@ -1797,7 +1797,7 @@ export interface StackPaths {
     path: Record<string, never>;
     query: {
       /**
-       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * Only later ones: a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       since?: string;
       limit?: number;
@@ -2561,6 +2561,14 @@ export interface Flow {
 export interface FoundDomain {
   domain: string;
   scanned_at: string;
+  /**
+   * The first scan that measured it; to the second.
+   */
+  first_seen: string;
+  /**
+   * Confirmation of its last change of services; null: none. Reclassifications are not counted.
+   */
+  changed_at: string | null;
   state: 'active' | 'parked' | 'nonexistent' | 'unmeasured';
   sector: string;
   score: number | null;
@@ -3884,11 +3892,11 @@ export interface StackPosts {
        */
       hours?: number;
       /**
-       * Only later ones: a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * Only later ones: a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       since?: string;
       /**
-       * The end of the window, by default now; a date is included. Needs `since`. a date, a time with a zone, or an age: 2026-01-31, 2026-01-31T12:00:00Z, 7d, 36h.
+       * The end of the window, by default now; a date is included. Needs `since`. a date, a month, a time with a zone, or an age: 2026-01-31, 2026-01, 2026-01-31T12:00:00Z, 7d, 36h.
        */
       until?: string;
       /**

@@ -39,6 +39,10 @@ export interface PlanOptions extends RecordOptions {
 /** What every counted scan updates. */
 export interface ScanState {
   readonly lastScannedAt: number | null;
+  /** The first scan that measured it. */
+  readonly firstScannedAt: number | null;
+  /** Confirmation of its last change, except of reclassifications. */
+  readonly changedAt: number | null;
   /** Sources that any scan has measured. */
   readonly measured: ReadonlySet<Source>;
   /** A new rulebook with the same result is stored without an event, so that a release does not emit an event for each domain. */
@@ -64,6 +68,8 @@ export interface KnownDomain extends ScanState, PublishedBefore {
 
 export const NEVER_SCANNED: KnownDomain = {
   lastScannedAt: null,
+  firstScannedAt: null,
+  changedAt: null,
   state: null,
   sector: 'unknown',
   rulebook: null,
@@ -115,8 +121,10 @@ export function planScan(known: KnownDomain, scan: ScanRecord, options: PlanOpti
   const counted = { profile, observedAt: now, isFirst, changes: [], keepsEvidence: false };
   if (profile.state === 'unmeasured') {
     // Nothing was resolved: the last successful scan remains valid, and the next one is due sooner.
-    const { failures, lastScannedAt, measured, rulebook, isWaiting, changeHistory, recordDigest } = known;
-    const kept = { lastScannedAt, measured, rulebook, isWaiting, changeHistory, recordDigest };
+    const { failures, lastScannedAt, firstScannedAt, changedAt, measured, rulebook } = known;
+    const { isWaiting, changeHistory, recordDigest } = known;
+    const times = { lastScannedAt, firstScannedAt, changedAt };
+    const kept = { ...times, measured, rulebook, isWaiting, changeHistory, recordDigest };
     return { ...counted, update: { ...kept, nextDueAt: retryAt(now, known, options), failures: failures + 1 } };
   }
   // Another process has recorded a later scan: history is never rewritten.
@@ -140,6 +148,8 @@ export function planScan(known: KnownDomain, scan: ScanRecord, options: PlanOpti
     ...counted,
     update: {
       lastScannedAt: now,
+      firstScannedAt: known.firstScannedAt ?? now,
+      changedAt: result.changes.some(({ type }) => type !== 'reclassified') ? now : known.changedAt,
       measured: measuredBefore.union(measuredBy(profile)),
       rulebook: profile.rulebook,
       failures: 0,

@@ -102,7 +102,7 @@ export const search = question({
     score_lte: Score.optional(),
     query: Query.describe(
       'AND, OR, NOT, (), *: email:google-workspace AND NOT dmarc:reject AND (tld:de OR score:<60). ' +
-        'Fields: provider, email …, domain, tld, sector, state, grade, score, scanned, dmarc, spf, mta_sts, dnssec, tls, flag.',
+        'Fields: provider, email …, domain, tld, sector, state, grade, score, scanned, first_seen (2026-10..2026-11), changed_since (7d), dmarc, spf, mta_sts, dnssec, tls, flag.',
     ).optional(),
     facets: z
       .array(z.string().min(1).max(40))

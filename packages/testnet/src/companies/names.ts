@@ -40,64 +40,11 @@ export function companyNames(seed: string, count: number, isTaken: (domain: stri
   return [...names];
 }
 
-/** schema.org types of organisations by the last word of the name; the other words fit several sectors. */
-const SCHEMA_TYPES: Readonly<Record<string, string>> = {
-  EducationalOrganization: 'academy',
-  School: 'schools',
-  CollegeOrUniversity: 'college',
-  ResearchOrganization: 'labs research',
-  BankOrCreditUnion: 'bank',
-  FinancialService: 'capital finance invest savings wealth',
-  InvestmentFund: 'ventures holdings',
-  InsuranceAgency: 'insurance',
-  MedicalClinic: 'clinic',
-  MedicalOrganization: 'care health medical surgery therapy',
-  DiagnosticLab: 'diagnostics imaging biotech',
-  Dentist: 'dental',
-  Optician: 'optics vision',
-  Pharmacy: 'pharma',
-  VeterinaryCare: 'vet',
-  ClothingStore: 'apparel fashion fabrics',
-  BookStore: 'books papers',
-  ShoeStore: 'shoes',
-  JewelryStore: 'jewelry',
-  FurnitureStore: 'furniture kitchens interiors lighting',
-  ToyStore: 'toys games',
-  SportingGoodsStore: 'cycles outdoor fitness',
-  AutoDealer: 'auto motors trucks',
-  GardenStore: 'gardens seeds',
-  GroceryStore: 'bakery coffee foods dairy wines',
-  OnlineStore: 'market supply equipment tools trading',
-  Hotel: 'hotels',
-  TravelAgency: 'travel yachts marine',
-  MovingCompany: 'freight shipping transit rail logistics',
-  RealEstateAgent: 'homes estates properties realty',
-  GeneralContractor: 'builders architects works',
-  LegalService: 'law',
-  NewsMediaOrganization: 'media press publishing print films photo',
-  NGO: 'foundation union',
-  MusicGroup: 'music records events',
-  SportsClub: 'sports',
-  ArtGallery: 'gallery',
-};
-/** Sectors without a schema.org type, for the list of an operator. */
-const LISTED_SECTORS: Readonly<Record<string, string>> = {
-  computer_it: 'analytics data digital mobility networks robotics security software systems tech telecom',
-  utilities: 'electric energy power water',
-  agriculture_mining: 'farms mills',
-  manufacturing:
-    'brewing ceramics chemicals dynamics engineering glass machinery mechanics metals packaging plastics textiles',
-  service: 'consulting design partners',
-};
-
-const byWord = (table: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
-  new Map(Object.entries(table).flatMap(([value, words]) => words.split(' ').map((word) => [word, value] as const)));
-const TYPE_OF_WORD = byWord(SCHEMA_TYPES);
-const SECTOR_OF_WORD = byWord(LISTED_SECTORS);
 /** `networks` before `works`. */
 const LONGEST_FIRST = SECOND.toSorted((a, b) => b.length - a.length);
 
-function lastWordOf(domain: string): string {
+/** The last word of the name; empty for a name that is not made here. */
+export function lastWordOf(domain: string): string {
   const label = domain.slice(0, domain.indexOf('.')).replace(/\d+$/, '');
   return LONGEST_FIRST.find((word) => label.endsWith(word)) ?? '';
 }
@@ -107,9 +54,3 @@ export function firstWordOf(domain: string): string | undefined {
   const words = FIRST.filter((word) => domain.startsWith(word));
   return words.sort((a, b) => b.length - a.length)[0];
 }
-
-/** What the company's page says about its kind, `BankOrCreditUnion`; undefined if its name does not say. */
-export const schemaTypeOf = (domain: string): string | undefined => TYPE_OF_WORD.get(lastWordOf(domain));
-
-/** The company's sector in the list of an operator who knows it; undefined if it is not listed. */
-export const listedSectorOf = (domain: string): string | undefined => SECTOR_OF_WORD.get(lastWordOf(domain));

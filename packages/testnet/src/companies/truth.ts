@@ -8,6 +8,7 @@ import { hasMail, listsSenders, resellerOf, spfKeeper, splitWith, vanityExchange
 import { forwarderOf, isDangling, isIpv6Only, wwwAliases } from '../zone/zone-web.ts';
 import { hasDmarcAlias } from './fitted-plan.ts';
 import type { Plan } from './plan-type.ts';
+import { sectorOf, type TrueSector } from './sectors.ts';
 import { softwareOf, type TrueVersion } from './software.ts';
 
 export type EvidenceType = 'ns' | 'soa' | 'mx' | 'spf' | 'txt' | 'dmarc' | 'cname' | 'asn' | 'header' | 'html' | 'tls';
@@ -26,6 +27,8 @@ export interface TrueService {
 export interface Truth {
   readonly domain: string;
   readonly state: Plan['state'];
+  /** Null without a company: a parked, broken or nonexistent name. */
+  readonly sector: TrueSector | null;
   readonly services: readonly TrueService[];
   /** Visible software versions by provider id; empty if the site cannot be read. */
   readonly versions: Readonly<Record<string, TrueVersion>>;
@@ -59,6 +62,7 @@ export function truthOf(plan: Plan, world: World): Truth {
   return {
     domain,
     state,
+    sector: state === 'active' ? sectorOf(domain, { isRead: isRead(plan) }) : null,
     services,
     versions,
     redirectsTo,

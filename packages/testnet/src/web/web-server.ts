@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { createServer as createSecureServer } from 'node:https';
 import { createServer as createTcpServer, type Server } from 'node:net';
 import type { TlsOptions } from 'node:tls';
-import { schemaTypeOf } from '../companies/names.ts';
 import { ownerMintFor } from '../companies/owners.ts';
 import type { Plan } from '../companies/plan-type.ts';
+import { schemaTypeOf } from '../companies/sectors.ts';
 import { softwareOf } from '../companies/software.ts';
 import { SPECIAL_OCTETS } from '../dns/networks.ts';
 import type { Feeds } from '../feeds/feeds.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { EngineError } from '@strata/engine';
+import { readCompletionRequest } from '@strata/inference';
 import { createSimulatedEngine } from '@strata/testnet';
 import { asRefusal } from '../routes/error-response.ts';
 import { EngineBackend } from './engine-backend.ts';
@@ -25,4 +26,12 @@ it('a pinned model is unavailable until a worker has proved it', () => {
     return new EngineBackend(createSimulatedEngine(), proof).unavailable;
   });
   assert.deepEqual(unavailable, ['it is pinned, and no worker has proved it: why', undefined]);
+});
+
+it('a prompt may leave one token for its answer, and not none', async () => {
+  const { info, ...engine } = createSimulatedEngine();
+  const backend = new EngineBackend({ ...engine, info: { ...info, contextLength: 4 } });
+  const plan = (prompt: number[]) => backend.planText(readCompletionRequest({ model: 'm', prompt }));
+  assert.deepEqual([(await plan([1, 2, 3])).answerTokens, (await plan([1, 2])).answerTokens], [1, 2]);
+  await assert.rejects(plan([1, 2, 3, 4]), { name: 'CompletionError', kind: 'context_length' });
 });

@@ -1,5 +1,6 @@
 // Charges a key for the file of a job: once, at whatever nodes and how often it is fetched.
 import { randomUUID } from 'node:crypto';
+import { StoreError } from '@strata/db';
 import { Refusal, type RequestContext } from '@strata/http';
 import type { JobTable } from '../store/index.ts';
 import type { Changes } from './changes.ts';
@@ -13,8 +14,8 @@ const PAYMENT_MS = 60_000;
 
 /**
  * One payment for requests that come at once: the lease of the job is held for it. Without a charge, later answers still report
- * the quota. If the process is killed, or the payment cannot be saved, the lease ends without being released: whether the key was
- * charged is then unknown, and it is not charged again.
+ * the quota. If the process is killed, the connection is lost while the key is charged, or the payment cannot be saved, the lease ends
+ * without being released: whether the key was charged is then unknown, and it is not charged again.
  */
 export async function payForJob(
   { id }: Pick<Job, 'id'>,
@@ -41,7 +42,7 @@ export async function payForJob(
     if (isAbandoned || job.is_paid) await release(true);
     else {
       await charge(priceOf(job.rows)).catch(async (error: unknown) => {
-        await release(false);
+        if (!isInDoubt(error)) await release(false);
         throw error;
       });
       return await release(true);
@@ -49,3 +50,7 @@ export async function payForJob(
   }
   throw new Refusal('unavailable', 'The client has closed the connection.');
 }
+
+/** Whether the charge may have been committed although it failed. */
+const isInDoubt = (error: unknown): boolean =>
+  error instanceof StoreError && (error.code === 'connection-lost' || error.code === 'too-slow');

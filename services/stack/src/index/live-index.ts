@@ -97,7 +97,7 @@ export class LiveIndex implements AsyncDisposable {
     for (const { id, domainId, at, state, rulebook } of scans) {
       // An unmeasured scan did not observe the domain.
       const measured = state === 'unmeasured' ? 0 : 1;
-      if (measured) index.touch(domainId, at);
+      if (measured) index.touch(domainId, { scannedAt: at });
       index.history.scans.add(dayOf(at), { scans: 1, measured, rulebook });
       index.position = { ...index.position, scanId: id };
     }
@@ -177,8 +177,10 @@ function apply(index: DomainIndex, event: StoredEvent): EventEffects {
       return { tags: stale, providers, newBuilds: [], shownBefore };
     }
     case 'change-confirmed': {
-      const { from, to } = event.payload;
+      const { from, to, type, domainId, confirmedAt } = event.payload;
       index.history.add(event.payload);
+      // A change of the rulebook is not one of the domain.
+      if (type !== 'reclassified') index.touch(domainId, { changedAt: confirmedAt });
       return touching([...tags.changes, ...[from, to].filter((provider) => provider !== null).map(tags.provider)]);
     }
     case 'posture-regressed':

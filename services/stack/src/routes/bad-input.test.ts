@@ -141,8 +141,8 @@ it('the name of a domain that is not one is refused, in a path and in a query', 
 });
 describe('a time is a date, a time with a zone or an age, not ahead, with one meaning on every route, or refused', () => {
   const [day, time] = ['2026-01-31', '2026-01-31T12:00:00'];
-  const good = `${day} 7d 36H ${time}Z ${time}.123456Z ${time}%2B01:00 ${time}+01:00 ${day}t12:00:00z ${time},5Z 1970-01-01`;
-  const bad = `|${time}|2026-02-30|2026-13-01T00:00:00Z|${day}T25:00:00Z|${day}T12:00Z|yesterday|7|7w|-7d|999999d`;
+  const good = `${day} 7d 36H ${time}Z ${time}.123456Z ${time}%2B01:00 ${time}+01:00 ${day}t12:00:00z ${time},5Z 1970-01`;
+  const bad = `|${time}|2026-02-30|2026-13|2026-13-01T00:00:00Z|${day}T25:00:00Z|${day}T12:00Z|yesterday|7|7w|-7d|999999d`;
   const odd = `1769860800|NaN|${time}Z%00|9999-01-01T00:00:00Z|%2B010000-01-01T00:00:00Z|${LONG}`;
   const ahead = new Date(Date.now() + 3_600_000).toISOString();
   const today = new Date().toISOString().slice(0, 10);

@@ -72,6 +72,10 @@ export interface Database extends CommonTables, SizeTables, LedgerDatabase, Feed
     asked_at: number | null;
     /** `ObservedRecords.digest` of the last scan. */
     record_digest: string | null;
+    /** First scan that measured it; of a forgotten domain null. */
+    first_scanned_at: number | null;
+    /** Confirmation of its last change, except of reclassifications. */
+    changed_at: number | null;
   };
   /** Names below private suffixes that requests added on a UTC day (days since the epoch), by counter; see on-demand-days.ts. */
   on_demand_days: {

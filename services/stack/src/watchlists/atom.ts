@@ -19,6 +19,8 @@ export function atomOf(list: Watchlist, notifications: readonly StoredNotificati
 <feed xmlns="http://www.w3.org/2005/Atom">
   <id>urn:strata:${list.id}</id>
   <title>${xmlText(list.name)}</title>
+  <link rel="self" href="feed.atom?token=${list.feedToken}"/>
+  <link rel="alternate" href="/watchlists"/>
   <author><name>Strata</name></author>
   <updated>${updated}</updated>
 ${entries.join('')}</feed>

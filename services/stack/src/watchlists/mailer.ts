@@ -35,8 +35,10 @@ export function openMailer({ base, from, ...server }: Smtp, logger: Logger): Mai
   const isLocal = /^(?:localhost|127\.[\d.]+|::1)$/.test(server.host);
   // A password is sent without TLS within this machine only.
   const requireTLS = server.auth !== undefined && !isLocal;
+  // The certificate of a mail server on this machine is often its own.
+  const tls = { rejectUnauthorized: !isLocal };
   const access = { disableFileAccess: true, disableUrlAccess: true };
-  const transport = nodemailer.createTransport({ ...server, ...timeouts, ...access, requireTLS });
+  const transport = nodemailer.createTransport({ ...server, ...timeouts, ...access, requireTLS, tls });
   const failures = new FailureLog(logger, { what: 'sending e-mail' });
   return {
     async send(mail) {
@@ -49,7 +51,8 @@ export function openMailer({ base, from, ...server }: Smtp, logger: Logger): Mai
         // The text of the server could repeat what it was sent.
         const message = status === null ? `no connection to the mail server (${code})` : `answered ${status}`;
         const isFinal = status !== null && status >= 500 && (command === 'RCPT TO' || command === 'DATA');
-        if (!isFinal) failures.failed(new Error(message));
+        // The operator needs the cause, which may name the mail server.
+        if (!isFinal) failures.failed(new Error(message, status === null ? { cause: error } : {}));
         return { isDelivered: false, status, error: message, isFinal };
       }
     },

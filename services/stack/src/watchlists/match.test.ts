@@ -11,7 +11,13 @@ const at = new Date('2026-11-29T12:00:00Z');
 const domain = 'a.com';
 type Facts = Pick<ChangeConfirmed, 'type' | 'from' | 'to'>;
 const change = (facts: Facts): Signal => {
-  return { kind: 'change', key: 'ev_1', at, domain, change: { ...facts, category: 'dns' } as ChangeConfirmed };
+  return {
+    kind: 'change',
+    key: 'ev_1',
+    at,
+    domain,
+    change: { ...facts, category: 'dns', role: 'dns' } as ChangeConfirmed,
+  };
 };
 const moved = change({ type: 'migrated', from: 'old', to: 'new' });
 const added = change({ type: 'added', from: null, to: 'new' });

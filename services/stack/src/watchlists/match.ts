@@ -1,5 +1,5 @@
 // What the rules of watchlists report about an event. Pure.
-import { gradeOf } from '@strata/detect';
+import { gradeOf, ROLE_FACTS } from '@strata/detect';
 import type { ChangeConfirmed } from '../store/events/stored-event.ts';
 import { type MatchedList, type Notification, type Rule, ruleKey } from './watchlist.ts';
 
@@ -106,7 +106,7 @@ function newsOf(signal: Signal, rule: Rule, watched: readonly string[], context:
 }
 
 function changeNews(domain: string, change: ChangeConfirmed, rule: Rule, { nameOf }: MatchContext): News | undefined {
-  const { type, from, to, category, confidence } = change;
+  const { type, from, to, category, role, confidence } = change;
   if (rule.category !== undefined && rule.category !== category) return undefined;
   // Only the name of the provider changed.
   if (type === 'reclassified') return undefined;
@@ -116,19 +116,17 @@ function changeNews(domain: string, change: ChangeConfirmed, rule: Rule, { nameO
     detail: { change: type, category, from: from && nameOf(from), to: to && nameOf(to), confidence },
     ref: `/stack/v1/domains/${domain}/changes`,
   });
-  const purpose = category.replaceAll('_', ' ');
+  const { label } = ROLE_FACTS[role];
   const isWanted = (provider: string) => rule.provider === undefined || rule.provider === provider;
   switch (rule.kind) {
     case 'gained_provider':
-      return to !== null && isWanted(to) ? news(`${domain} now uses ${nameOf(to)} for ${purpose}`) : undefined;
+      return to !== null && isWanted(to) ? news(`${domain} now uses ${nameOf(to)} (${label})`) : undefined;
     case 'lost_provider':
-      return from !== null && isWanted(from)
-        ? news(`${domain} no longer uses ${nameOf(from)} for ${purpose}`)
-        : undefined;
+      return from !== null && isWanted(from) ? news(`${domain} no longer uses ${nameOf(from)} (${label})`) : undefined;
     case 'migrated_to': {
       if (type !== 'migrated' || from === null || to === null || !isWanted(to)) return undefined;
       if (rule.from !== undefined && rule.from !== from) return undefined;
-      return news(`${domain} moved from ${nameOf(from)} to ${nameOf(to)} for ${purpose}`);
+      return news(`${domain} moved from ${nameOf(from)} to ${nameOf(to)} (${label})`);
     }
     default:
       return undefined;

@@ -10,6 +10,7 @@ const EXAMPLES = [
   ['provider:(cloudflare OR fastly) tld:de', 'one of two providers, within a top-level domain'],
   ['score:[40 TO 60] sector:retail', 'a range of scores'],
   ['scanned:>30d', 'the last scan is older than 30 days'],
+  ['first_seen:30d -changed_since:7d', 'new within 30 days, without a change of services in the last 7'],
   ['name:*shop* -state:parked', 'a part of the name, without parked domains'],
 ] as const;
 
@@ -33,9 +34,10 @@ export function QueryHelp() {
         Terms are combined with AND unless OR or parentheses say otherwise. Fields: <code>provider</code>, each category
         (<code>email</code>, <code>dns</code>, <code>cdn</code> …), <code>name</code>, <code>domain</code>,{' '}
         <code>tld</code>, <code>sector</code>, <code>state</code>, <code>confidence</code>, <code>grade</code>,{' '}
-        <code>score</code>, <code>scanned</code>, <code>dmarc</code>, <code>spf</code>, <code>mta_sts</code>,{' '}
-        <code>tls_rpt</code>, <code>dnssec</code>, <code>caa</code>, <code>bimi</code>, <code>tls</code>. The{' '}
-        <a href="/reference">API reference</a> has the same search for programs.
+        <code>score</code>, <code>scanned</code>, <code>first_seen</code>, <code>changed_since</code>,{' '}
+        <code>dmarc</code>, <code>spf</code>, <code>mta_sts</code>, <code>tls_rpt</code>, <code>dnssec</code>,{' '}
+        <code>caa</code>, <code>bimi</code>, <code>tls</code>. The <a href="/reference">API reference</a> has the same
+        search for programs.
       </p>
     </details>
   );

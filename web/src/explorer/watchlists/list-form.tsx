@@ -57,7 +57,8 @@ export function ListForm({ list, onSaved }: ListFormProps) {
       const rows = await rowsOf(await readFile(file), ['registrable', 'error']);
       const found = rows.flatMap(({ registrable }) => registrable ?? []);
       setNames([...new Set(found)].join('\n'));
-      setNote(`${formatCount(rows.length - found.length, 'row')} without a domain.`);
+      const rejected = rows.length - found.length;
+      setNote(rejected === 0 ? '' : `${formatCount(rejected, 'row')} without a domain.`);
     } catch (error) {
       setNote(error instanceof Error ? error.message : '');
     }

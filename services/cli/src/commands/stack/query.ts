@@ -12,7 +12,7 @@ export interface QueryCommandOptions extends ServiceOptions {
   readonly format: 'table' | 'csv' | 'ndjson' | 'json';
 }
 
-const COLUMNS = ['domain', 'state', 'sector', 'score', 'scanned_at', 'providers'];
+const COLUMNS = ['domain', 'state', 'sector', 'score', 'scanned_at', 'providers', 'first_seen', 'changed_at'];
 
 export async function queryCommand(
   { stdout, stderr }: CommandContext,
@@ -33,9 +33,10 @@ export async function queryCommand(
     for (const found of body.results) stdout.write(`${JSON.stringify(found)}\n`);
     return;
   }
-  const rows = body.results.map(({ domain, state, sector, score, scanned_at, services }) => {
+  const rows = body.results.map(({ services, ...found }) => {
+    const { domain, state, sector, score, scanned_at, first_seen, changed_at } = found;
     const providers = [...new Set(services.map(({ provider_id }) => provider_id))].join(';');
-    return [domain, state, sector, score, scanned_at, providers];
+    return [domain, state, sector, score, scanned_at, providers, first_seen, changed_at];
   });
   if (format === 'csv') {
     stdout.write(csvBytes(COLUMNS, { rows }));

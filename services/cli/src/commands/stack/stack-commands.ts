@@ -118,7 +118,7 @@ function addQueryCommand(stack: Command, context: CommandContext): void {
       .command('query')
       .description('print the domains that match a query, such as "email:google-workspace NOT dmarc:reject"')
       .argument('<query>', 'a query; docs/query-language.md has the language')
-      .option('--sort <order>', 'name, score, -score, scanned_at or -scanned_at')
+      .option('--sort <order>', 'name, or score, scanned_at, first_seen or changed_at; - before it: descending')
       .option('--facets <names>', 'counts by provider, a category, role, tld, sector, state or grade, comma-separated')
       .option('--limit <rows>', 'at most 1,000', integerBetween(1, 1_000), 50)
       .addOption(

@@ -15,6 +15,8 @@ export async function dumpCommand(context: CommandContext, { json }: OutputOptio
       // Errors of the SDK have the status of the answer.
       if (cause instanceof DiskError || (cause instanceof Error && '$metadata' in cause))
         throw new CommandError(`the dump failed: ${cause.message}`, { cause });
+      if (cause instanceof Error && cause.name === 'CredentialsProviderError')
+        throw new CommandError('a bucket needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile', { cause });
       throw cause;
     }),
   );

@@ -3,7 +3,7 @@ import type { StackClient } from '@strata/client';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { printJson, printRejected, printTable } from '../../output.ts';
-import { clientOf, refusalOf, type ServiceOptions } from '../records/service-client.ts';
+import { clientOf, refusalOf, type ServiceOptions, serviceOf } from '../records/service-client.ts';
 import { readTargets } from '../scan/scan-targets.ts';
 
 export interface CreateOptions extends ServiceOptions {
@@ -36,7 +36,8 @@ export async function createWatchlist(
   const body = { name, ...content, rules: rule.map(ruleOf), channels };
   const answer = await asked(service, (client) => client.send(`POST ${LISTS}`, { body }));
   const { domains: _domains, ...list } = answer.body.watchlist;
-  printJson(stdout, list);
+  printJson(stdout, { ...list, feed: new URL(list.feed, serviceOf(service).baseUrl).href });
+  if (channels.length > 0) stderr.write(`strata stack watch test ${list.id} sends a message to each channel\n`);
 }
 
 /** `kind:name=value,…` */
@@ -66,13 +67,20 @@ export async function listDeliveries(
   { state, ...service }: ServiceOptions & { readonly state?: string },
 ): Promise<void> {
   const query = { state: state as 'dead' | undefined };
-  const { body } = await asked(service, (client) => client.get(`${LISTS}/{id}/deliveries`, { path: { id }, query }));
+  const [{ body }, channels] = await asked(service, (client) =>
+    Promise.all([client.get(`${LISTS}/{id}/deliveries`, { path: { id }, query }), channelsOf(client, id)]),
+  );
   const rows = body.deliveries.map((each) => [
-    ...[each.id, each.state, each.kind, String(each.notifications), String(each.attempts)],
+    ...[each.id, each.state, each.kind, channels.get(each.channel) ?? ''],
+    ...[String(each.notifications), String(each.attempts)],
     each.next_attempt_at ?? each.finished_at ?? '',
     each.error ?? '',
   ]);
-  printTable(stdout, ['id', 'state', 'kind', 'notifications', 'attempts', 'next or finished', 'error'], rows);
+  printTable(
+    stdout,
+    ['id', 'state', 'kind', 'channel', 'notifications', 'attempts', 'next or finished', 'error'],
+    rows,
+  );
 }
 
 export async function replayDelivery(
@@ -85,8 +93,16 @@ export async function replayDelivery(
 }
 
 export async function testWatchlist({ stdout }: CommandContext, id: string, service: ServiceOptions): Promise<void> {
-  const { body } = await asked(service, (client) => client.send(`POST ${LISTS}/{id}:test`, { path: { id } }));
-  for (const each of body.deliveries) stdout.write(`${each.id} is sent to ${each.channel}\n`);
+  const [{ body }, channels] = await asked(service, (client) =>
+    Promise.all([client.send(`POST ${LISTS}/{id}:test`, { path: { id } }), channelsOf(client, id)]),
+  );
+  for (const each of body.deliveries) stdout.write(`${each.id} is sent to ${channels.get(each.channel)}\n`);
+}
+
+/** Kind and target by id; without those that a list no longer has. */
+async function channelsOf(client: StackClient, id: string): Promise<ReadonlyMap<string, string>> {
+  const { body } = await client.get(`${LISTS}/{id}`, { path: { id } });
+  return new Map(body.watchlist.channels.map(({ id, kind, url, to }) => [id, `${kind} ${url ?? to}`]));
 }
 
 export async function deleteWatchlist({ stdout }: CommandContext, id: string, service: ServiceOptions): Promise<void> {

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { randomFrom } from '../../../../../tests/support/random.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { ANSWER_TOKENS, CONTEXT, MODEL, trueAnswer, trueAnswers, truth } from '../../test/network/audited-network.ts';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
 import { hasDrawnEnd, isCutShort } from './audit-facts.ts';
+import { judge } from './audit-panel.ts';
 import { AuditQueue } from './audit-queue.ts';
 import { AuditRuns } from './audit-runs.ts';
 import { type ObservedAnswer, sizeOf } from './trust.ts';
@@ -46,6 +48,21 @@ describe('a challenge', () => {
   });
 });
 
+describe('the opinions of two verifiers', () => {
+  const panel = { from: 0, isDoubleChecked: true, timeoutMs: 60_000, signal: new AbortController().signal };
+  const job = { prompt: [1], answer: [2], hasEnd: false, sampling: trueAnswer('ann', 1).sampling };
+  for (const [first, second, verdict] of [
+    [0, 0.005, 'judged'],
+    [0.006, 0, 'disputed'],
+    [1, 0.8, 'judged'],
+    [0.79, 1, 'disputed'],
+  ] as const)
+    it(`of deviations of ${first} and ${second} are ${verdict}: they may differ by 0.005 or a fifth`, async () => {
+      const verifiers = [first, second].map((margin, i) => ({ peer: `v${i}`, score: async () => [margin] }));
+      assert.equal((await judge(job, verifiers, panel)).verdict.kind, verdict);
+    });
+});
+
 describe('the runs of many workers', () => {
   const runsOf = (answers: number, seed: number) =>
     new AuditRuns({ maxTokens: answers * sizeOf(trueAnswer('ann', 1)), random: randomFrom(seed) });
@@ -83,35 +100,17 @@ describe('the runs of many workers', () => {
   });
 });
 
-const answerOf = (tokens: number, more: Partial<ObservedAnswer> = {}): ObservedAnswer => ({
-  ...{ ...trueAnswer('ann', 1), answer: Array.from({ length: tokens }, () => 7), maxTokens: 200, reason: 'length' },
-  ...more,
-});
-const grammar = 'root ::= "a"+';
-const full = { prompt: Array.from({ length: CONTEXT - 100 }, () => 1) };
-const last = { prompt: full.prompt.slice(16) };
-
-/** Whether the answer was cut short, and whether its end can be checked. */
-const ends: readonly (readonly [string, ObservedAnswer, isShort: boolean, isDrawn: boolean])[] = [
-  ['at the limit', answerOf(200), false, false],
-  ['one before it', answerOf(199), true, false],
-  ['at the limit with a grammar', answerOf(200, { grammar }), false, false],
-  ['brought to a close by its grammar', answerOf(168, { grammar }), false, true],
-  ['with a grammar, and closed too early', answerOf(167, { grammar }), true, true],
-  ['a short one with a grammar, half of it', answerOf(5, { grammar, maxTokens: 10 }), false, true],
-  ['in a full context', answerOf(100, full), false, false],
-  ['in a context that has exactly the slack left', answerOf(100, last), false, false],
-  ['in a full context with a grammar', answerOf(100, { ...full, grammar }), false, false],
-  ['ended by the model', answerOf(100, { reason: 'stop' }), false, true],
-  ['cancelled', answerOf(100, { reason: 'cancelled' }), false, false],
-];
-
 it('an answer with the maximum number of queued tokens is queued, a larger one is not', () => {
   const answer = trueAnswer('ann', 1);
   const droppedAt = (maxTokens: number) => new AuditQueue({ maxAnswers: 1, maxTokens }).push(answer);
   assert.deepEqual([sizeOf(answer), sizeOf(answer) - 1].map(droppedAt), [[], [answer]]);
 });
 
-for (const [what, answer, isShort, isDrawn] of ends)
-  it(`an answer is ${isShort ? '' : 'not '}cut short, and its end is ${isDrawn ? '' : 'not '}drawn: ${what}`, () =>
-    assert.deepEqual([isCutShort(answer), hasDrawnEnd(answer)], [isShort, isDrawn]));
+type End = readonly [what: string, more: Partial<ObservedAnswer> & { tokens: number; free?: number }, ...boolean[]];
+for (const [what, { tokens, free, ...more }, isShort, isDrawn] of casesOf<readonly End[]>('gateway', 'ends of answers'))
+  it(`an answer is ${isShort ? '' : 'not '}cut short, and its end is ${isDrawn ? '' : 'not '}drawn: ${what}`, () => {
+    const [answer, prompt] = [Array(tokens).fill(7), Array(CONTEXT - (free ?? CONTEXT)).fill(1)];
+    const ended = { ...trueAnswer('ann', 1), answer, maxTokens: 200, reason: 'length' as const, ...more };
+    const observed = free === undefined ? ended : { ...ended, prompt };
+    assert.deepEqual([isCutShort(observed), hasDrawnEnd(observed)], [isShort, isDrawn]);
+  });

@@ -26,7 +26,7 @@ it('a query finds what filters find, beside them and alone', async () => {
   assert.equal((await search('flag=spf_valid&query=NOT%20spf:valid')).total, 0);
 });
 
-for (const sort of ['name', 'score', '-score', 'scanned_at', '-scanned_at'])
+for (const sort of 'name score -score scanned_at -scanned_at first_seen -first_seen changed_at -changed_at'.split(' '))
   it(`a query is paged to its end by ${sort}`, async () => {
     const asked = { query: 'state:live', sort };
     const all = (await ask({ ...asked, limit: 1000 })).body.results as Any[];

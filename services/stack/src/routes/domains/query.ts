@@ -1,5 +1,14 @@
 // Domains that match a query, in any order, with facets.
-import { type DomainSet, evaluateQuery, FACETS, inNameOrder, inOrder, type OrderKey } from '@strata/analytics';
+import {
+  type DomainOrder,
+  type DomainSet,
+  evaluateQuery,
+  FACETS,
+  inNameOrder,
+  inOrder,
+  type OrderKey,
+  orderValue,
+} from '@strata/analytics';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
@@ -8,7 +17,10 @@ import { unknownWord } from '../parameters.ts';
 import { FacetSchema, facetsOf, QueryText, queryIn } from '../query-parameter.ts';
 import { FoundDomainSchema, foundDomain } from './search.ts';
 
-const SORTS = ['name', 'score', '-score', 'scanned_at', '-scanned_at'] as const;
+const SORTS = [
+  ...(['name', 'score', '-score', 'scanned_at', '-scanned_at'] as const),
+  ...(['first_seen', '-first_seen', 'changed_at', '-changed_at'] as const),
+] as const;
 type Sort = (typeof SORTS)[number];
 
 /** In an order by name the value is null. */
@@ -29,7 +41,7 @@ export const postQuery = route(
       'application/json': z.strictObject({
         query: QueryText,
         sort: Word(SORTS)
-          .describe('`-` is descending. Domains without a score come last; equal ones are in the order of names.')
+          .describe('`-` is descending. Domains without the value come last; equal ones are in the order of names.')
           .default('name'),
         facets: z.array(Word(FACETS)).max(FACETS.length).describe('Counts of all results by these values.').default([]),
         limit: z.int().min(1).max(1_000).default(50),
@@ -60,7 +72,7 @@ export const postQuery = route(
 );
 
 const orderOf = (sort: Exclude<Sort, 'name'>) => ({
-  by: sort.replace('-', '') as 'score' | 'scanned_at',
+  by: sort.replace('-', '') as DomainOrder['by'],
   isDescending: sort.startsWith('-'),
 });
 
@@ -70,7 +82,5 @@ function sorted({ index }: StackApp, set: DomainSet, sort: Sort, page: { limit: 
 }
 
 function keyOf({ index }: StackApp, domain: number, sort: Sort): OrderKey {
-  const { score, scannedAt } = index.columns.facts(domain);
-  const value = sort === 'name' ? null : orderOf(sort).by === 'score' ? score : scannedAt;
-  return [value, index.names.name(domain)];
+  return [sort === 'name' ? null : orderValue(index, domain, orderOf(sort).by), index.names.name(domain)];
 }

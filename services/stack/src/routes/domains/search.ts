@@ -28,6 +28,11 @@ export const FoundDomainSchema = z
   .object({
     domain: z.string(),
     scanned_at: z.iso.datetime(),
+    first_seen: z.iso.datetime().describe('The first scan that measured it; to the second.'),
+    changed_at: z.iso
+      .datetime()
+      .nullable()
+      .describe('Confirmation of its last change of services; null: none. Reclassifications are not counted.'),
     state: z.enum(['active', 'parked', 'nonexistent', 'unmeasured']),
     sector: z.string(),
     score: z.int().nullable(),
@@ -48,10 +53,12 @@ export function foundDomain(
   { index, names }: Pick<StackApp, 'index' | 'names'>,
   domain: number,
 ): z.input<typeof FoundDomainSchema> {
-  const { scannedAt, score } = index.columns.facts(domain);
+  const { scannedAt, firstSeen, changedAt, score } = index.columns.facts(domain);
   return {
     domain: index.names.name(domain),
     scanned_at: new Date(scannedAt).toISOString(),
+    first_seen: new Date(firstSeen).toISOString(),
+    changed_at: changedAt === 0 ? null : new Date(changedAt).toISOString(),
     state: index.state(domain),
     sector: index.sector(domain),
     score,

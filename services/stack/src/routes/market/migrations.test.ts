@@ -37,6 +37,20 @@ it('migrations are counted by when they were confirmed: within 24 hours, 7 and 3
   assert.deepEqual(reported.sort(), byState.sort());
 });
 
+it('queries find the domains that changed since a time, and those first measured on a day, as the tables have them', async () => {
+  const found = async (query: string) =>
+    (await get(`search?limit=1000&query=${query}`)).results.map(({ domain }: Row) => domain);
+  const names = (rows: readonly Row[]) => rows.map(({ name }) => name);
+  const changed = `SELECT DISTINCT name FROM changes JOIN domains ON domains.id = domain_id
+    WHERE type <> 'reclassified' AND confirmed_at >= ? ORDER BY name`;
+  for (const days of [1, 7, 30])
+    assert.deepEqual(await found(`since:${days}d`), names(timeline.sql(changed, timeline.end - days * DAY_MS)));
+  const first = `SELECT name, min(observed_at) AS day FROM scans JOIN domains ON domains.id = domain_id
+    WHERE scans.state <> 'unmeasured' GROUP BY name ORDER BY name`;
+  const byDay = Map.groupBy(timeline.sql(first), ({ day }) => dateOf(Number(day)));
+  for (const [day, rows] of byDay) assert.deepEqual(await found(`first_seen:${day}`), names(rows));
+});
+
 it('migrations without a window: the list of any age by when they were observed, the flows of thirty days', async () => {
   for (const category of ['', 'dns', 'email']) {
     const from = category ? `${MIGRATED} AND category = '${category}'` : MIGRATED;

@@ -89,7 +89,7 @@ export const WatchlistBody = z
     query: QueryText.describe(
       'Instead of domains: those that match (docs/query-language.md), followed with each event of a domain; with `scanned`, and with more than 10,000 lists in all, every hour.',
     ).optional(),
-    rules: z.array(RuleInput).min(1).max(MAX_RULES),
+    rules: z.array(RuleInput).min(1, 'must have at least one rule').max(MAX_RULES),
     channels: z.array(ChannelInput).max(MAX_CHANNELS).default([]),
   })
   .meta({ examples: [EXAMPLE] });
@@ -187,6 +187,8 @@ function channelOf(
   };
 }
 
+const HTTP_FOR = 'http is for an address, such as 127.0.0.1, that the operator has allowed by STRATA_ALLOW_ADDRESSES';
+
 /** Names are resolved and checked again for each delivery. Plain HTTP is for a private address that the operator allows. */
 function urlProblem(text: string, allowAddresses: readonly string[]): string | undefined {
   const url = URL.parse(text);
@@ -197,8 +199,8 @@ function urlProblem(text: string, allowAddresses: readonly string[]): string | u
   if (verdict && !verdict.isAllowed)
     return `cannot be reached: ${verdict.reason}, which the operator can allow by STRATA_ALLOW_ADDRESSES`;
   const isPrivate = verdict !== undefined && !createAddressGuard()(host).isAllowed;
-  if (url.protocol === 'http:' && !isPrivate) return 'must be an https address';
-  if (verdict === undefined && !host.includes('.')) return 'must have a public host name';
+  if (url.protocol === 'http:' && !isPrivate) return `must be an https address; ${HTTP_FOR}`;
+  if (verdict === undefined && !host.includes('.')) return `must have a public host name; ${HTTP_FOR}`;
   return undefined;
 }
 

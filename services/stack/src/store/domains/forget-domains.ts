@@ -38,7 +38,8 @@ export async function forgetUnasked(tx: Transaction<Database>, { before, limit, 
     .set((eb) => ({
       ...{ last_scanned_at: null, state: null, summary: null, rulebook: null, score: null, asked_at: null },
       ...{ sector: 'unknown', measured: '', posture_bits: 0, holder_bits: 0, failures: 0, is_waiting: 0 },
-      ...{ tracked_ms: 0, changes_seen: 0, record_digest: null, next_due_at: NEVER, revision: eb('revision', '+', 1) },
+      ...{ tracked_ms: 0, changes_seen: 0, record_digest: null, first_scanned_at: null, changed_at: null },
+      ...{ next_due_at: NEVER, revision: eb('revision', '+', 1) },
     }))
     .where('id', 'in', ids)
     .execute();

@@ -100,7 +100,8 @@ async function readDomains(tx: Transaction<Database>, reader: FeedReader): Promi
       .where('id', '>', after)
       .orderBy('id')
       .limit(DOMAIN_PAGE)
-      .select(['id', 'name', 'last_scanned_at', 'state', 'sector', 'posture_bits', 'holder_bits', 'score'])
+      .select(['id', 'name', 'last_scanned_at', 'first_scanned_at', 'changed_at', 'state', 'sector'])
+      .select(['posture_bits', 'holder_bits', 'score'])
       .execute();
     const last = rows.at(-1)?.id;
     if (last === undefined) return;
@@ -113,6 +114,8 @@ async function readDomains(tx: Transaction<Database>, reader: FeedReader): Promi
         id: row.id,
         name: row.name,
         scannedAt: row.last_scanned_at,
+        firstSeen: row.first_scanned_at ?? row.last_scanned_at,
+        changedAt: row.changed_at ?? 0,
         state: row.state,
         sector: row.sector,
         posture: row.posture_bits,

@@ -6,7 +6,7 @@ import type { Regression, ServiceChange } from '@strata/detect';
  * `domain-changed`: the published state of a domain changed; carries all that the index keeps. In events written before
  * versions were recorded, a service ends with the confidence.
  */
-export interface DomainChanged extends Omit<IndexedDomain, 'id' | 'name'> {
+export interface DomainChanged extends Omit<IndexedDomain, 'id' | 'name' | 'firstSeen' | 'changedAt'> {
   readonly domainId: number;
   readonly isFirst: boolean;
   readonly rulebook: string;

@@ -1,5 +1,6 @@
 // The migrations of the stack service by number. A released migration is never changed.
 import { addKeyPriority, createCounters, dropForeignTables, type Migrations, nothing } from '@strata/db';
+import { createLedgerTables } from '@strata/log';
 import { up as initial } from './001-initial.ts';
 import { up as setsAndStreams } from './002-sets-and-streams.ts';
 import { up as changesByCategory } from './003-changes-by-category.ts';
@@ -7,7 +8,6 @@ import { up as advisories } from './005-advisories.ts';
 import { up as feeds } from './006-feeds.ts';
 import { up as changesByConfirmation } from './010-changes-by-confirmation.ts';
 import { up as scanWork } from './011-scan-work.ts';
-import { up as ledger } from './013-ledger.ts';
 import { up as reportViews } from './014-report-views.ts';
 import { up as dayCounts } from './015-day-counts.ts';
 import { up as onDemand } from './016-on-demand.ts';
@@ -21,6 +21,7 @@ import { up as watchlistChannels } from './024-watchlist-channels.ts';
 import { up as favicons } from './025-favicons.ts';
 import { up as mailRoles } from './026-mail-roles.ts';
 import { up as jobs } from './027-jobs.ts';
+import { up as domainTimes } from './028-domain-times.ts';
 
 const TABLES = [
   ...['settings', 'counters', 'table_sizes', 'api_keys', 'quota_usage', 'domains', 'on_demand_days', 'scan_leases'],
@@ -44,7 +45,7 @@ export const migrations: Migrations = {
   '010-changes-by-confirmation': changesByConfirmation,
   '011-scan-work': scanWork,
   '012-counters': createCounters,
-  '013-ledger': ledger,
+  '013-ledger': createLedgerTables,
   '014-report-views': reportViews,
   '015-day-counts': dayCounts,
   '016-on-demand': onDemand,
@@ -59,4 +60,5 @@ export const migrations: Migrations = {
   '025-favicons': favicons,
   '026-mail-roles': mailRoles,
   '027-jobs': jobs,
+  '028-domain-times': domainTimes,
 };

@@ -22,6 +22,8 @@ export const UPDATED = {
   tracked_ms: 'integer',
   changes_seen: 'real',
   record_digest: 'text',
+  first_scanned_at: 'integer',
+  changed_at: 'integer',
 } as const satisfies JsonColumns;
 export const PUBLISHED = {
   state: 'text',

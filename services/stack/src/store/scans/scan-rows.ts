@@ -48,6 +48,8 @@ export function knownDomain({ row, open, evidence, records }: StoredDomain): Kno
     isWaiting: row.is_waiting === 1,
     changeHistory: { trackedMs: row.tracked_ms, changes: row.changes_seen },
     recordDigest: row.record_digest,
+    firstScannedAt: row.first_scanned_at,
+    changedAt: row.changed_at,
     requestedAt: row.asked_at,
     open,
     records,
@@ -106,6 +108,8 @@ export function updateRow(update: NonNullable<ScanPlan['update']>) {
     tracked_ms: update.changeHistory.trackedMs,
     changes_seen: update.changeHistory.changes,
     record_digest: update.recordDigest,
+    first_scanned_at: update.firstScannedAt,
+    changed_at: update.changedAt,
   };
 }
 

@@ -60,6 +60,9 @@ async function assertRead(store: Store, url: string, number: number): Promise<vo
   assert.equal((await store.quota.take(KEY_ID, '2026-01-01', 50)).used, 8);
   assert.match(await store.feed.storeId(), /^[0-9a-f-]{36}$/);
   assert.equal((await store.feed.scansSince(0, 1))[0]?.at, Date.parse(day(0)));
+  const filled = await rows(url, 'select first_scanned_at, changed_at from domains order by id');
+  const times = { first_scanned_at: Date.parse(day(0)), changed_at: Date.parse(day(2)) };
+  assert.deepEqual(filled, [times, times, { first_scanned_at: null, changed_at: null }]);
   if (number >= 2) {
     assert.equal((await store.stream.since(0, 10))[0]?.publishedUs, 1_767_225_600_000_001);
     assert.equal((await store.signals.anomaly('an_1'))?.facts.value, 1);
@@ -107,7 +110,9 @@ export function upgradesFrom(schemas: readonly string[]): void {
         const { domainId, isFirst: _first, rulebook: _rulebook, ...payload } = marked.payload;
         const feed = await readFeed(store);
         const report = feed.domains.find(({ name }) => name === 'new.com');
-        assert.deepEqual(report, { id: domainId, name: 'new.com', ...payload }, 'the event equals a fresh reading');
+        const times = { firstSeen: Date.parse(day(4)), changedAt: 0 };
+        const expected = { id: domainId, name: 'new.com', ...times, ...payload };
+        assert.deepEqual(report, expected, 'the event equals a fresh reading');
         const { changeDays, scanDays } = feed;
         const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0);
         const sums = [sum(scanDays.map(({ scans }) => scans)), sum(changeDays.map(({ gained }) => gained))];
