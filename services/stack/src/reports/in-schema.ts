@@ -7,7 +7,7 @@ type Camel<Name extends string> = Name extends `${infer Head}_${infer Rest}`
 type ReadonlyList<T> = T extends (infer Item)[] ? readonly Item[] : T;
 type Named<Report> = { readonly [Name in keyof Report & string as Camel<Name>]: ReadonlyList<Report[Name]> };
 
-/** The members that the schema names, and no others. */
+/** Only the members that the schema names. */
 export function inSchema<Schema extends z.ZodObject>(schema: Schema, value: Named<z.input<Schema>>): z.input<Schema> {
   // The type of `value` has these names with these types.
   const values = value as Readonly<Record<string, unknown>>;
