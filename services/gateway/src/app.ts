@@ -23,6 +23,7 @@ import { servePages } from './routes/pages.ts';
 import { KEY_SET_PATH } from './routes/receipts.ts';
 import type { GatewayApp } from './routes/route.ts';
 import { createGatewayServer } from './routes/server.ts';
+import { RecentItems } from './routes/v1/recent-items.ts';
 import { networkStartError } from './start-error.ts';
 import { GatewayLock } from './store/gateway-lock.ts';
 import { type GatewayStore, openStore } from './store/index.ts';
@@ -143,6 +144,7 @@ export async function createGateway(
   const app: GatewayApp = {
     ...{ models, ownModels: own, recorder, limits, ledger, logger, now, running, stopping: late.signal },
     ...{ keys: store.keys, keyRequests: newKeyRequests(now), freeKeysPerDay: config.freeKeysPerDay, hostGuard },
+    recentItems: new RecentItems(),
     ...{ readiness, networkReport: network && cachedReport(network.report) },
     openApi: () => {
       description ??= gatewayOpenApi();
