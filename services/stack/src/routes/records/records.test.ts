@@ -1,12 +1,14 @@
 // Records of a domain now, on a date and over time, and pivots: answers, pages, and what is refused.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import type { DomainIndex } from '@strata/analytics';
 import { shared } from '../../../../../tests/support/shared.ts';
 import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf, withTxt } from '../../store/test/scans.ts';
 import { assertDescribed } from '../../test/described.ts';
 import { type Body, startHarness } from '../../test/harness.ts';
 import { sharedInternet } from '../../test/shared.ts';
+import { sharedBound } from './record-fields.ts';
 
 const service = await shared(async () => startHarness({ internet: await sharedInternet() }))();
 const [a, b, c, d] = ['records-a.com', 'records-b.com', 'records-c.com', 'records-d.com'] as const;
@@ -83,6 +85,11 @@ it('a pivot counts first, and lists domains with the value now or in the past', 
   const ca = await ask('pivot/ns/ada.ns.cloudflare.com');
   assert.deepEqual([ca.shared, ca.shared_reason === null], [ca.total > 20, ca.total <= 20]);
   assert.partialDeepStrictEqual(await ask('pivot/tag/G-NOBODY0000'), { total: 0, domains: [] });
+});
+
+it('a value is shared by more than a hundredth of all domains, at least 20 and at most 1,000', () => {
+  const bounds = [0, 2_000, 2_001, 99_900, 200_000].map((size) => sharedBound({ index: { size } as DomainIndex }));
+  assert.deepEqual(bounds, [20, 20, 21, 999, 1_000]);
 });
 
 it('the names in a certificate of many domains are shared ones, and show no relation', async () => {

@@ -190,6 +190,24 @@ onEach(kept, 'what grows with time', (_backend, test) => {
     assert.deepEqual([after.position.scanId, (await store.inspection.heads()).scans], [all.length + 1, all.length + 1]);
     assert.deepEqual((await checkStore(stackSchema, url)).findings, []);
   });
+  test('is read in pages by a new index, in order, each row once', async (store, url) => {
+    const numbers = 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 10001)';
+    await exec(
+      url,
+      `insert into domains (id, name, source, created_at, next_due_at) values (1, 'a.com', 't', 0, 0);
+       insert into scans (id, domain_id, started_at, finished_at, state, rulebook, services, unmeasured)
+         values (1, 1, 0, 0, 'active', '1', 0, '');
+       ${numbers} insert into change_days (day, category, provider, gained, entered, lost, exited, migrated, reclassified)
+         select i / 3, 'dns', 'p' || (i % 3), i, 0, 0, 0, 0, 0 from n;
+       ${numbers} insert into changes
+         (domain_id, scan_id, at, confirmed_at, category, role, type, from_provider, to_provider, confidence, importance)
+         select 1, 1, 0, i / 3, 'dns', 'dns', 'migrated', 'x', 'p' || i, 'high', 'high' from n`,
+    );
+    const { changeDays, migrations } = await readFeed(store);
+    const once = Array.from({ length: 10_001 }, (_, i) => i + 1);
+    const days = changeDays.map(({ gained }) => gained);
+    assert.deepEqual([days, migrations.map(({ to }) => Number(to.slice(1)))], [once, once]);
+  });
   test('is counted where an answer says how many there are', async ({ signals, retention }) => {
     for (let n = 0; n < 9; n += 1) {
       await signals.addAlert(alert(`s${n}`, n), { quietMs: 0 });
