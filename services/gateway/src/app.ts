@@ -31,6 +31,7 @@ import { servePages } from './routes/pages.ts';
 import { KEY_SET_PATH } from './routes/receipts.ts';
 import type { GatewayApp } from './routes/route.ts';
 import { createGatewayServer } from './routes/server.ts';
+import { RecentItems } from './routes/v1/recent-items.ts';
 import { networkStartError } from './start-error.ts';
 import { type GatewayStore, openStore } from './store/index.ts';
 import { GatewayMembership } from './store/membership.ts';
@@ -152,6 +153,7 @@ export async function createGateway(
   const app: GatewayApp = {
     ...{ models, ownModels: own, recorder, limits, ledger, logger, now, running, stopping: late.signal },
     ...{ keys: store.keys, keyRequests: newKeyRequests(now), freeKeysPerDay: config.freeKeysPerDay, hostGuard },
+    recentItems: new RecentItems(),
     ...{ readiness, networkReport: network && cachedReport(network.report) },
     openApi: () => {
       description ??= gatewayOpenApi();
