@@ -7,8 +7,9 @@ import { detect, type Evidence } from '@strata/detect';
 import { openScanning, readConfig, type Scanning } from '@strata/stack';
 import pino from 'pino';
 import { temporaryDirectory } from '../../tests/support/temporary-directory.ts';
-import { near, startInternet } from '../internet.ts';
+import { type BenchInternet, near, startInternet } from '../internet.ts';
 import { type Figure, mib, perSecond, setting, thousands, timed } from '../measure.ts';
+import { sendBareTraffic, trafficOf } from './bare-traffic.ts';
 
 const DOMAINS = setting('DOMAINS', 10_000);
 const CONCURRENCY = 200;
@@ -39,7 +40,8 @@ export async function benchScan(): Promise<Figure[]> {
   await scanning.store.domains.add(domains, { source: 'bench' });
   const file = path.join(directory.path, 'evidence.jsonl');
   const figures = await probeAll(scanning, domains, file);
-  return [...figures, ...(await recordAll(scanning, file))];
+  const bare = await barely(file, internet.ready);
+  return [...figures, bare, ...(await recordAll(scanning, file))];
 }
 
 /** The evidence goes to a file; what that costs is taken off. */
@@ -74,6 +76,19 @@ async function probeAll({ prober }: Scanning, domains: readonly string[], file: 
     ['probe: DNS questions', perSecond(questions / seconds), `${(sent / domains.length).toFixed(1)} packets a domain`],
     ['probe: the CPU by stage', stages],
     ['probe: RSS, the peak', mib(maxRss), 'goal for 1 M domains: < 1,536 MiB'],
+  ];
+}
+
+/** The same questions and requests by Node's own clients: what the traffic costs without a probe. */
+async function barely(file: string, internet: BenchInternet): Promise<Figure> {
+  const traffic: ReturnType<typeof trafficOf>[] = [];
+  for await (const line of createInterface({ input: createReadStream(file) }))
+    traffic.push(trafficOf(JSON.parse(line)));
+  const { cpuMs, questions, answered } = await sendBareTraffic(traffic, internet, CONCURRENCY);
+  return [
+    'the same questions and requests by `node:dns` (c-ares) and `node:https`, not read',
+    `${cpuMs.toFixed(2)} ms of CPU a domain`,
+    `${questions.toFixed(1)} questions, ${answered.toFixed(1)} answered requests a domain`,
   ];
 }
 

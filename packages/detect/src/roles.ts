@@ -93,7 +93,7 @@ const TABLE = {
   },
   help_centre: {
     ...{ label: 'Help centre', category: 'web_platform', kinds: ['help-desk'] },
-    claim: 'runs the help centre or its requests',
+    claim: 'runs the help centre, the documentation or the requests',
   },
   status_page: {
     ...{ label: 'Status page', category: 'web_platform', kinds: ['status-page'] },

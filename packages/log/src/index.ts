@@ -14,6 +14,7 @@ export * from './publication/leaf-stream.ts';
 export { publishLog } from './publication/publish-log.ts';
 export { checkLog } from './rows/check-log.ts';
 export { type CopiedLog, readLeaves } from './rows/copy-leaves.ts';
+export { createLedgerTables } from './rows/create-ledger-tables.ts';
 export type { DatabaseLog } from './rows/database-log.ts';
 export { openLedgerFile, openLedgerTables } from './rows/ledger-databases.ts';
 export { type LedgerDatabase, LedgerTable, type LedgerTables, ledgerTablesIn } from './rows/ledger-tables.ts';

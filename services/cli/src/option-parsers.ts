@@ -1,5 +1,7 @@
-// Options of several commands, and parsers of option values; each throws InvalidArgumentError.
+// Options of several commands, and parsers of option values.
+import { type NoteVerifier, parseVerifierKey } from '@strata/receipts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { usageError } from './errors.ts';
 
 /** The options of a command that asks a stack service. */
 export const ofService = (command: Command): Command =>
@@ -27,4 +29,11 @@ function parsed(text: string, { min, max, isValid, kind }: Range): number {
   const value = Number(text);
   if (text.trim() !== '' && value >= min && value <= max && isValid(value)) return value;
   throw new InvalidArgumentError(`It must be ${kind} from ${min} to ${max}.`);
+}
+
+/** The C2SP verifier key of a signer. Throws CommandError (exit code 2). */
+export function verifierKey(text: string): NoteVerifier {
+  const verifier = parseVerifierKey(text);
+  if (verifier) return verifier;
+  throw usageError(`'${text}' is not a verifier key of a log or catalog (C2SP: name+id+key)`);
 }

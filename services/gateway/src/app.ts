@@ -2,7 +2,14 @@
 import { mkdir } from 'node:fs/promises';
 import { type Engine, isAuditable } from '@strata/engine';
 import { canSign, createHostGuard, type HttpServer, Metrics, Readiness, witnessFacts } from '@strata/http';
-import { openSignedLedger, type SignedLedger } from '@strata/log';
+import {
+  importLedger,
+  isLedgerDirectory,
+  ledgerIn,
+  openSignedLedger,
+  type SignedLedger,
+  type SignedLedgerOptions,
+} from '@strata/log';
 import { peerNodeOptions } from '@strata/p2p';
 import type { Logger } from 'pino';
 import { EngineBackend } from './answers/engine-backend.ts';
@@ -14,6 +21,7 @@ import { addGatewayMetrics, answerMeter } from './gateway-metrics.ts';
 import { stopping } from './limits/admission.ts';
 import { Authentication, followRevocations } from './limits/authentication.ts';
 import { Limits } from './limits/limits.ts';
+import { TokenQuota } from './limits/token-quota.ts';
 import { type GatewayNetwork, type GatewayNetworkDeps, openGatewayNetwork } from './network/gateway-network.ts';
 import type { OpenVocabulary } from './network/vocabulary/vocabularies.ts';
 import { newKeyRequests } from './routes/keys.ts';
@@ -23,9 +31,10 @@ import { servePages } from './routes/pages.ts';
 import { KEY_SET_PATH } from './routes/receipts.ts';
 import type { GatewayApp } from './routes/route.ts';
 import { createGatewayServer } from './routes/server.ts';
+import { RecentItems } from './routes/v1/recent-items.ts';
 import { networkStartError } from './start-error.ts';
-import { GatewayLock } from './store/gateway-lock.ts';
 import { type GatewayStore, openStore } from './store/index.ts';
+import { GatewayMembership } from './store/membership.ts';
 import { openWitnesses } from './store/open-witnesses.ts';
 
 export interface Gateway extends AsyncDisposable {
@@ -35,12 +44,11 @@ export interface Gateway extends AsyncDisposable {
   readonly answers: GatewayStore['answers'];
   readonly segments: GatewayStore['segments'];
   readonly recorder: AnswerRecorder;
+  readonly membership: GatewayMembership;
   readonly ledger: SignedLedger;
   /** Undefined: only the models of the settings are served. */
   readonly network: GatewayNetwork | undefined;
   readonly monitoring: Monitoring;
-  /** Aborts with a StartError when another gateway has taken over the database: this gateway must stop. */
-  readonly superseded: AbortSignal;
 }
 
 /** The monitoring interfaces of the service. */
@@ -58,7 +66,7 @@ export interface GatewayWorld {
   readonly openVocabulary?: OpenVocabulary;
   /** How long to wait for answers in progress when the gateway stops. */
   readonly shutdownMs?: number;
-  /** How long to wait for another gateway's lock on the database. */
+  /** How long to wait for another gateway's lock on a database that cannot be shared. */
   readonly lockTimeoutMs?: number;
   /** Aborts the start, and stops everything that was started before. */
   readonly signal?: AbortSignal;
@@ -77,7 +85,7 @@ export async function openGatewayStore(config: GatewayStoreConfig): Promise<Gate
 }
 
 /**
- * Builds the service without listening. Rejects with StartError if another gateway uses the database, with
+ * Builds the service without listening. Rejects with StartError if another gateway uses the SQLite file, with
  * EngineError or ModelStoreError if a model cannot be loaded, or with the signal's reason.
  */
 export async function createGateway(
@@ -91,35 +99,36 @@ export async function createGateway(
   const now = world.now ?? (() => new Date());
   const store = stack.use(await openGatewayStore(config));
   readiness.watch('database', () => store.revocations());
-  const { lockTimeoutMs: timeoutMs, signal } = world;
-  const lock = stack.use(await GatewayLock.take({ store, logger, signal, timeoutMs }));
+  const { lockTimeoutMs, signal } = world;
+  const membership = stack.use(await GatewayMembership.join({ store, logger, signal, lockTimeoutMs }));
   const { models, files, memory } = stack.use(
     await openModels(config, { logger, now, engines: world.engines ?? {}, signal: world.signal }),
   );
   world.signal?.throwIfAborted();
   const own = models.list().filter(({ id }) => id !== DATA_MODEL);
   const witnesses = stack.use(openWitnesses(config));
-  const ledger = stack.use(
-    await openSignedLedger({
-      directory: inferenceDirectory(config),
-      origin: config.ledgerOrigin,
-      keySetPath: KEY_SET_PATH,
-      now,
-      ...{ checkpointCopy: store.ledgerCheckpoint(config.ledgerOrigin), witnesses, logger, signal: world.signal },
-    }),
-  );
+  const ledger = stack.use(await openLedger(config, { store, now, witnesses, logger, signal }));
   readiness.watch('ledger', () => canSign(ledger));
   readiness.report(() => witnessFacts(ledger.witnesses()));
   const { segments } = store;
-  const { answers, reputations } = lock.tables;
+  const gateway = membership.id;
+  const answers = store.answersOf(gateway);
   const onAnswer = answerMeter(metrics);
-  const recorder = stack.use(await AnswerRecorder.open({ ledger, answers, segments, logger, now, onAnswer }));
+  const recorder = stack.use(new AnswerRecorder({ ledger, answers, gateway, segments, logger, now, onAnswer }));
+  const settle = (ended: number) => recorder.settle(ended);
+  await membership.settleEnded(settle);
+  const closed = new AbortController();
+  const settling = membership.follow(settle, closed.signal);
+  stack.defer(async () => {
+    closed.abort();
+    await settling;
+  });
   const { openVocabulary } = world;
   const network = stack.use(
     await openNetwork(config, {
       models,
       files,
-      store: { segments, reputations, networkModels: store.networkModels },
+      ...{ store, gateway },
       logger,
       now,
       openVocabulary,
@@ -128,21 +137,23 @@ export async function createGateway(
   // Disposed after the server and before the network and the recorder: interrupted answers get a receipt too.
   const running = new Set<Promise<unknown>>();
   stack.defer(async () => void (await Promise.allSettled(running)));
-  const limits = new Limits({ quota: store.quota, answers, now });
+  const tokens = stack.use(new TokenQuota({ reservations: store.tokens, gateway }));
+  const limits = new Limits({ quota: store.quota, tokens, now });
   const late = new AbortController();
   const hostGuard = createHostGuard({ ...config, keyedPath: '/v1/' });
   const authentication = new Authentication(store, { areKeysFree: config.freeKeysPerDay > 0 });
-  const closed = new AbortController();
-  const following = followRevocations({ store, authentication, logger }, closed.signal);
+  const unwatched = new AbortController();
+  const following = followRevocations({ store, authentication, logger }, unwatched.signal);
   // Stops after the server: until then a revocation ends open requests.
   stack.defer(async () => {
-    closed.abort();
+    unwatched.abort();
     await following;
   });
   let description: object | undefined;
   const app: GatewayApp = {
     ...{ models, ownModels: own, recorder, limits, ledger, logger, now, running, stopping: late.signal },
     ...{ keys: store.keys, keyRequests: newKeyRequests(now), freeKeysPerDay: config.freeKeysPerDay, hostGuard },
+    recentItems: new RecentItems(),
     ...{ readiness, networkReport: network && cachedReport(network.report) },
     openApi: () => {
       description ??= gatewayOpenApi();
@@ -175,15 +186,40 @@ export async function createGateway(
     server,
     models,
     recorder,
+    membership,
     ledger,
     network,
     monitoring,
     keys: store.keys,
     answers,
     segments,
-    superseded: lock.superseded,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/**
+ * The ledger of all gateways of a PostgreSQL database, or that of the data directory. The log of a gateway that had the
+ * database alone moves there from its directory.
+ */
+async function openLedger(
+  config: GatewayConfig,
+  {
+    store,
+    ...options
+  }: Pick<SignedLedgerOptions, 'now' | 'witnesses' | 'logger' | 'signal'> & {
+    readonly store: Pick<GatewayStore, 'ledger' | 'ledgerCheckpoint'>;
+  },
+): Promise<SignedLedger> {
+  const checkpointCopy = store.ledgerCheckpoint(config.ledgerOrigin);
+  const log = {
+    ...options,
+    ...{ directory: inferenceDirectory(config), origin: config.ledgerOrigin, checkpointCopy },
+  };
+  if (store.ledger && isLedgerDirectory(ledgerIn(log.directory))) {
+    const { size } = await importLedger({ ...log, to: store.ledger.log });
+    options.logger?.info({ leaves: size }, 'the ledger has moved to the database');
+  }
+  return openSignedLedger({ ...log, keySetPath: KEY_SET_PATH, shared: store.ledger });
 }
 
 /** Rejects with StartError if the network node cannot be started: its key, its addresses, the peers to join. */

@@ -24,7 +24,7 @@ export const Environment = z.object({
   ...ServerEnvironment.shape,
   ...WitnessEnvironment.shape,
   STRATA_INFERENCE_DATABASE_URL: DatabaseUrl.optional().meta({
-    description: '`sqlite:` and a file, or `postgres://user:password@host/database`; each gateway needs its own',
+    description: '`sqlite:` and a file, or `postgres://user:password@host/database`, which several gateways may share',
     absent: '`sqlite:<STRATA_DATA>/inference.db`',
   }),
   STRATA_DATABASE_CONNECTIONS: PoolSize,

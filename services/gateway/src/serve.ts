@@ -67,8 +67,7 @@ export async function startGateway(
 }
 
 /**
- * Serves until SIGINT or SIGTERM; calls `onReady` when it accepts requests. Rejects with StartError when another
- * gateway has taken over.
+ * Serves until SIGINT or SIGTERM; calls `onReady` when it accepts requests.
  */
 export async function serveGateway(
   config: GatewayConfig,
@@ -81,11 +80,8 @@ export async function serveGateway(
   try {
     await using running = await startGateway(config, logger, { signal: stopping.signal });
     onReady?.(running);
-    const { superseded } = running.gateway;
-    const ended = AbortSignal.any([stopping.signal, superseded]);
-    if (!ended.aborted) await once(ended, 'abort');
+    if (!stopping.signal.aborted) await once(stopping.signal, 'abort');
     logger.info('stopping');
-    superseded.throwIfAborted();
   } catch (error) {
     // Stopped while a model was downloaded or loaded.
     if (!stopping.signal.aborted) throw error;
@@ -97,15 +93,18 @@ export async function serveGateway(
 const FORGET_MS = 3_600_000;
 
 async function forgetReceipts(
-  { recorder }: Gateway,
+  { recorder, membership }: Gateway,
   { config, logger, signal }: { readonly config: GatewayConfig; readonly logger: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
   const failures = new FailureLog(logger, { what: 'deleting expired receipts' });
   while (!signal.aborted) {
-    await recorder.forget(new Date(Date.now() - config.receiptDays * 86_400_000)).then(
-      () => failures.recovered(),
-      (error: unknown) => failures.failed(error),
-    );
+    try {
+      await recorder.forget(new Date(Date.now() - config.receiptDays * 86_400_000));
+      await membership.tidy(new Date());
+      failures.recovered();
+    } catch (error) {
+      failures.failed(error);
+    }
     await sleep(FORGET_MS, undefined, { signal }).catch(() => {});
   }
 }

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { reportJoined } from './network/discovery.ts';
 import { networkStartError } from './start-error.ts';
-import { GatewayLock, type GatewayLockDeps } from './store/gateway-lock.ts';
+import { GatewayMembership, type MembershipDeps } from './store/membership.ts';
 import { freshBed } from './test/network/shared-bed.ts';
 
 describe('a network that cannot be joined', () => {
@@ -38,28 +38,33 @@ describe('a network that cannot be joined', () => {
 it('a gateway that waits for another one polls the lock twice a second', async () => {
   const asked: string[] = [];
   const gatewayLock = { tryTake: async () => void asked.push('lock') };
-  const store = { gatewayLock, inGatewayTerm: () => assert.fail() } as unknown as GatewayLockDeps['store'];
+  const gateways = { all: async () => [] };
+  const store = { gatewayLock, gateways, isShared: false } as unknown as MembershipDeps['store'];
   const parts = { store, logger: pino({ level: 'silent' }), signal: AbortSignal.timeout(100) };
-  await assert.rejects(GatewayLock.take(parts), { name: 'TimeoutError' });
+  await assert.rejects(GatewayMembership.join(parts), { name: 'TimeoutError' });
   assert.deepEqual(asked, ['lock']);
 });
 
-const held = (term: number, lost: AbortSignal) => ({ term, lost, async [Symbol.asyncDispose]() {} });
-for (const [where, isSuperseded, next, ...terms] of [
-  ['its own session still holds it', false, undefined, 1, 1],
-  ['another gateway holds it', true, undefined, 1, 2],
-  ['it is free', false, held(2, new AbortController().signal), 1],
-  ['another gateway has held it', true, held(3, new AbortController().signal), 1],
-  ['another gateway began earlier', true, undefined, 2],
-] as const)
-  it(`a gateway that has lost its lock ${isSuperseded ? 'stops' : 'continues'} where ${where}`, async () => {
-    const [holds, lastTerms] = [[held(1, AbortSignal.abort()), next], [...terms]];
-    const gatewayLock = { tryTake: async () => holds.shift(), lastTerm: async () => lastTerms.shift() };
-    const store = { gatewayLock, inGatewayTerm: () => ({}) } as unknown as GatewayLockDeps['store'];
-    const lock = await GatewayLock.take({ store, logger: pino({ level: 'silent' }) });
-    await lock[Symbol.asyncDispose]();
-    assert.deepEqual([lock.superseded.aborted, lastTerms], [isSuperseded, []]);
-  });
+it('a gateway has ended after ten reads without a heartbeat; the records of a running one, or of its settler, are left alone', async () => {
+  let heartbeat = 0;
+  const rows = () => [
+    ...[
+      { id: 1, settler: 1, heartbeat: 3 },
+      { id: 2, settler: 2, heartbeat: heartbeat++ },
+    ],
+    ...[
+      { id: 3, settler: 2, heartbeat: 5 },
+      { id: 4, settler: 1, heartbeat: 7 },
+    ],
+  ];
+  const gateways = { all: async () => rows(), add: async () => 9, claim: async () => true, remove: async () => {} };
+  const store = { gateways, isShared: true } as unknown as MembershipDeps['store'];
+  await using membership = await GatewayMembership.join({ store, logger: pino({ level: 'silent' }) });
+  const settled: string[] = [];
+  for (let read = 0; read < 11; read += 1)
+    await membership.settleEnded(async (id) => void settled.push(`${read}: ${id}`));
+  assert.deepEqual(settled, ['10: 1', '10: 4']);
+});
 
 async function logOf(join: readonly string[], reach: (target: string) => Promise<readonly string[]>) {
   const lines: { readonly level: number; readonly msg: string; readonly setting: string }[] = [];

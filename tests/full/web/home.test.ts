@@ -108,6 +108,23 @@ describePages('home', ({ answer, demo, inPage }) => {
     // Names contain no exclamation marks: the service rejects the text, and the page shows the error.
     await page.getByText('Cannot use: q.').waitFor();
   });
+  const pasting = { path: '/start', allowed: [404] };
+  inPage('opens what was pasted last, also if suggestions are late or never come', pasting, async (page) => {
+    const release = await hold(page, '**/suggest?q=first.example');
+    await hold(page, '**/suggest?q=last.example');
+    const paste = async (text: string) => {
+      await field(page).fill(text);
+      await page.keyboard.press('Enter');
+    };
+    await paste('first.example');
+    await paste('Cloudflare');
+    await page.waitForURL('**/provider/cloudflare');
+    release();
+    await settled(page);
+    assert.equal(new URL(page.url()).pathname, '/provider/cloudflare');
+    await paste('last.example');
+    await page.waitForURL('**/domain/last.example');
+  });
   const keyless = { path: '/', key: undefined, allowed: [401] };
   inPage('has suggestions with Escape, wrapping arrow keys and the mouse', keyless, async (page) => {
     await page.keyboard.press('/');

@@ -212,17 +212,40 @@ export function providerSet(
   );
 }
 
+/** Of fewer domains than this share of all, each one is visited; otherwise the column is read to its end. */
+const VISITED_SHARE = 1 / 8;
+
 function timedIn(set: DomainSet, { columns, names }: DomainIndex, { of, from, to }: Of<'time'>): DomainSet {
   const { column, unitMs } = columns.timesOf(of);
   // 0 is the time of what has not happened.
-  const first = Math.max(Math.ceil(from / unitMs), 1);
-  const last = Math.floor(to / unitMs);
+  const range = [Math.max(Math.ceil(from / unitMs), 1), Math.floor(to / unitMs)] as const;
+  if (set.size > names.limit * VISITED_SHARE) return intersection(set, between(column, range, names.limit));
+  const [first, last] = range;
   const matches = (domain: number) => (column[domain] as number) >= first && (column[domain] as number) <= last;
-  if (set.sorted) return DomainSet.ofSorted(set.sorted.filter(matches));
-  const matching = collected(names.limit, (add) => {
-    for (let domain = 0; domain < names.limit; domain += 1) if (matches(domain)) add(domain);
-  });
-  return intersection(set, matching);
+  return DomainSet.ofSorted(set.toArray().filter(matches));
+}
+
+/** The numbers below `limit` with a value in the range. Without branches on the values, which takes a third of the time. */
+function between(
+  column: Float64Array | Uint32Array,
+  [first, last]: readonly [number, number],
+  limit: number,
+): DomainSet {
+  const bits = new Uint32Array((limit + 31) >>> 5);
+  let size = 0;
+  for (let word = 0; word < bits.length; word += 1) {
+    const base = word * 32;
+    const end = Math.min(32, limit - base);
+    let found = 0;
+    for (let i = 0; i < end; i += 1) {
+      const value = column[base + i] as number;
+      const isWithin = Number(value >= first) & Number(value <= last);
+      found |= isWithin << i;
+      size += isWithin;
+    }
+    bits[word] = found;
+  }
+  return DomainSet.ofBits(bits, size);
 }
 
 /** The set of the added domains, each added once: a bitmap is filled, whose bits need no order. */

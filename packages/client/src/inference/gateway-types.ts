@@ -292,6 +292,7 @@ export interface ResponseRequest {
     | string
     | {
         type?: string | null;
+        id?: string | null;
         role?: string | null;
         content?:
           | (
@@ -357,6 +358,7 @@ export interface ResponseRequest {
   chat_template_kwargs?: unknown;
   prompt_cache_key?: unknown;
   user?: unknown;
+  store?: unknown;
 }
 export interface EmbeddingRequest {
   model: string;

@@ -286,6 +286,28 @@ export interface StackPaths {
         kind: Unmeasured;
         until: string | null;
       }[];
+      /**
+       * Scans that could not measure some sources, newest first, at most 20; `resolved` is false if nothing answered. They end no value.
+       */
+      incomplete_scans: {
+        at: string;
+        resolved: boolean;
+        unmeasured: (
+          | 'ns'
+          | 'soa'
+          | 'mx'
+          | 'spf'
+          | 'txt'
+          | 'dmarc'
+          | 'caa'
+          | 'cname'
+          | 'asn'
+          | 'header'
+          | 'cookie'
+          | 'html'
+          | 'tls'
+        )[];
+      }[];
       total: number;
       limit: number;
       /**

@@ -2,7 +2,7 @@
 
 import type { Reading } from '../evidence/reading.ts';
 import { type Finding, findingOf, type Judgement } from '../match/finding.ts';
-import { FORMER_MAILBOX_FACTOR, LONE_SETUP_FACTOR } from '../match/strengths.ts';
+import { LONE_SETUP_FACTOR, PERMITTED_SETUP_FACTOR } from '../match/strengths.ts';
 import { NO_ROLES, type Role } from '../profile.ts';
 import type { Rule } from '../rulebook/matchers.ts';
 import type { Channel } from '../rulebook/patterns.ts';
@@ -12,27 +12,29 @@ const HINTS: ReadonlySet<Channel> = new Set(['spf', 'txt']);
 
 /** Corrects the mail roles of findings; findings of other roles pass unchanged. */
 export function judgeMail(findings: readonly Finding[], reading: Reading): Pick<Judgement, 'findings' | 'unsettled'> {
-  const { failures } = reading;
+  const { failures, evidence } = reading;
   const { holders: mailbox, isUnsettled } = mailboxHolders(findings, reading);
   const hasExchange = mailbox.size > 0 && [...mailbox.values()].includes('exchange');
   const isMailboxKnown = !failures.mx && !isUnsettled && (hasExchange || !failures.named);
+  // A record by itself, without a question for the exchanges, does not contradict an include.
+  const isElsewhere = isMailboxKnown && evidence.dns.mx.status !== 'skipped';
   const judged: Finding[] = [];
   let isSenderUnsettled = false;
   /** An include that does not show a mailbox or gateway still permits the provider to send, once that is certain. */
-  const addSender = (finding: Finding, isKnown: boolean, factor = 1) => {
+  const addSender = (finding: Finding, isKnown: boolean) => {
     const { asSender: sender } = finding.rule;
     if (!sender) return;
-    if (isKnown) judged.push(asSender(finding, sender, factor));
+    if (isKnown) judged.push(asSender(finding, sender));
     else isSenderUnsettled = true;
   };
   for (const finding of findings) {
     const { role, category, provider, asSender: sender } = finding.rule;
     if (role === 'mailbox') {
       const holding = mailbox.get(provider);
-      // A hint suggests a mailbox or a sender: both findings remain, each with its own strength.
-      if (holding !== undefined) judged.push(holding === 'lone alias' ? weakened(finding, LONE_SETUP_FACTOR) : finding);
-      if (holding === undefined) addSender(finding, isMailboxKnown, FORMER_MAILBOX_FACTOR);
-      else if (holding === 'hint') addSender(finding, isMailboxKnown);
+      if (holding !== undefined) judged.push(weakened(finding, holding));
+      // A hint suggests a mailbox or a sender: both findings remain, each with its own strength. If the mailbox is elsewhere
+      // the include is left of a former one four times as often as it is used, and shows nothing.
+      if (holding === 'hint' || (holding === undefined && !isElsewhere)) addSender(finding, isMailboxKnown);
     } else if (category === 'email_security' && sender && !receives(provider, findings)) {
       addSender(finding, !failures.mx && !failures.dmarc);
     } else {
@@ -67,15 +69,19 @@ function isBorneOut({ rule, isDangling }: Finding, _: number, all: readonly Find
   return all.some((other) => other.rule.service === rule.service && !other.isDangling);
 }
 
-/** The evidence that a provider holds the mailbox. `lone alias`: of one channel, and no gateway hides the mailbox. */
-type Holding = 'exchange' | 'alias' | 'lone alias' | 'hint';
+/**
+ * The evidence that a provider holds the mailbox. `lone alias`: of one channel, and no gateway hides the mailbox;
+ * `permitted alias`: the policy includes the provider as well.
+ */
+type Holding = 'exchange' | 'alias' | 'permitted alias' | 'lone alias' | 'hint';
 
-function asSender({ rule, value, strength }: Finding, sender: Rule, factor: number): Finding {
-  return findingOf(sender, value, { strength: (strength / rule.strength) * sender.strength * factor });
+function asSender({ rule, value, strength }: Finding, sender: Rule): Finding {
+  return findingOf(sender, value, { strength: (strength / rule.strength) * sender.strength });
 }
 
-function weakened(finding: Finding, factor: number): Finding {
-  return { ...finding, strength: finding.strength * factor };
+function weakened(finding: Finding, holding: Holding): Finding {
+  if (holding === 'lone alias') return { ...finding, strength: finding.strength * LONE_SETUP_FACTOR };
+  return holding === 'permitted alias' ? { ...finding, strength: finding.strength * PERMITTED_SETUP_FACTOR } : finding;
 }
 
 interface MailboxHolders {
@@ -105,12 +111,14 @@ function mailboxHolders(findings: readonly Finding[], { mail, failures }: Readin
     ({ rule, isPreferred }) => !HINTS.has(rule.channel) && (isPreferred === undefined || isBehindGateway),
   );
   if (shown.length > 0) {
-    const settled = uncontested(shown, candidates, { isPolicyUnknown });
+    const permitted = new Set(candidates.filter(({ rule }) => rule.channel === 'spf').map(({ rule }) => rule.provider));
+    const settled = uncontested(shown, permitted, { isPolicyUnknown });
     const byAlias = holders(settled, 'alias');
     for (const provider of byAlias.keys()) {
       const channels = channelsOf(settled, provider);
       // The network of an exchange is no leftover.
-      if (!isHidden && channels.size < 2 && !channels.has('mail-asn')) byAlias.set(provider, 'lone alias');
+      if (isHidden || channels.size > 1 || channels.has('mail-asn')) continue;
+      byAlias.set(provider, permitted.has(provider) ? 'permitted alias' : 'lone alias');
     }
     return { holders: byAlias, isUnsettled: isPolicyUnknown && settled.length < shown.length };
   }
@@ -124,14 +132,13 @@ function mailboxHolders(findings: readonly Finding[], { mail, failures }: Readin
  */
 function uncontested(
   shown: readonly Finding[],
-  candidates: readonly Finding[],
+  permitted: ReadonlySet<string>,
   { isPolicyUnknown }: { readonly isPolicyUnknown: boolean },
 ): readonly Finding[] {
-  const hinted = new Set(candidates.filter(({ rule }) => rule.channel === 'spf').map(({ rule }) => rule.provider));
   return shown.filter(({ rule: { provider } }) => {
     const channels = channelsOf(shown, provider);
     if (channels.size > 1 || channels.has('mx')) return true;
-    return !isPolicyUnknown && (hinted.size === 0 || hinted.has(provider));
+    return !isPolicyUnknown && (permitted.size === 0 || permitted.has(provider));
   });
 }
 

@@ -9,10 +9,9 @@ import { isOfSite, type Matchers, type Rule } from '../rulebook/matchers.ts';
 import { isDkimLabel } from '../rulebook/patterns.ts';
 import type { Rulebook } from '../rulebook/rulebook.ts';
 import { SITE_LABELS } from '../rulebook/site-labels.ts';
-import { spfTargets } from '../spf/senders.ts';
 import { type Finding, findingOf } from './finding.ts';
 import { matchPublished, withoutOverruled } from './match-ranges.ts';
-import { BACKUP_MX_STRENGTH, DANGLING_FACTOR, NESTED_SPF_FACTOR, strengthOf } from './strengths.ts';
+import { BACKUP_MX_STRENGTH, DANGLING_FACTOR, strengthOf } from './strengths.ts';
 
 /** The maximum length of a TXT pattern, see `Texts` in catalog.ts. */
 const MAX_TOKEN_LENGTH = 128;
@@ -67,17 +66,14 @@ export function caaIssuer(value: string): string {
 }
 
 /**
- * The policy's own targets, and those of policies behind targets without a known provider: a reseller's record permits its
- * suppliers to send. The targets in a known provider's own record do not count.
+ * The targets that the domain chose. Those that a policy of another owner names, such as a reseller's suppliers, were chosen
+ * by that owner for all its customers.
  */
-function matchSpf(findings: Finding[], { spf }: Reading, trie: HostTrie<Rule>): void {
-  const closed = new Set<string>();
-  for (const { host, via, from, depth } of spfTargets(spf)) {
+function matchSpf(findings: Finding[], { spf: { senders } }: Reading, trie: HostTrie<Rule>): void {
+  for (const { host, via, depth } of senders) {
     // A rented machine sends what its tenant does, not what a product of its owner does.
-    if ((via === 'a' || via === 'mx') && isMachineName(host)) continue;
-    const known = findings.length;
-    if (!closed.has(from)) addHost(findings, trie, host, depth === 0 ? 1 : NESTED_SPF_FACTOR);
-    if (closed.has(from) || findings.length > known) closed.add(host);
+    const isMachine = (via === 'a' || via === 'mx') && isMachineName(host);
+    if (depth === 0 && !isMachine) addHost(findings, trie, host);
   }
 }
 

@@ -7,7 +7,7 @@ import type { Channel } from '../rulebook/patterns.ts';
  * Part of the rulebook's version: raise it when a strength or a rule of judgement changes the result for old evidence, so
  * that the difference is a reclassification and never a migration.
  */
-export const ENGINE_VERSION = 10;
+export const ENGINE_VERSION = 11;
 
 /** Kinds of evidence that fail independently of each other; within one, only the strongest finding counts. */
 export type Family = 'routing' | 'authorisation' | 'token' | 'transport' | 'network' | 'content';
@@ -87,15 +87,10 @@ export const STRENGTHS: Readonly<Record<Channel, Strength>> = {
 
 /** An exchange that receives mail only when the preferred ones fail: a backup or a leftover. */
 export const BACKUP_MX_STRENGTH = 0.45;
-/**
- * An include in the policy of another domain that the domain includes, often a reseller's for all customers: permitted
- * to send, but not by its own decision.
- */
-export const NESTED_SPF_FACTOR = 0.3;
-/** An include of a mailbox provider that is not the mailbox: left of a move more often than in use for sending. */
-export const FORMER_MAILBOX_FACTOR = 0.3;
 /** A mailbox by one kind of client set-up or selector, with no gateway that could hide its exchange. */
 export const LONE_SETUP_FACTOR = 0.5;
+/** The same, if the policy includes the provider too: two records that may outlive it. */
+export const PERMITTED_SETUP_FACTOR = 0.8;
 /** The CNAME exists, its target does not, either not yet or no longer: no evidence alone, and little beside other. */
 export const DANGLING_FACTOR = 0.1;
 /** An expired certificate, or one without its intermediate: the issuer's name is likely but not proven. */

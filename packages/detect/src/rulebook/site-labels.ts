@@ -8,6 +8,7 @@ export const SITE_LABELS: ReadonlySet<string> = new Set([
   'docs',
   'help',
   'jobs',
+  'newsletter',
   'status',
   'support',
 ]);

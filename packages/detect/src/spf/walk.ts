@@ -231,7 +231,8 @@ export class SpfWalk {
     }
     if (records.length > 1) this.report('several-records', host, '');
     return this.visit(host, parseShared(record), {
-      depth: step.depth + (this.#isOwn(host) ? 0 : 1),
+      // RFC 7208 §6.1: the record of a redirect is the domain's own policy.
+      depth: step.depth + (kind === 'redirect' || this.#isOwn(host) ? 0 : 1),
       path: { name: host, from: step.path },
       isPassing,
       isFinal: step.isFinal && kind === 'redirect',

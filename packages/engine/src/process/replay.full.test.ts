@@ -155,11 +155,8 @@ describe('the score of an answer', () => {
     'a grammar': { grammar: GRAMMAR, sampling: SEEDED },
     'a grammar that is closed early': { grammar: GRAMMAR, sampling: { ...SEEDED, temperature: 1.5 }, maxTokens: 60 },
     'a grammar that allows text up to the limit': {
-      ...{
-        grammar: 'root ::= [^{]* ("{" [a-z]* "}")?',
-        sampling: { ...SEEDED, logitBias: ENDLESS.logitBias },
-        maxTokens: 60,
-      },
+      ...{ grammar: 'root ::= [^{]* ("{" [a-z]* "}")?', maxTokens: 60 },
+      sampling: { ...SEEDED, logitBias: ENDLESS.logitBias },
     },
     'a grammar of unlikely words': { grammar: 'root ::= "zq~X#" [0-9] "zq~X#"', sampling: { ...SEEDED, topK: 3 } },
   };

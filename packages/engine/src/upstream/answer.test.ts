@@ -32,23 +32,9 @@ const hidden = [{ role: 'assistant', content: null }, { reasoning_content: 'hm' 
 const thoughts = hidden.map((each) => delta(each));
 
 describe('an answer', () => {
-  const otherChoice = { choices: [{ index: 1, delta: { content: 'no' }, finish_reason: 'length' }] };
-  const plain = (text: string, finish_reason: string | null) => ({ choices: [{ index: 0, text, finish_reason }] });
-  for (const [name, chunks, reason, text = 'x'] of [
-    ['stop', [ends('stop'), '[DONE]'], 'stop'],
-    ['length', [ends('length'), '[DONE]'], 'length'],
-    ['content_filter', [ends('content_filter'), '[DONE]'], 'content_filter'],
-    ['an unknown reason', [ends('eos_token'), '[DONE]'], 'stop'],
-    ['tool_calls without calls', [ends('tool_calls'), '[DONE]'], 'stop'],
-    ['no reason', ['[DONE]'], 'stop'],
-    ['a reason without [DONE]', [ends('length')], 'length'],
-    ['a cut after the reason', [ends('length'), new Error('cut')], 'length'],
-    ['another choice', [otherChoice, ends('stop')], 'stop'],
-    ['thoughts, which are not shown', [...thoughts, ends('stop')], 'stop'],
-    ['a refusal, which is shown', [delta({ refusal: 'No.' }), ends('stop')], 'stop', 'xNo.'],
-    ['texts with escapes', [...['a', '"', 'b\n', 'ü', 'c'].map(says), ends('stop')], 'stop', 'xa"b\nüc'],
-    ['the older format of plain text', [plain('a', null), plain('b', 'length'), '[DONE]'], 'length', 'xab'],
-  ] as const)
+  type Ending = readonly [name: string, chunks: readonly unknown[], reason: string, text?: string];
+  const cut: Ending = ['a cut after the reason', [ends('length'), new Error('cut')], 'length'];
+  for (const [name, chunks, reason, text = 'x'] of [...casesOf<readonly Ending[]>('engine', 'ends of answers'), cut])
     it(`ends with a reason of the contract after ${name}`, async () => {
       const deltas = await answer([says('x'), ...chunks]);
       assert.deepEqual([textOf(deltas), endOf(deltas)], [text, reason]);

@@ -7,16 +7,19 @@ import { readResponsesRequest } from './responses-request.ts';
 describe('a request', () => {
   const user = { role: 'user', content: 'a' };
   it('of the Responses API is read as a conversation, and an error names the item of the request', () => {
-    const read = (...input: object[]) => readResponsesRequest({ model: 'm', input });
     const says = { role: 'assistant', content: 'b' };
     const thinks = { type: 'reasoning', summary: [{ type: 's', text: 'h' }] };
     const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
+    const [again, lost] = ['fc', 'fd'].map((id) => ({ type: 'item_reference', id }));
+    const itemOf = (id: string) => (id === 'fc' ? call : undefined);
+    const read = (...input: unknown[]) => readResponsesRequest({ model: 'm', input }, itemOf);
     const texts = { ...thinks, encrypted_content: 'x', content: [{ type: 'reasoning_text', text: 'hm' }] };
-    const { messages, prefersStrict } = read(user, thinks, says, call, texts, thinks, call, call, thinks, user).chat;
+    const { messages, prefersStrict } = read(user, thinks, says, call, texts, thinks, call, again, thinks, user).chat;
     assert.ok(prefersStrict);
     const written = messages.map(({ content, reasoning, toolCalls }) => [content, reasoning, toolCalls?.length].join());
     assert.deepEqual(written, ['a,,', 'b,h,1', ',hm\n\nh,2', 'a,,']);
     assert.throws(() => read(user, { ...user, role: 'x' }), { param: 'input[1].role' });
+    assert.throws(() => read(user, lost), { param: 'input[1].id' });
   });
   it('may have a bias from -100 to 100 for a token', () => {
     const read = (logit_bias: object) => readChatRequest({ model: 'm', messages: [user], logit_bias });

@@ -9,6 +9,7 @@ const text = z.string().max(4_000_000, 'is too long');
 const part = z.object({ type: z.string().max(64), text: optional(text), refusal: optional(text) });
 const item = z.object({
   type: optional(z.string().max(64)),
+  id: optional(z.string().max(256)),
   role: optional(z.string().max(64)),
   content: optional(z.union([text, z.array(part).max(1_024)])),
   call_id: optional(z.string().max(256)),
@@ -40,10 +41,13 @@ const responseFields = z.object({
   chat_template_kwargs: z.unknown().optional(),
   prompt_cache_key: z.unknown().optional(),
   user: z.unknown().optional(),
+  store: z.unknown().optional(),
 });
 
 export interface ResponsesRequest {
   readonly chat: ChatRequest;
+  /** Whether later requests may refer to the items of the answer. */
+  readonly isKept: boolean;
   /** The fields of the request that the answer repeats unchanged. */
   readonly echo: {
     readonly instructions: string | null;
@@ -65,11 +69,14 @@ const NAMES: readonly (readonly [chat: RegExp, own: string])[] = [
   [/^reasoning_effort\b/, 'reasoning.effort'],
 ];
 
+/** The output item of an earlier answer with this id; undefined if it is not known. */
+type FindItem = (id: string) => object | undefined;
+
 /**
- * Throws CompletionError that names the first invalid parameter. Nothing is stored, so references to earlier responses
- * are rejected.
+ * Throws CompletionError that names the first invalid parameter. Responses are not stored, so references to them are
+ * rejected; `itemOf` finds their items.
  */
-export function readResponsesRequest(body: unknown): ResponsesRequest {
+export function readResponsesRequest(body: unknown, itemOf: FindItem = () => undefined): ResponsesRequest {
   const given = parse(responseFields, body);
   for (const param of ['previous_response_id', 'conversation', 'background'] as const) {
     if (given[param] !== undefined && given[param] !== null && given[param] !== false)
@@ -79,7 +86,7 @@ export function readResponsesRequest(body: unknown): ResponsesRequest {
   }
   const format = given.text?.format;
   const tools = given.tools ?? [];
-  const { messages, origins } = messagesOf(given);
+  const { messages, origins } = messagesOf(given, itemOf);
   const renamed = (error: CompletionError) => renamedOf(error, origins);
   const chat = {
     model: given.model,
@@ -101,6 +108,7 @@ export function readResponsesRequest(body: unknown): ResponsesRequest {
     return {
       // The original API's reference: without `strict` it is attempted, and given up for a schema that does not allow it.
       chat: { ...readChatRequest(chat), prefersStrict: true },
+      isKept: given.store !== false,
       echo: {
         instructions: given.instructions ?? null,
         tools,
@@ -119,7 +127,10 @@ type Given = z.output<typeof responseFields>;
 type Item = z.output<typeof item>;
 
 /** `origins`: the input field that each message comes from. */
-function messagesOf({ input, instructions }: Given): { readonly messages: unknown[]; readonly origins: string[] } {
+function messagesOf(
+  { input, instructions }: Given,
+  itemOf: FindItem,
+): { readonly messages: unknown[]; readonly origins: string[] } {
   const messages: Record<string, unknown>[] = [];
   const origins: string[] = [];
   let reasoning: string | undefined;
@@ -132,7 +143,8 @@ function messagesOf({ input, instructions }: Given): { readonly messages: unknow
   if (instructions !== undefined) add({ role: 'system', content: instructions }, 'instructions');
   if (typeof input === 'string') add({ role: 'user', content: input }, 'input');
   else {
-    for (const [i, each] of input.entries()) {
+    for (const [i, sent] of input.entries()) {
+      const each = sent.type === 'item_reference' ? referred(itemOf(sent.id ?? ''), i) : sent;
       if (each.type === 'reasoning') {
         reasoning = [reasoning, reasoningOf(each)].filter(Boolean).join('\n\n') || undefined;
         continue;
@@ -146,6 +158,13 @@ function messagesOf({ input, instructions }: Given): { readonly messages: unknow
     }
   }
   return { messages, origins };
+}
+
+function referred(found: object | undefined, at: number): Item {
+  if (found) return item.parse(found);
+  throw new CompletionError('invalid_value', 'This item is not known, or not any more: send the item itself.', {
+    param: `input[${at}].id`,
+  });
 }
 
 /** What a model thought before the answer that follows: its text, or else the summary. */

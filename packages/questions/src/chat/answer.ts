@@ -48,8 +48,11 @@ export async function chatAnswer(messages: readonly string[], deps: ChatDeps): P
   if (subjects.length === 0) return section(marketCall(topic, category), deps);
   const [domain, named] = pairOf(subjects);
   const answered = domain ? [domain] : subjects;
-  const lines: string[] = [];
-  for (const subject of answered) lines.push(...(await subjectAnswer(subject, intent, deps, named)));
+  const answers: SubjectAnswer[] = [];
+  for (const subject of answered) answers.push(await subjectAnswer(subject, intent, deps, named));
+  // `Who won the world cup?` asks about nothing that the data contains.
+  if (!intent.hasDataWords && answers.every(({ isUnknown }) => isUnknown)) return [noneKnown(answered), ...HELP];
+  const lines = answers.flatMap((each) => each.lines);
   if (!intent.isComparison || answered.length < 2) return lines;
   const kind = answered.every(({ isDomain }) => isDomain) ? 'domains' : 'providers';
   const names = answered.map(({ names: all }) => all.at(-1)).join(',');
@@ -63,12 +66,21 @@ function pairOf(subjects: readonly Subject[]): readonly [Subject?, (string | und
   return subjects.length === 2 && domain && other ? [domain, other.names.at(-1)] : [];
 }
 
+interface SubjectAnswer {
+  readonly lines: readonly string[];
+  /** The service knows no domain, provider or company of this name; false of the form of a domain name. */
+  readonly isUnknown: boolean;
+}
+
+const noneKnown = (subjects: readonly Subject[]): string =>
+  `I do not know: ${subjects.map(({ names }) => `“${escaped(names.at(-1) ?? '')}”`).join(' and ')} is no domain, provider or company in this data.`;
+
 async function subjectAnswer(
   subject: Subject,
   intent: Intent,
   deps: ChatDeps,
   named: string | undefined,
-): Promise<readonly string[]> {
+): Promise<SubjectAnswer> {
   const { topic, category } = intent;
   const asDomain = (name: string) => section(domainCall(topic, name), deps, { category, named });
   const asProvider = (name: string) => section(providerCall(topic, name), deps);
@@ -79,7 +91,7 @@ async function subjectAnswer(
   for (const read of readings)
     for (const name of subject.names) {
       try {
-        return await read(name);
+        return { lines: await read(name), isUnknown: false };
       } catch (error) {
         if (!isUnknown(error)) throw error;
         // What the service says about a domain is better than that it is not a provider.
@@ -87,7 +99,10 @@ async function subjectAnswer(
       }
     }
   const [name = ''] = subject.names.slice(-1);
-  return subject.isDomain ? unknownAnswer(name, unknown) : companyAnswer(name, unknown, { deps, asDomain });
+  if (subject.isDomain) return { lines: unknownAnswer(name, unknown), isUnknown: false };
+  const isAlone = intent.subjects.length === 1 && !isOfProviders;
+  if (!intent.hasDataWords && !isAlone) return { lines: unknownAnswer(name, unknown), isUnknown: true };
+  return companyAnswer(name, unknown, { deps, asDomain });
 }
 
 /** A name that is not a provider's: the domain that has its words, if there is one. */
@@ -95,21 +110,24 @@ async function companyAnswer(
   name: string,
   unknown: StackProblem | undefined,
   { deps, asDomain }: { readonly deps: ChatDeps; readonly asDomain: (domain: string) => Promise<readonly string[]> },
-): Promise<readonly string[]> {
+): Promise<SubjectAnswer> {
   const { answer } = await asked({ question: search, input: { q: name, limit: 4 } }, deps).catch((error) => {
     if (!isUnknown(error)) throw error;
     return { answer: { body: {} } };
   });
   const { results } = Object(answer.body) as { readonly results?: readonly { readonly domain: string }[] };
-  const found = Array.isArray(results) ? results.map(({ domain }) => String(domain)) : [];
   const word = name.replaceAll(/[\s.'’&-]/g, '').toLowerCase();
-  const [one = found.length === 1 ? found[0] : undefined] = found.filter((each) => each.startsWith(`${word}.`));
-  if (one !== undefined) return asDomain(one);
-  if (found.length === 0) return unknownAnswer(name, unknown);
-  return [
-    `I do not know a provider or company “${escaped(name)}”. Domains with this text: ${found.map(escaped).join(', ')}.`,
-  ];
+  const all = Array.isArray(results) ? results.map(({ domain }) => String(domain)) : [];
+  // The search takes the words in any order; a company's name is in one label.
+  const found = all.filter((each) => labelOf(each).includes(word));
+  const [one] = found.filter((each) => labelOf(each) === word);
+  if (one !== undefined) return { lines: await asDomain(one), isUnknown: false };
+  if (found.length === 0) return { lines: unknownAnswer(name, unknown), isUnknown: true };
+  const known = `I do not know a provider or company “${escaped(name)}”. Domains with this text: ${found.map(escaped).join(', ')}.`;
+  return { lines: [known], isUnknown: true };
 }
+
+const labelOf = (domain: string): string => domain.slice(0, domain.indexOf('.')).replaceAll('-', '');
 
 function unknownAnswer(name: string, problem: StackProblem | undefined): readonly string[] {
   const detail = [problem?.detail, ...(problem?.errors ?? []).map(({ message }) => message)].find((each) => each);

@@ -21,6 +21,8 @@ export interface Intent {
    * also be a question to a language model.
    */
   readonly isAboutData: boolean;
+  /** Words other than names and everyday verbs (`won`, `left`, `many`) are about the data: `Who uses Acme?` */
+  readonly hasDataWords: boolean;
 }
 
 /** Characters; longer texts are not questions about a name. */
@@ -58,13 +60,16 @@ export function intentOf(text: string, earlier?: string): Intent | undefined {
   if (!asksNumbers && !lower.includes('domains')) topics.delete('security');
   const topic = directed(TOPICS.find((each) => topics.has(each)) ?? 'overview', lower);
   if (subjects.length === 0 && category === undefined && topic === 'overview') return undefined;
+  const hasDataWords = category !== undefined || isTechnical(topic) || lower.some((word) => USE_WORDS.has(word));
   const isAboutData =
     topic !== 'overview' ||
     category !== undefined ||
     subjects.some(({ isDomain }) => isDomain) ||
-    (subjects.length > 0 && (isComparison || lower.some((word) => USE_WORDS.has(word))));
-  return { topic, subjects: subjects.slice(0, MAX_SUBJECTS), category, isComparison, isAboutData };
+    (subjects.length > 0 && (isComparison || hasDataWords));
+  return { topic, subjects: subjects.slice(0, MAX_SUBJECTS), category, isComparison, isAboutData, hasDataWords };
 }
+
+const isTechnical = (topic: Topic): boolean => topic === 'security' || topic === 'vulnerabilities';
 
 /** `moved to`, `moved from`. */
 function directed(topic: Topic, words: readonly string[]): Topic {

@@ -12,10 +12,10 @@ import {
   type NoteVerifier,
   noteVerifier,
   openNote,
-  parseVerifierKey,
   sha256,
 } from '@strata/receipts';
-import { CommandError, usageError } from '../errors.ts';
+import { CommandError } from '../errors.ts';
+import { verifierKey } from '../option-parsers.ts';
 import { openOwnNote } from './ledger-source.ts';
 
 export const SIGNATURE_FILE = 'manifest.note';
@@ -44,9 +44,7 @@ export interface TrustOptions {
 
 /** Rejects with CommandError (exit code 2) or KeyringError. */
 export async function trustOf(directory: string, { keysFile, ledgerKey, unverified }: TrustOptions): Promise<Trust> {
-  const parsed = ledgerKey === undefined ? undefined : parseVerifierKey(ledgerKey);
-  if (ledgerKey !== undefined && !parsed)
-    throw usageError('--ledger-key is not a verifier key of a ledger (C2SP: name+id+key)');
+  const parsed = ledgerKey === undefined ? undefined : verifierKey(ledgerKey);
   const given = keysFile === undefined ? [] : (await readKeysFile(keysFile)).ledger;
   const here = (await readPublicKeys(directory)).ledger;
   return { keys: [...given, ...here], ledgerKey: parsed, isUnverifiedAllowed: unverified ?? false };

@@ -1,11 +1,11 @@
 // `strata mcp`: serves the stack service as tools of the Model Context Protocol.
 import { once } from 'node:events';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import { parseVerifierKey } from '@strata/receipts';
 import { ledgerFileMemory } from '../commands/verify/ledger-file.ts';
 import type { CommandContext } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { listenForInterruption } from '../interruption.ts';
+import { verifierKey } from '../option-parsers.ts';
 import { plainText } from '../output.ts';
 import { checkedKey, isLoopback, stackBase } from '../service-address.ts';
 import { MCP_PATH, serveMcpHttp } from './http.ts';
@@ -34,8 +34,7 @@ export async function mcpCommand(context: CommandContext, options: McpCommandOpt
   const baseUrl = stackBase(options.baseUrl);
   const key = checkedKey(options.key, '--key, STRATA_KEY');
   const { http, ledgerKey } = options;
-  if (ledgerKey !== undefined && !parseVerifierKey(ledgerKey))
-    throw usageError('--ledger-key is not a verifier key of a ledger (C2SP: name+id+key)');
+  if (ledgerKey !== undefined) verifierKey(ledgerKey);
   const isShared = isKeyShared(options, key);
   const memory = ledgerFileMemory(context);
   const serverFor = mcpServers({ baseUrl, ledgerKey, memory, timeoutMs: options.timeout * 1_000, onError: log });

@@ -28,6 +28,7 @@ interface OpenText {
 export class ResponseEvents {
   readonly #head: AnswerHead;
   readonly #request: ResponsesRequest;
+  readonly #onItem: (item: OutputItem) => void;
   readonly #output: OutputItem[] = [];
   #number = 0;
   #text: OpenText | undefined;
@@ -35,9 +36,11 @@ export class ResponseEvents {
     | { readonly id: string; readonly index: number; readonly callId: string; readonly name: string; given: string }
     | undefined;
 
-  constructor(head: AnswerHead, request: ResponsesRequest) {
+  /** `onItem` is called for each item before the event with which it ends. */
+  constructor(head: AnswerHead, request: ResponsesRequest, onItem: (item: OutputItem) => void) {
     this.#head = head;
     this.#request = request;
+    this.#onItem = onItem;
   }
 
   take(delta: ChatDelta): Event[] {
@@ -105,7 +108,7 @@ export class ResponseEvents {
     if (!open) return [];
     this.#text = undefined;
     const item = itemOf(open, status);
-    this.#output.push(item);
+    this.#add(item);
     const more = open.kind === 'text' ? { text: open.text, logprobs: [] } : { text: open.text };
     return [
       this.#event(`response.${nameOf(open)}.done`, { ...positionOf(open), ...more }),
@@ -119,7 +122,7 @@ export class ResponseEvents {
     if (!open) return [];
     this.#call = undefined;
     const item = outputCall({ ...open, status: 'completed' });
-    this.#output.push(item);
+    this.#add(item);
     return [
       this.#event('response.function_call_arguments.done', {
         item_id: open.id,
@@ -128,6 +131,11 @@ export class ResponseEvents {
       }),
       this.#event('response.output_item.done', { output_index: open.index, item }),
     ];
+  }
+
+  #add(item: OutputItem): void {
+    this.#output.push(item);
+    this.#onItem(item);
   }
 
   #event(type: string, more: Readonly<Record<string, unknown>>): Event {

@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CompletionError } from '@strata/inference';
-import { openStore } from '../store/index.ts';
+import { type GatewayStore, openStore } from '../store/index.ts';
 import { durationText, Limits } from './limits.ts';
+import { TokenQuota } from './token-quota.ts';
 
 const free = { requestsPerMinute: 3, tokensPerMinute: 100, tokensPerDay: 250 };
 const tiers = { free, standard: null, unlimited: null };
 
+function limitsOn({ quota, tokens: reservations }: GatewayStore, now: () => Date) {
+  return new Limits({ quota, tokens: new TokenQuota({ reservations, gateway: () => 0 }), now, tiers });
+}
+
 async function scene() {
   const store = await openStore('sqlite::memory:');
   let at = Date.parse('2026-01-01T12:00:00Z');
-  const limits = new Limits({ ...store, now: () => new Date(at), tiers });
+  const limits = limitsOn(store, () => new Date(at));
   const { stored } = await store.keys.create({ tier: 'free' });
   const pass = (ms: number) => {
     at += ms;
@@ -46,9 +51,9 @@ describe('limits', () => {
       pass(20_000);
     }
     await assert.rejects(limits.takeRequest(stored), refused(/daily quota of 50 requests/));
-    const again = new Limits({ ...store, now: () => new Date('2026-01-01T23:59:59Z'), tiers });
+    const again = limitsOn(store, () => new Date('2026-01-01T23:59:59Z'));
     await assert.rejects(again.takeRequest(stored), refused(/daily quota/, 1_000));
-    await new Limits({ ...store, now: () => new Date('2026-01-02T00:00:00Z'), tiers }).takeRequest(stored);
+    await limitsOn(store, () => new Date('2026-01-02T00:00:00Z')).takeRequest(stored);
   });
 
   it('reserve the tokens of prompt and answer before the work, and keep those that were used', async () => {
@@ -101,7 +106,7 @@ describe('limits', () => {
     const used = { keyId: stored.id, model: 'm', day: '2026-01-01', cachedTokens: 0 };
     await store.answers.enter(1, [{ ...used, promptTokens: 1, completionTokens: 249 }]);
     for (const day of ['2026-01-01', '2025-12-31']) {
-      const again = new Limits({ ...store, now: () => new Date(`${day}T12:00:00Z`), tiers });
+      const again = limitsOn(store, () => new Date(`${day}T12:00:00Z`));
       await assert.rejects(again.reserve(stored, one), refused(/daily quota of 250 tokens/, 43_200_000));
     }
   });

@@ -1,10 +1,10 @@
 // The limits of a key: requests and tokens, per minute and per UTC day, reported in OpenAI's rate limit headers.
 
 import type { StoredKey, Tier } from '@strata/db';
-import { countedCache } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import { RateLimiter } from '@strata/limits';
 import type { GatewayStore } from '../store/index.ts';
+import type { TokenQuota } from './token-quota.ts';
 
 interface TierLimits {
   readonly requestsPerMinute: number;
@@ -19,7 +19,8 @@ export const TIER_LIMITS = {
   unlimited: null,
 } as const satisfies Record<Tier, TierLimits | null>;
 
-export interface LimitsDeps extends Pick<GatewayStore, 'quota' | 'answers'> {
+export interface LimitsDeps extends Pick<GatewayStore, 'quota'> {
+  readonly tokens: TokenQuota;
   readonly now: () => Date;
   readonly tiers?: Readonly<Record<Tier, TierLimits | null>>;
 }
@@ -45,12 +46,6 @@ export interface Reservation {
   readonly settle: (usedTokens: number) => void;
 }
 
-/** Tokens that a key has used on a day: the stored count when it was read, plus everything since, with reservations. */
-interface UsedOnDay {
-  readonly name: string;
-  used: number;
-}
-
 interface Window {
   readonly limit: number;
   readonly remaining: number;
@@ -66,8 +61,6 @@ const MINUTE_MS = 60_000;
 export class Limits {
   readonly #deps: LimitsDeps;
   readonly #tiers: Readonly<Record<Tier, TierState | null>>;
-  /** By key. Daily counts are in the database too. */
-  readonly #days = countedCache<UsedOnDay>(50_000);
 
   constructor(deps: LimitsDeps) {
     this.#deps = deps;
@@ -114,55 +107,36 @@ export class Limits {
     const planned = promptTokens + answerTokens;
     const needs = `the request needs ${planned} (${promptTokens} of the prompt, at most ${answerTokens} of the answer)`;
     const now = this.#deps.now();
-    const day = await this.#usedOn(dayOf(now), key.id);
-    const ofDay = dayWindow(limits.tokensPerDay, day.used, now);
-    if (ofDay.remaining === 0) throw usedUp('tokens', ofDay);
-    if (planned > ofDay.remaining)
+    const limit = limits.tokensPerDay;
+    const taken = await this.#deps.tokens.take({ keyId: key.id, day: dayOf(now), limit }, planned);
+    const ofDay = dayWindow(limit, taken.used, now);
+    if (!('settle' in taken)) {
+      if (ofDay.remaining === 0) throw usedUp('tokens', ofDay);
       throw refusal('tokens', {
-        ...{ window: ofDay, waitMs: ofDay.resetMs, isRetried: planned <= limits.tokensPerDay },
-        message: `This key has ${limits.tokensPerDay} tokens a day, of which ${ofDay.remaining} are left; ${needs}.`,
+        ...{ window: ofDay, waitMs: ofDay.resetMs, isRetried: planned <= limit },
+        message: `This key has ${limit} tokens a day, of which ${ofDay.remaining} are left; ${needs}.`,
       });
-    if (planned > limits.tokensPerMinute)
-      throw refusal('tokens', {
-        ...{ window: windowOf(tokens, limits.tokensPerMinute, key), waitMs: 0, isRetried: false },
-        message: `This key has ${limits.tokensPerMinute} tokens a minute; ${needs}.`,
-      });
+    }
+    const settle = (usedTokens: number) => taken.settle(usedTokens, dayOf(this.#deps.now()));
+    const refused = (waitMs: number, message: string) => {
+      settle(0);
+      const window = windowOf(tokens, limits.tokensPerMinute, key);
+      return refusal('tokens', { window, waitMs, isRetried: waitMs > 0, message });
+    };
+    const perMinute = `This key has ${limits.tokensPerMinute} tokens a minute`;
+    if (planned > limits.tokensPerMinute) throw refused(0, `${perMinute}; ${needs}.`);
     const waitMs = tokens.take(key.id, planned);
     const ofMinute = windowOf(tokens, limits.tokensPerMinute, key);
-    if (waitMs > 0)
-      throw refusal('tokens', {
-        ...{ window: ofMinute, waitMs },
-        message: `This key has ${limits.tokensPerMinute} tokens a minute, of which ${ofMinute.remaining} are left; ${needs}.`,
-      });
-    day.used += planned;
-    const left = dayWindow(limits.tokensPerDay, day.used, now);
+    if (waitMs > 0) throw refused(waitMs, `${perMinute}, of which ${ofMinute.remaining} are left; ${needs}.`);
     return {
-      headers: rateLimitHeaders('tokens', left.remaining <= ofMinute.remaining ? left : ofMinute),
+      headers: rateLimitHeaders('tokens', ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute),
       settle: (usedTokens) => {
         if (usedTokens < planned) tokens.refund(key.id, planned - usedTokens);
         else tokens.spend(key.id, usedTokens - planned);
         // An answer counts on the day on which it ends.
-        const current = this.#day(key.id, dayOf(this.#deps.now()), 0);
-        current.used += usedTokens - (current === day ? planned : 0);
+        settle(usedTokens);
       },
     };
-  }
-
-  async #usedOn(name: string, keyId: string): Promise<UsedOnDay> {
-    const known = this.#days.get(keyId);
-    if (known && known.name >= name) return known;
-    const used = await this.#deps.answers.tokensOf(keyId, name);
-    // Another request may have read the count concurrently, and tokens may have been reserved since.
-    return this.#day(keyId, name, used);
-  }
-
-  /** The known usage of a key, or this one on a new day. A clock that is set back does not start a new day. */
-  #day(keyId: string, name: string, used: number): UsedOnDay {
-    const known = this.#days.get(keyId);
-    if (known && known.name >= name) return known;
-    const day = { name, used };
-    this.#days.set(keyId, day);
-    return day;
   }
 }
 

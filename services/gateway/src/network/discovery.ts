@@ -1,9 +1,11 @@
 // The gateway's search for its network: publishes it in the index (DHT), where workers find it, searches there for workers
-// of pinned models, and logs whether the peers named in the settings were reached.
+// of pinned models, connects the gateways of its database, and logs whether the peers named in the settings were reached.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FailureLog } from '@strata/http';
 import { GATEWAY_KEY } from '@strata/inference';
 import type { PeerNode } from '@strata/p2p';
 import type { Logger } from 'pino';
+import type { GatewayTable } from '../store/gateways.ts';
 
 export interface AdvertiseOptions {
   /** SHA-256 by name. */
@@ -14,6 +16,8 @@ export interface AdvertiseOptions {
 
 /** Interval of searches for workers of pinned models. */
 const SEARCH_MS = 30_000;
+/** Interval at which the gateways of the database are read. */
+const SIBLINGS_MS = 5_000;
 /** After this time a peer is logged as not reached. */
 const LIMIT_MS = 15_000;
 
@@ -37,6 +41,40 @@ export async function advertise({ peers }: Pick<PeerNode, 'peers'>, options: Adv
     await sleep(SEARCH_MS, undefined, { signal }).catch(() => {});
   }
   await providing;
+}
+
+export interface SiblingsDeps {
+  readonly node: Pick<PeerNode, 'id' | 'addresses'> & { readonly peers: Pick<PeerNode['peers'], 'join' | 'connected'> };
+  readonly gateways: Pick<GatewayTable, 'publish' | 'addressesOf'>;
+  /** The id of this gateway. */
+  readonly gateway: () => number;
+  readonly logger: Logger;
+}
+
+/**
+ * Connects the gateways of a database, until the signal aborts: a worker that joins one of them finds all. Rows of
+ * killed gateways, and addresses that cannot be reached, are tried again.
+ */
+export async function joinSiblings(
+  { node, gateways, gateway, logger }: SiblingsDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const failures = new FailureLog(logger, { what: 'reading the addresses of the other gateways' });
+  while (!signal.aborted) {
+    try {
+      await gateways.publish(gateway(), node.addresses());
+      const isConnected = new Set([node.id, ...node.peers.connected().map(({ id }) => id)]);
+      for (const addresses of await gateways.addressesOf(gateway())) {
+        if (addresses.some((address) => isConnected.has(address.split('/').at(-1) ?? ''))) continue;
+        const limited = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
+        await Promise.any(addresses.map((each) => node.peers.join(each, { signal: limited }))).catch(() => {});
+      }
+      failures.recovered();
+    } catch (error) {
+      failures.failed(error);
+    }
+    await sleep(SIBLINGS_MS, undefined, { signal }).catch(() => {});
+  }
 }
 
 /** The node itself keeps trying. Addresses and tokens are not logged: a token may contain the key of a private network. */

@@ -13,7 +13,7 @@ import { VERSION } from '../version.ts';
 import { loadedMajority } from './audit/audit-panel.ts';
 import { Auditor } from './audit/auditor.ts';
 import { ReputationRecorder } from './audit/reputation-recorder.ts';
-import { advertise, reportJoined } from './discovery.ts';
+import { advertise, joinSiblings, reportJoined } from './discovery.ts';
 import { LiveFleet } from './fleet/fleet.ts';
 import type { NetworkConfig } from './network-config.ts';
 
@@ -54,7 +54,9 @@ export interface GatewayNetworkDeps {
   readonly engines: readonly Engine[];
   /** Paths of the model files of local engines, by SHA-256. */
   readonly files: ReadonlyMap<string, string>;
-  readonly store: Pick<GatewayStore, 'segments' | 'reputations' | 'networkModels'>;
+  readonly store: Pick<GatewayStore, 'segments' | 'reputations' | 'networkModels' | 'gateways' | 'isShared'>;
+  /** The id of this gateway among those of the database. */
+  readonly gateway: () => number;
   readonly logger: Logger;
   readonly now: () => Date;
   /** For tests and benchmarks, whose engines have no files. */
@@ -208,6 +210,9 @@ export async function openGatewayNetwork(
   const discovery = Promise.all([
     advertise(node, { pins: options.pins, logger, signal: closing.signal }),
     reportJoined(node, { join: options.peer.join ?? [], logger, signal: closing.signal }),
+    ...(deps.store.isShared
+      ? [joinSiblings({ node, ...deps.store, gateway: deps.gateway, logger }, closing.signal)]
+      : []),
   ]);
   stack.defer(async () => {
     clearInterval(tick);

@@ -122,9 +122,12 @@ describe('a client', () => {
     const [streamed] = (await client.responses.stream(asked).finalResponse()).output;
     assert.ok(streamed?.type === 'function_call' && streamed.arguments === call.arguments);
     const result = { type: 'function_call_output' as const, call_id: call.call_id, output: '10 mx.example.com' };
-    const input = [{ role: 'user' as const, content: 'Search for it.' }, call, result];
-    const answered = await client.responses.create({ ...asked, tool_choice: 'none', instructions: 'Be brief.', input });
-    assert.equal(typeof answered.output_text, 'string');
+    const next = { ...asked, tool_choice: 'none' as const, instructions: 'Be brief.' };
+    const references = [call, streamed].map(({ id = '' }) => ({ type: 'item_reference' as const, id }));
+    for (const each of [call, ...references]) {
+      const input = [{ role: 'user' as const, content: 'Search for it.' }, each, result];
+      assert.equal(typeof (await client.responses.create({ ...next, input })).output_text, 'string');
+    }
   });
 
   it('gets embeddings, as numbers and as base64', async () => {

@@ -10,11 +10,13 @@ import type { AnswerDeps } from '../answers/answer-run.ts';
 import type { Models, ServedModel } from '../answers/models.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { GatewayStore } from '../store/index.ts';
+import type { RecentItems } from './v1/recent-items.ts';
 import type { AnswerName } from './v1/schemas.ts';
 
 /** What the handlers need. */
 export interface GatewayApp extends Omit<AnswerDeps, 'admission'> {
   readonly limits: Limits;
+  readonly recentItems: RecentItems;
   readonly models: Models;
   /** The models of the settings. Models of the network come and go; the gateway is healthy without them. */
   readonly ownModels: readonly ServedModel[];

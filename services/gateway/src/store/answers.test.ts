@@ -1,12 +1,8 @@
-// Several processes on one database of a gateway: receipts in order, one gateway at a time.
+// Several gateways on one database: receipts in order, and each one's records settled once.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
-import { guardOf } from '@strata/db';
-import { connect, terminate, untilWaiting } from '../../../../tests/support/database/connections.ts';
-import { taken } from '../../../../tests/support/database/locks.ts';
+import { connect, untilWaiting } from '../../../../tests/support/database/connections.ts';
 import { trafficOf } from '../../../../tests/support/database/round-trips.ts';
+import { TokenQuota } from '../limits/token-quota.ts';
 import { AnswerTable } from './answers.ts';
 import { openStore } from './store.ts';
 import { databaseOf, kept, onEach, postgres } from './test/backends.ts';
@@ -14,6 +10,7 @@ import { databaseOf, kept, onEach, postgres } from './test/backends.ts';
 const receipt = (id: string) => ({ id, keyId: 'key_a', body: '{}' });
 const superseded = { code: 'superseded' };
 const used = { model: 'm', day: '2026-01-01', promptTokens: 1, cachedTokens: 0, completionTokens: 1 };
+const idsOf = (records: readonly { readonly id: string }[]) => records.map(({ id }) => id).join();
 const usagesOf = (n: number) => Array.from({ length: n }, (_, i) => ({ ...used, keyId: `k${i}` }));
 
 onEach([postgres], 'several stores', (_backend, test) => {
@@ -36,50 +33,82 @@ onEach([postgres], 'several stores', (_backend, test) => {
   });
 });
 
-onEach(kept, 'the lock of the gateway', (_backend, test) => {
-  test('is held by one, whatever else it does, and by another when that one is killed', async (store, url) => {
-    const program = `import(${JSON.stringify(path.join(import.meta.dirname, 'store.ts'))}).then(async ({ openStore }) => {
-      globalThis.held = await (await openStore(${JSON.stringify(url)})).gatewayLock.tryTake();
-      console.log('held ' + held.term); setInterval(() => {}, 1_000); })`;
-    const holder = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [line] = await once(holder.stdout, 'data');
-    await store.keys.create({ tier: 'free' });
-    assert.deepEqual([String(line), await store.gatewayLock.tryTake()], ['held 1\n', undefined]);
-    holder.kill('SIGKILL');
-    await using held = await taken(store.gatewayLock);
-    assert.deepEqual([held.term, held.lost.aborted, await store.gatewayLock.lastTerm()], [2, false, 2]);
+onEach([postgres], 'the records of an ended gateway', (_backend, test) => {
+  test('are settled by one other, also when that one ends; it writes nothing later, and other gateways are not affected', async (one, url) => {
+    await using two = await openStore(url);
+    const { gateways } = one;
+    const [ended, first, second] = [await gateways.add(), await gateways.add(), await gateways.add()];
+    const ofEnded = one.answersOf(() => ended);
+    const [ofFirst, ofSecond] = [two.answersOf(() => first), one.answersOf(() => second)];
+    const seq = await ofEnded.keep([receipt('rwr_1')], { begun: [receipt('rwr_2')] });
+    const own = await ofSecond.keep([receipt('rwr_3')], { begun: [receipt('rwr_4')] });
+    const row = { id: ended, settler: ended };
+    const claims = await Promise.all([gateways.claim(row, first), two.gateways.claim(row, second)]);
+    assert.equal(claims.filter((isClaimed) => isClaimed).length, 1);
+    const [settling, other] = claims[0] ? [ofFirst, ofSecond] : [ofSecond, ofFirst];
+    const [settler, next] = claims[0] ? [first, second] : [second, first];
+    assert.equal(await gateways.showRunning(ended), false);
+    for (const late of [
+      () => ofEnded.keep([receipt('rwr_5')]),
+      () => ofEnded.keep([], { begun: [receipt('rwr_5')] }),
+      () => ofEnded.enter(seq, usagesOf(1)),
+      () => other.enter(seq, usagesOf(1), ended),
+    ])
+      await assert.rejects(late(), superseded);
+    assert.deepEqual(await one.answers.usage({ since: '2000-01-01' }), []);
+    assert.deepEqual([await settling.unentered(9, ended), await settling.begun(9, ended)].map(idsOf), [
+      'rwr_1',
+      'rwr_2',
+    ]);
+    await gateways.remove(ended, settler);
+    assert.ok(
+      (await gateways.all()).some(({ id }) => id === ended),
+      'it has records',
+    );
+    assert.ok(await gateways.claim({ id: ended, settler }, next));
+    await other.enter(seq, usagesOf(1), ended);
+    await other.keep([receipt('rwr_2')], { ended: ['rwr_2'] });
+    await gateways.remove(ended, next);
+    assert.ok(!(await gateways.all()).some(({ id }) => id === ended));
+    assert.deepEqual(await one.answers.receipt('rwr_1', 'key_a'), { body: '{}', isEntered: true });
+    assert.equal((await one.answers.usage({ since: '2000-01-01' }))[0]?.requests, 1);
+    assert.deepEqual([await ofSecond.begun(9)].map(idsOf), ['rwr_4']);
+    await gateways.tidy(second, '2026-01-01');
+    await ofSecond.enter(own, []);
+    assert.equal((await two.answers.receipt('rwr_3', 'key_a'))?.isEntered, true);
   });
 });
 
-onEach([postgres], 'a lock on a server', (_backend, test) => {
-  test('that a gateway has lost lets it write until another begins, and nothing more after that', async (one, url) => {
-    await using two = await openStore(url);
-    let { term } = await taken(one.gatewayLock);
-    const early = one.inGatewayTerm(() => term);
-    const first = await early.answers.keep([receipt('rcp_1')]);
-    await terminate(url, "application_name = 'strata gateway'");
-    await early.answers.enter(first, []);
-    await using next = await taken(two.gatewayLock);
-    await assert.rejects(early.answers.keep([receipt('rcp_2')]), superseded);
-    await assert.rejects(early.answers.enter(first + 5, []), superseded);
-    await assert.rejects(early.reputations.put('peer', '{}'), superseded);
-    assert.equal((await one.reputations.all()).size, 0);
-    term = next.term;
-    await early.reputations.put('peer', '{}');
+onEach(kept, 'tokens', (_backend, test) => {
+  test('per day are shared by gateways to the token, and what a killed one had reserved is free again', async (store) => {
+    const { gateways, tokens: reservations, answers } = store;
+    const ids = [await gateways.add(), await gateways.add()];
+    const [one, two] = ids.map((id) => new TokenQuota({ reservations, gateway: () => id }));
+    const of = { keyId: 'key_a', day: '2026-01-01', limit: 2_500 };
+    const take = async (quota = one) => ({ taken: await (quota ?? assert.fail()).take(of, 100) });
+    const all = await Promise.all(Array.from({ length: 64 }, (_, n) => take(n % 2 ? one : two)));
+    const taken = all.flatMap(({ taken }) => ('settle' in taken ? [taken] : []));
+    assert.equal(taken.length, 25);
+    assert.equal(await reservations.used(of), 2_500);
+    // The killed one has no time to return anything.
+    await gateways.claim({ id: ids[0] ?? 0, settler: ids[0] ?? 0 }, ids[1] ?? 0);
+    await gateways.remove(ids[0] ?? 0, ids[1]);
+    const left = 2_500 - (await reservations.used(of));
+    assert.ok(left >= 100);
+    const later = await Promise.all(Array.from({ length: 64 }, () => take(two)));
+    assert.equal(later.filter(({ taken }) => 'settle' in taken).length, left / 100);
+    assert.deepEqual(await answers.usage({ since: of.day }), []);
   });
 });
 
 onEach([postgres], 'a batch', (_backend, _test, onFresh) => {
-  onFresh('is written in two round trips whatever its size, one of them under the lock', async (url) => {
+  onFresh('is written in one round trip whatever its size', async (url) => {
     await using db = databaseOf(url);
-    const answers = new AnswerTable(
-      db,
-      guardOf('gateway-term', () => 0),
-    );
+    const answers = new AnswerTable(db);
     for (const n of [1, 8, 64]) {
       const receipts = Array.from({ length: n }, (_, i) => receipt(`rwr_${n}-${i}`));
       for (const write of [() => answers.keep(receipts), () => answers.enter(n, usagesOf(n))])
-        assert.deepEqual((await trafficOf(write)).trips, [2, 1], `${n}`);
+        assert.deepEqual((await trafficOf(write)).trips, [1, 0], `${n}`);
     }
   });
 });

@@ -1,21 +1,20 @@
 // Receipts of the answers of the inference service, and token usage by key, model and UTC day.
 
 import {
-  type Guard,
+  integer,
   isPostgres,
   jsonRows,
   jsonText,
   type Plan,
   plan,
-  readSetting,
   rowsIn,
+  StoreError,
   toJson,
-  unguarded,
   valuesOf,
   writePipelined,
-  writeSetting,
 } from '@strata/db';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { EARLIER_VERSIONS } from './gateways.ts';
 import type { GatewayDatabase } from './tables.ts';
 
 export interface TokensUsed {
@@ -50,8 +49,6 @@ export interface UsageRow extends AnswerUsage {
   readonly requests: number;
 }
 
-/** Name of the setting: receipts up to this number are in the ledger, and their usage is counted. */
-const ENTERED = 'answers-entered';
 const ID = { id: 'text' } as const;
 const RECEIPT = { id: 'text', key_id: 'text', body: 'text' } as const;
 const USAGE = {
@@ -66,34 +63,53 @@ const USAGE = {
 /** Model names are read from this many receipts, in well under a second. */
 const NAMED_BY = 100_000;
 
+/** What a batch is written with. */
+interface Batch {
+  readonly json: string;
+  readonly gateway: number;
+  readonly settler: number;
+}
+
+interface KeepOptions {
+  readonly begun?: readonly NewReceipt[];
+  readonly ended?: readonly string[];
+  /** Whose records they are: this gateway's, or those of one that it settles. */
+  readonly gateway?: number;
+}
+
 /**
  * A receipt is stored at once and entered later in a batch: entering means that it is in the ledger and its usage is counted.
- * `unentered` finds receipts that a kill left between the two.
+ * `unentered` finds receipts that a kill left between the two. Each gateway enters its own receipts, and those of an ended
+ * gateway that it settles. Writes of a gateway whose records another one settles reject with StoreError `superseded`.
  */
 export class AnswerTable {
   readonly #db: Kysely<GatewayDatabase>;
-  readonly #guard: Guard;
-  /** Compiled once, since it runs for every answer. */
-  readonly #insert: Plan<{ readonly json: string }, { readonly seq: number }>;
-  readonly #begin: Plan<{ readonly json: string }, never>;
-  readonly #end: Plan<{ readonly json: string }, never>;
+  readonly #gateway: () => number;
+  /** Compiled once, since they run for every answer. */
+  readonly #insert: Plan<Batch, { readonly seq: number }>;
+  readonly #begin: Plan<Batch, { readonly id: string }>;
+  readonly #end: Plan<Batch, never>;
 
-  constructor(db: Kysely<GatewayDatabase>, guard: Guard = unguarded) {
+  /** `gateway`: the id of this one, read at each call. */
+  constructor(db: Kysely<GatewayDatabase>, gateway = () => EARLIER_VERSIONS) {
     this.#db = db;
-    this.#guard = guard;
-    this.#insert = plan(({ json }) => ({
+    this.#gateway = gateway;
+    const records = ({ json, gateway, settler }: Batch) => sql`select id, key_id, body, ${integer(gateway)}
+      from ${rowsIn(db, json, RECEIPT)} as new where ${settles(settler, gateway)}`;
+    this.#insert = plan((batch) => ({
       compile: () =>
-        sql<{ readonly seq: number }>`insert into answer_receipts (id, key_id, body)
-          select id, key_id, body from ${rowsIn(db, json, RECEIPT)} as new where true returning seq`.compile(db),
+        sql<{ readonly seq: number }>`insert into answer_receipts (id, key_id, body, gateway)
+          ${records(batch)} returning seq`.compile(db),
     }));
-    this.#begin = plan(({ json }) => ({
+    this.#begin = plan((batch) => ({
       compile: () =>
-        sql<never>`insert into begun_answers (id, key_id, body)
-          select id, key_id, body from ${rowsIn(db, json, RECEIPT)} as new where true`.compile(db),
+        sql<{ readonly id: string }>`insert into begun_answers (id, key_id, body, gateway)
+          ${records(batch)} returning id`.compile(db),
     }));
-    this.#end = plan(({ json }) => ({
+    this.#end = plan(({ json, gateway, settler }) => ({
       compile: () =>
-        sql<never>`delete from begun_answers where id in (select id from ${rowsIn(db, json, ID)} as ended)`.compile(db),
+        sql<never>`delete from begun_answers where id in (select id from ${rowsIn(db, json, ID)} as ended)
+          and ${settles(settler, gateway)}`.compile(db),
     }));
   }
 
@@ -103,45 +119,69 @@ export class AnswerTable {
    */
   async keep(
     receipts: readonly NewReceipt[],
-    { begun = [], ended = [] }: { readonly begun?: readonly NewReceipt[]; readonly ended?: readonly string[] } = {},
+    { begun = [], ended = [], gateway = this.#gateway() }: KeepOptions = {},
   ): Promise<number> {
-    const insert = this.#insert({ json: jsonOf(receipts) });
+    const settler = this.#gateway();
+    const insert = this.#insert({ json: jsonOf(receipts), gateway, settler });
     const queries = [
-      ...(begun.length === 0 ? [] : [this.#begin({ json: jsonOf(begun) })]),
-      ...(ended.length === 0 ? [] : [this.#end({ json: toJson(ended.map((id) => [id])) })]),
+      ...(begun.length === 0 ? [] : [this.#begin({ json: jsonOf(begun), gateway, settler })]),
+      ...(ended.length === 0 ? [] : [this.#end({ json: toJson(ended.map((id) => [id])), gateway, settler })]),
     ];
-    const lastOf = (rows: readonly { readonly seq: number }[]) => Math.max(0, ...rows.map(({ seq }) => seq));
-    if (queries.length === 0 && !isPostgres(this.#db)) return lastOf((await this.#db.executeQuery(insert)).rows);
     // With concurrent writers a number must not become visible before a smaller one: see `enter`.
-    const [kept] = await writePipelined(this.#db, [insert, ...queries], this.#guard);
-    return lastOf(kept.rows);
+    const [kept, started] =
+      queries.length === 0 && !isPostgres(this.#db)
+        ? [await this.#db.executeQuery(insert)]
+        : await writePipelined(this.#db, [insert, ...queries]);
+    const written = kept.rows.length + (begun.length === 0 ? 0 : (started?.rows.length ?? 0));
+    if (written < receipts.length + begun.length) throw new StoreError('superseded');
+    return Math.max(0, ...kept.rows.map(({ seq }) => seq));
   }
 
-  /** Answers that have begun and not ended, oldest first. */
-  async begun(limit: number): Promise<readonly NewReceipt[]> {
-    const rows = await this.#db.selectFrom('begun_answers').orderBy('id').limit(limit).selectAll().execute();
+  /** Answers that a gateway has begun and not ended, oldest first. */
+  async begun(limit: number, gateway = this.#gateway()): Promise<readonly NewReceipt[]> {
+    const rows = await this.#db
+      .selectFrom('begun_answers')
+      .where('gateway', '=', gateway)
+      .orderBy('id')
+      .limit(limit)
+      .selectAll()
+      .execute();
     return rows.map(({ id, key_id, body }) => ({ id, keyId: key_id, body }));
   }
 
-  /** Marks receipts up to this number as entered in the ledger, and counts their usage in the same transaction. */
-  async enter(seq: number, used: readonly AnswerUsage[]): Promise<void> {
+  /**
+   * Marks receipts of a gateway up to this number as entered in the ledger, and counts their usage, instead of what was
+   * reserved for them, in the same transaction.
+   * This gateway must be the settler of that one.
+   */
+  async enter(seq: number, used: readonly AnswerUsage[], gateway = this.#gateway()): Promise<void> {
+    const own = this.#gateway();
     const rows = summed(used).map((sum) => valuesOf(USAGE, sum));
     const counting = sql<never>`
       insert into token_usage (${sql.join(Object.keys(USAGE).map((name) => sql.ref(name)))})
-      select * from ${jsonRows(this.#db, rows, USAGE)} as new where true
+      select * from ${jsonRows(this.#db, rows, USAGE)} as new where ${settles(own, gateway)}
       on conflict (key_id, day, model) do update set
         requests = token_usage.requests + excluded.requests,
         prompt_tokens = token_usage.prompt_tokens + excluded.prompt_tokens,
         cached_tokens = token_usage.cached_tokens + excluded.cached_tokens,
         completion_tokens = token_usage.completion_tokens + excluded.completion_tokens`.compile(this.#db);
-    await writePipelined(this.#db, [writeSetting(this.#db, ENTERED, String(seq)), counting], this.#guard);
+    const marking = sql<{ readonly id: number }>`update gateways set entered = ${seq}
+      where id = ${gateway} and settler = ${own} returning id`.compile(this.#db);
+    const returning = sql<never>`update token_reservations set tokens = tokens - summed.used
+      from (select key_id, day, sum(prompt_tokens + completion_tokens) as used
+        from ${jsonRows(this.#db, rows, USAGE)} as new group by key_id, day) as summed
+      where gateway = ${gateway} and token_reservations.key_id = summed.key_id and token_reservations.day = summed.day
+        and ${settles(own, gateway)}`.compile(this.#db);
+    const [marked] = await writePipelined(this.#db, [marking, counting, returning]);
+    if (marked.rows.length === 0) throw new StoreError('superseded');
   }
 
-  /** Receipts that are stored and not entered, oldest first. */
-  async unentered(limit: number): Promise<readonly KeptReceipt[]> {
+  /** Receipts of a gateway that are stored and not entered, oldest first. */
+  async unentered(limit: number, gateway = this.#gateway()): Promise<readonly KeptReceipt[]> {
     const rows = await this.#db
       .selectFrom('answer_receipts')
-      .where('seq', '>', await this.#entered())
+      .where('gateway', '=', gateway)
+      .where('seq', '>', sql<number>`(select entered from gateways where gateways.id = ${gateway})`)
       .orderBy('seq')
       .limit(limit)
       .selectAll()
@@ -149,23 +189,25 @@ export class AnswerTable {
     return rows.map(({ seq, id, key_id, body }) => ({ seq, id, keyId: key_id, body }));
   }
 
-  /** The entered receipt of a key's answer; undefined for other keys. */
-  async receipt(id: string, keyId: string): Promise<string | undefined> {
+  /** The receipt of a key's answer, and whether it is entered; undefined for other keys. */
+  async receipt(
+    id: string,
+    keyId: string,
+  ): Promise<{ readonly body: string; readonly isEntered: boolean } | undefined> {
     const row = await this.#db
       .selectFrom('answer_receipts')
       .where('id', '=', id)
       .where('key_id', '=', keyId)
-      .where('seq', '<=', await this.#entered())
-      .select('body')
+      .select(['body', sql<number>`case when ${ENTERED} then 1 else 0 end`.as('entered')])
       .executeTakeFirst();
-    return row?.body;
+    return row && { body: row.body, isEntered: row.entered === 1 };
   }
 
   /** Deletes at most `limit` entered receipts with smaller ids, oldest first; returns how many. */
   async forget(beforeId: string, limit: number): Promise<number> {
     const oldest = this.#db
       .selectFrom('answer_receipts')
-      .where('seq', '<=', await this.#entered())
+      .where(ENTERED)
       .orderBy('seq')
       .limit(limit)
       .select(['seq', 'id'])
@@ -198,17 +240,6 @@ export class AnswerTable {
     return new Map(rows.flatMap(({ sha256, name }) => (sha256 === null || name === null ? [] : [[sha256, name]])));
   }
 
-  /** Tokens of all models that a key used on a day or later; later days exist only if the clock was set back. */
-  async tokensOf(keyId: string, day: string): Promise<number> {
-    const row = await this.#db
-      .selectFrom('token_usage')
-      .where('key_id', '=', keyId)
-      .where('day', '>=', day)
-      .select(sql<number>`coalesce(sum(prompt_tokens + completion_tokens), 0)`.as('n'))
-      .executeTakeFirstOrThrow();
-    return Number(row.n);
-  }
-
   /** Usage from a day on, newest day first; of one key or of all. */
   async usage({ since, keyId }: { readonly since: string; readonly keyId?: string }): Promise<readonly UsageRow[]> {
     const all = this.#db.selectFrom('token_usage').where('day', '>=', since);
@@ -228,11 +259,15 @@ export class AnswerTable {
       completionTokens: row.completion_tokens,
     }));
   }
-
-  async #entered(): Promise<number> {
-    return Number((await readSetting(this.#db, ENTERED)) ?? 0);
-  }
 }
+
+/** Whether a gateway settles the records of one, which may be itself. */
+const settles = (settler: number, gateway: number): RawBuilder<boolean> =>
+  sql`exists (select 1 from gateways where id = ${gateway} and settler = ${settler})`;
+
+/** Of a row of `answer_receipts`. */
+const ENTERED = sql<boolean>`answer_receipts.seq <=
+  coalesce((select entered from gateways where gateways.id = answer_receipts.gateway), answer_receipts.seq)`;
 
 const jsonOf = (receipts: readonly NewReceipt[]): string =>
   toJson(receipts.map(({ id, keyId, body }) => [id, keyId, body]));

@@ -2,4 +2,4 @@
 export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from './answers.ts';
 export { gatewaySchema } from './migrations.ts';
 export type { Reputations } from './reputations.ts';
-export { type GatewayStore, type GatewayTables, openStore } from './store.ts';
+export { type GatewayStore, openStore } from './store.ts';

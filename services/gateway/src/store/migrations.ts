@@ -10,8 +10,9 @@ import {
   type Migrations,
   withOldNames,
 } from '@strata/db';
+import { createLedgerTables } from '@strata/log';
 import { createSegments, indexSegmentProofs } from '@strata/segments';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 const TABLES = [
   ...['settings', 'counters', 'api_keys', 'quota_usage'],
@@ -39,6 +40,25 @@ export const migrations: Migrations = withOldNames({
       .addColumn('body', 'text', (column) => column.notNull())
       .execute();
   },
+  '021-gateways': createGateways,
+  async '022-token-reservations'(db) {
+    await createTable(db, 'token_reservations')
+      .addColumn('key_id', 'text', (column) => column.notNull())
+      .addColumn('day', 'text', (column) => column.notNull())
+      .addColumn('gateway', 'integer', (column) => column.notNull())
+      .addColumn('tokens', 'integer', (column) => column.notNull())
+      .addPrimaryKeyConstraint('token_reservations_key', ['key_id', 'day', 'gateway'])
+      .execute();
+  },
+  async '023-reputation-revisions'(db) {
+    await db.schema
+      .alterTable('standings')
+      .addColumn('revision', 'integer', (column) => column.notNull().defaultTo(0))
+      .execute();
+  },
+  async '024-gateway-addresses'(db) {
+    await db.schema.alterTable('gateways').addColumn('addresses', 'text').execute();
+  },
 });
 
 export const gatewaySchema: InspectedSchema = { migrations, counted: 'api_keys' };
@@ -60,6 +80,24 @@ async function createAnswers(db: Kysely<unknown>): Promise<void> {
     .addColumn('completion_tokens', 'integer', (column) => column.notNull())
     .addPrimaryKeyConstraint('token_usage_key', ['key_id', 'day', 'model'])
     .execute();
+}
+
+/** Records of earlier versions belong to gateway 0, which has ended: the first gateway that starts settles them. */
+async function createGateways(db: Kysely<unknown>): Promise<void> {
+  await createLedgerTables(db);
+  await createTable(db, 'gateways')
+    .addColumn('id', 'integer', (column) => column.primaryKey())
+    .addColumn('settler', 'integer', (column) => column.notNull())
+    .addColumn('heartbeat', 'integer', (column) => column.notNull())
+    .addColumn('entered', 'integer', (column) => column.notNull())
+    .execute();
+  await sql`insert into gateways (id, settler, heartbeat, entered) values (0, 0, 0,
+    coalesce((select cast(value as bigint) from settings where name = 'answers-entered'), 0))`.execute(db);
+  for (const table of ['answer_receipts', 'begun_answers'])
+    await db.schema
+      .alterTable(table)
+      .addColumn('gateway', 'integer', (column) => column.notNull().defaultTo(0))
+      .execute();
 }
 
 async function createReputations(db: Kysely<unknown>): Promise<void> {

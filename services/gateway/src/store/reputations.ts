@@ -1,40 +1,50 @@
-// The last reputation of each worker, stored for the inference service.
-
-import { type Guard, unguarded, writePipelined } from '@strata/db';
+// The reputation of each worker, shared by the gateways of the database.
+import { counterOf, incrementCounter, writeTransaction } from '@strata/db';
 import type { Kysely } from 'kysely';
 import type { GatewayDatabase } from './tables.ts';
 
 /** Reputations by peer id, as JSON. */
 export interface Reputations {
-  all(): Promise<ReadonlyMap<string, string>>;
-  put(peer: string, reputation: string): Promise<void>;
-  remove(peer: string): Promise<void>;
+  /** Those that were written after a revision, or all, and the revision that they have. */
+  read(after?: number): Promise<{ readonly revision: number; readonly texts: ReadonlyMap<string, string> }>;
+  /** Writes what `change` makes of the stored text, in one transaction; undefined: none. Returns the text. */
+  update(peer: string, change: (stored: string | undefined) => string | undefined): Promise<string | undefined>;
 }
+
+/** Name of the counter of revisions. */
+const REVISION = 'standings';
+const ALL = -1;
 
 export class ReputationTable implements Reputations {
   readonly #db: Kysely<GatewayDatabase>;
-  readonly #guard: Guard;
 
-  constructor(db: Kysely<GatewayDatabase>, guard: Guard = unguarded) {
+  constructor(db: Kysely<GatewayDatabase>) {
     this.#db = db;
-    this.#guard = guard;
   }
 
-  async all(): Promise<ReadonlyMap<string, string>> {
-    const rows = await this.#db.selectFrom('standings').selectAll().execute();
-    return new Map(rows.map(({ peer, standing }) => [peer, standing]));
+  async read(after = ALL) {
+    // First, so that a row that is written in between is read twice instead of never.
+    const revision = await counterOf(this.#db, REVISION);
+    if (revision === after) return { revision, texts: new Map<string, string>() };
+    const rows = await this.#db.selectFrom('standings').where('revision', '>', after).selectAll().execute();
+    return { revision, texts: new Map(rows.map(({ peer, standing }) => [peer, standing])) };
   }
 
-  async put(peer: string, standing: string): Promise<void> {
-    const putting = this.#db
-      .insertInto('standings')
-      .values({ peer, standing })
-      .onConflict((conflict) => conflict.column('peer').doUpdateSet({ standing }));
-    await writePipelined(this.#db, [putting.compile()], this.#guard);
-  }
-
-  async remove(peer: string): Promise<void> {
-    const removing = this.#db.deleteFrom('standings').where('peer', '=', peer);
-    await writePipelined(this.#db, [removing.compile()], this.#guard);
+  update(peer: string, change: (stored: string | undefined) => string | undefined): Promise<string | undefined> {
+    return writeTransaction(this.#db, async (tx) => {
+      const row = await tx.selectFrom('standings').where('peer', '=', peer).select('standing').executeTakeFirst();
+      const standing = change(row?.standing);
+      if (standing === undefined) {
+        await tx.deleteFrom('standings').where('peer', '=', peer).execute();
+        return undefined;
+      }
+      const revision = await incrementCounter(tx, REVISION);
+      await tx
+        .insertInto('standings')
+        .values({ peer, standing, revision })
+        .onConflict((conflict) => conflict.column('peer').doUpdateSet({ standing, revision }))
+        .execute();
+      return standing;
+    });
   }
 }

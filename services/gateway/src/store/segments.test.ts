@@ -4,6 +4,7 @@ import { type SegmentRecord, SegmentTable } from '@strata/segments';
 import { AnswerTable, type AnswerUsage } from './answers.ts';
 import { type GatewayStore, openStore } from './store.ts';
 import { kept, onEach, plansOf } from './test/backends.ts';
+import { TokenReservations } from './token-reservations.ts';
 
 const [DAY_MS, T0] = [86_400_000, Date.UTC(2026, 0, 31)];
 const [SIGNATURE, NONE] = [new Uint8Array(64).fill(1), new Uint8Array()];
@@ -98,12 +99,15 @@ onEach(kept, 'segments', (_backend, test) => {
       }
   });
 
-  test('have beside them the last reputation of each peer', async ({ reputations }) => {
-    assert.deepEqual(await reputations.all(), new Map());
-    await reputations.put('a', '1');
-    await reputations.put('b', '2');
-    await reputations.put('a', '3');
-    assert.deepEqual(Object.fromEntries(await reputations.all()), { a: '3', b: '2' });
+  test('have beside them the last reputation of each peer, of all gateways', async ({ reputations }, url) => {
+    const [{ revision }, second] = [await reputations.read(), await openStore(url)];
+    for (const [peer, text] of ['a1', 'b2', 'c3']) await reputations.update(peer ?? '', () => text);
+    await second.reputations.update('a', (stored) => `${stored}4`);
+    await second.reputations.update('c', () => undefined);
+    await second[Symbol.asyncDispose]();
+    const changed = await reputations.read(revision);
+    assert.deepEqual(Object.fromEntries(changed.texts), { a: '14', b: '2' });
+    assert.equal((await reputations.read(changed.revision)).texts.size, 0);
   });
 });
 
@@ -143,7 +147,7 @@ onEach(kept, 'segments', (_backend, test) => {
       await answers.unentered(5);
       await answers.receipt('rwr_1', 'key_a');
       await answers.forget('rwr_2', 5);
-      await answers.tokensOf('k1', '2026-01-01');
+      await new TokenReservations(db).used({ keyId: 'k1', day: '2026-01-01' });
     });
     for (const { sql, scans, isSorted, text } of ofAnswers) {
       const isBounded = / limit /.test(sql) || text.includes('"Node Type": "Limit"');
@@ -187,12 +191,12 @@ onEach(kept, 'receipts', (_backend, test) => {
 
   test('are given to the key that asked, once they were entered', async ({ answers }) => {
     const [one, two] = [await answers.keep([receipt('rwr_1')]), await answers.keep([receipt('rwr_2')])];
-    assert.equal(await answers.receipt('rwr_1', 'key_a'), undefined);
+    assert.equal((await answers.receipt('rwr_1', 'key_a'))?.isEntered, false);
     assert.deepEqual(await answers.unentered(1), [{ seq: one, ...receipt('rwr_1') }]);
     await answers.enter(one, [used()]);
-    assert.equal(await answers.receipt('rwr_1', 'key_a'), '{"id":"rwr_1"}');
+    assert.deepEqual(await answers.receipt('rwr_1', 'key_a'), { body: '{"id":"rwr_1"}', isEntered: true });
     assert.equal(await answers.receipt('rwr_1', 'key_b'), undefined);
-    assert.equal(await answers.receipt('rwr_2', 'key_a'), undefined);
+    assert.equal((await answers.receipt('rwr_2', 'key_a'))?.isEntered, false);
     assert.deepEqual(await answers.unentered(10), [{ seq: two, ...receipt('rwr_2') }]);
   });
 
@@ -202,11 +206,14 @@ onEach(kept, 'receipts', (_backend, test) => {
     const [, , third] = await answers.unentered(10);
     await answers.enter(third?.seq ?? 0, []);
     assert.deepEqual([await answers.forget('rwr_9', 1), await answers.forget('rwr_3', 10)], [1, 1]);
-    assert.equal(await answers.receipt('rwr_3', 'key_a'), '{"id":"rwr_3"}');
+    assert.ok((await answers.receipt('rwr_3', 'key_a'))?.isEntered);
     assert.deepEqual([await answers.forget('rwr_9', 10), await unentered(store)], [1, 'rwr_4']);
   });
 
-  test('come with usage counted by key, model and day, within one batch and over several', async ({ answers }) => {
+  test('come with usage counted by key, model and day, within one batch and over several', async ({
+    answers,
+    tokens,
+  }) => {
     const small = used({ promptTokens: 1, cachedTokens: 0, completionTokens: 1 });
     await answers.enter(4, [used(), small, used({ model: 'n' }), used({ keyId: 'key_b' })]);
     await answers.enter(6, [used(), used({ day: '2026-01-02' })]);
@@ -215,9 +222,9 @@ onEach(kept, 'receipts', (_backend, test) => {
       { ...used({ promptTokens: 21, cachedTokens: 8, completionTokens: 7 }), requests: 3 },
       { ...used({ model: 'n' }), requests: 1 },
     ]);
-    assert.equal(await answers.tokensOf('key_a', '2026-01-01'), 28 + 13 + 13, 'that day and later ones');
-    assert.equal(await answers.tokensOf('key_a', '2026-01-02'), 13);
-    assert.equal(await answers.tokensOf('key_c', '2026-01-01'), 0);
+    const usedOn = (keyId: string, day: string) => tokens.used({ keyId, day });
+    assert.equal(await usedOn('key_a', '2026-01-01'), 28 + 13 + 13, 'that day and later ones');
+    assert.deepEqual([await usedOn('key_a', '2026-01-02'), await usedOn('key_c', '2026-01-01')], [13, 0]);
     assert.equal((await answers.usage({ since: '2026-01-02' })).length, 1);
   });
 });

@@ -2,11 +2,12 @@
 import {
   counterOf,
   fileLock,
-  guardOf,
   KeyTable,
   ledgerCheckpoint,
   openDatabase,
+  openPool,
   type PostgresOptions,
+  pooledDialect,
   type Quota,
   QuotaBlocks,
   QuotaTable,
@@ -14,42 +15,52 @@ import {
   sessionLock,
   type TermLock,
   TextTable,
-  unguarded,
 } from '@strata/db';
-import type { CheckpointCopy } from '@strata/log';
+import { type CheckpointCopy, type LedgerTables, ledgerTablesIn } from '@strata/log';
 import { type Segments, SegmentTable } from '@strata/segments';
+import { Kysely } from 'kysely';
 import { AnswerTable } from './answers.ts';
+import { GatewayTable } from './gateways.ts';
 import { migrations } from './migrations.ts';
 import { type Reputations, ReputationTable } from './reputations.ts';
 import type { GatewayDatabase } from './tables.ts';
-
-/** Tables that only the gateway writes, and caches in memory. */
-export interface GatewayTables {
-  readonly answers: AnswerTable;
-  readonly reputations: Reputations;
-}
+import { TokenReservations } from './token-reservations.ts';
 
 /** The persistent state. Methods reject with StoreError when the database fails. A resolved write is committed and survives a kill. */
-export interface GatewayStore extends GatewayTables, AsyncDisposable {
+export interface GatewayStore extends AsyncDisposable {
+  /** Receipts and usage; its records belong to no running gateway. */
+  readonly answers: AnswerTable;
+  /** The same table, for the records of a gateway whose id is read at each call. */
+  answersOf(gateway: () => number): AnswerTable;
+  readonly reputations: Reputations;
+  /** Tokens of each key's day that gateways have reserved. */
+  readonly tokens: TokenReservations;
+  /** The running gateways. */
+  readonly gateways: GatewayTable;
+  /** Whether several gateways can share the database: on PostgreSQL. */
+  readonly isShared: boolean;
   readonly keys: KeyTable;
   /** On PostgreSQL large quotas are leased in blocks; disposing of the store returns unspent blocks. */
   readonly quota: Quota;
   readonly segments: Segments;
-  /** Held by the one gateway of the store while it runs. */
+  /** Held by the only gateway of a SQLite file while it runs, and by gateways of earlier versions on PostgreSQL. */
   readonly gatewayLock: TermLock;
-  /** The tables for the gateway of this term, read at each write; they reject with StoreError `superseded` otherwise. */
-  inGatewayTerm(term: () => number): GatewayTables;
   /** Counts revoked keys. Another value than the last time: a process has revoked one. */
   revocations(): Promise<number>;
   /** Names of the models of the network that were served last. */
   readonly networkModels: { read(): Promise<readonly string[]>; write(ids: readonly string[]): Promise<void> };
-  /** The copy of the newest checkpoint of the ledger. */
+  /** The ledger of all gateways of this database; undefined on SQLite, where the ledger is a file of one process. */
+  readonly ledger: LedgerTables | undefined;
+  /** The copy of the newest checkpoint of a ledger that is not in this database. */
   ledgerCheckpoint(origin: string): CheckpointCopy;
 }
 
 /** Name of the setting with the names of the network models, a JSON array. */
 const NETWORK_MODELS = 'network-models';
 const GATEWAY = { name: 'gateway', number: 0x5354_5247, counter: 'gateway-term' } as const;
+
+/** A separate pool, connected on first use, so that appends to the ledger do not wait for other statements. */
+const LEDGER_POOL_SIZE = 2;
 
 /** Opens the store at a URL as `openDatabase` does. */
 export async function openStore(url: string, options: PostgresOptions = {}): Promise<GatewayStore> {
@@ -65,6 +76,11 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
   const counted = new QuotaTable(db);
   const blocks = pool ? new QuotaBlocks(counted) : undefined;
   const texts = new TextTable(db);
+  const ledgerDb = pool
+    ? new Kysely<GatewayDatabase>({
+        dialect: pooledDialect(openPool(url, { poolSize: LEDGER_POOL_SIZE, isPipelined: true })),
+      })
+    : undefined;
   const gatewayLock = pool ? sessionLock(db, GATEWAY, url) : fileLock(db, GATEWAY, file ?? '');
   return {
     keys,
@@ -72,12 +88,12 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
     answers: new AnswerTable(db),
     segments: new SegmentTable(db),
     reputations: new ReputationTable(db),
+    answersOf: (gateway) => new AnswerTable(db, gateway),
+    gateways: new GatewayTable(db),
+    tokens: new TokenReservations(db),
+    isShared: pool !== undefined,
     gatewayLock,
-    inGatewayTerm(term) {
-      // A file lock is held until the process ends, so no later term can begin.
-      const guard = pool ? guardOf(GATEWAY.counter, term) : unguarded;
-      return { answers: new AnswerTable(db, guard), reputations: new ReputationTable(db, guard) };
-    },
+    ledger: ledgerDb && ledgerTablesIn(ledgerDb),
     networkModels: {
       read: async () => JSON.parse((await texts.get(NETWORK_MODELS)) ?? '[]') as string[],
       write: (ids) => texts.put(NETWORK_MODELS, JSON.stringify(ids)),
@@ -87,6 +103,7 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
     async [Symbol.asyncDispose]() {
       await blocks?.[Symbol.asyncDispose]();
       await gatewayLock[Symbol.asyncDispose]();
+      await ledgerDb?.destroy();
       await db.destroy();
     },
   };

@@ -1,10 +1,24 @@
 // The tables of the gateway, for Kysely. Times are milliseconds since the epoch.
 import type { CommonTables } from '@strata/db';
+import type { LedgerDatabase } from '@strata/log';
 import type { SegmentTables } from '@strata/segments';
 import type { Generated } from 'kysely';
 
-/** Counters: `keys`: keys revoked. `gateway-term`: the current term of the lock. */
-export interface GatewayDatabase extends CommonTables, SegmentTables {
+/** Counters: `keys`: keys revoked. `gateway-term`: the current term of the lock. `standings`: changes. */
+export interface GatewayDatabase extends CommonTables, SegmentTables, LedgerDatabase {
+  /** Running gateways, and ended ones whose records are not settled yet. */
+  gateways: {
+    /** Random, another one in each process. */
+    id: number;
+    /** The gateway that settles its records: itself while it runs. */
+    settler: number;
+    /** Increases while it runs. */
+    heartbeat: number;
+    /** JSON: its multiaddrs with its peer id. Null: it is in no network. */
+    addresses: string | null;
+    /** Its receipts up to this number are in the ledger, and their usage is counted. Of a gateway without a row: all. */
+    entered: number;
+  };
   answer_receipts: {
     seq: Generated<number>;
     /** `rwr_` and a ULID: sorts by time. */
@@ -12,6 +26,8 @@ export interface GatewayDatabase extends CommonTables, SegmentTables {
     key_id: string;
     /** The signed receipt, JSON. */
     body: string;
+    /** Id of the gateway that stored it. */
+    gateway: Generated<number>;
   };
   /** Streams that have begun and not ended. */
   begun_answers: {
@@ -20,6 +36,7 @@ export interface GatewayDatabase extends CommonTables, SegmentTables {
     key_id: string;
     /** The receipt without signature, JSON, as it is signed if the process is killed. */
     body: string;
+    gateway: Generated<number>;
   };
   token_usage: {
     key_id: string;
@@ -30,11 +47,15 @@ export interface GatewayDatabase extends CommonTables, SegmentTables {
     cached_tokens: number;
     completion_tokens: number;
   };
+  /** Tokens that a gateway has reserved of a key's day, without those that are counted as usage. */
+  token_reservations: { key_id: string; day: string; gateway: number; tokens: number };
   /** Reputations of workers. */
   standings: {
     /** Peer id. */
     peer: string;
     /** JSON. */
     standing: string;
+    /** Increases with each change of any row. */
+    revision: number;
   };
 }

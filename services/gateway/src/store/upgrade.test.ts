@@ -28,12 +28,20 @@ onEach(kept, 'a store of an older version', (backend) => {
       assert.deepEqual(await tablesOf(url), tables, 'the service of another database has changed nothing');
       for (let times = 0; times < 2; times += 1) {
         await using store = await openStore(url);
-        assert.equal(await store.answers.receipt('rwr_1', 'key_1'), '{}');
-        assert.deepEqual([...(await store.reputations.all())], [['peer', '{}']]);
+        assert.deepEqual(await store.answers.receipt('rwr_1', 'key_1'), { body: '{}', isEntered: true });
+        assert.deepEqual([...(await store.reputations.read()).texts], [['peer', '{}']]);
         assert.deepEqual([await store.segments.list({ limit: 5 }), (await store.keys.list()).length], [[], 1]);
       }
       // Later columns of keys have their defaults.
       assert.partialDeepStrictEqual(await read(), before);
-      assert.deepEqual(await tablesOf(url), [...Object.keys(ROWS), 'begun_answers', 'quota_usage', 'segments'].sort());
+      const added = [
+        'begun_answers',
+        'gateways',
+        ...['head', 'keys', 'leaves', 'subtrees'].map((of) => `ledger_${of}`),
+      ];
+      assert.deepEqual(
+        await tablesOf(url),
+        [...Object.keys(ROWS), ...added, 'quota_usage', 'segments', 'token_reservations'].sort(),
+      );
     });
 });

@@ -1,7 +1,8 @@
 // The API representation of a domain's security posture: each standard, the score by factors, and advice for the owner.
-import { explainFactor, FACTORS, type Measurement, type Posture } from '@strata/detect';
+import { explainFactor, FACTORS } from '@strata/detect';
 import { z } from 'zod';
 import type { StoredProfile } from '../store/index.ts';
+import { inSchema } from './in-schema.ts';
 import { StalePartsSchema, staleParts } from './stale-report.ts';
 
 export const MeasurementSchema = z.enum(['observed', 'absent', 'unmeasured', 'blocked']).meta({
@@ -178,14 +179,28 @@ export const SecuritySchema = z
 
 type SecurityReport = z.input<typeof SecuritySchema>;
 
+const parts = SecuritySchema.shape;
+
 const DAY_MS = 86_400_000;
 
 /** `scannedAt`: the reference time for the remaining days of the certificate. */
 export function securityReport(profile: Pick<StoredProfile, 'security' | 'stale' | 'scannedAt'>): SecurityReport {
   const { security: posture, stale, scannedAt } = profile;
+  const { spf, dkim, tls, headers } = posture;
+  const daysLeft = tls.validTo === null ? null : Math.floor((Date.parse(tls.validTo) - scannedAt.getTime()) / DAY_MS);
   return {
-    ...mailReport(posture),
-    ...webReport(posture, scannedAt),
+    spf: inSchema(parts.spf, { ...spf, voidLookups: spf.voids }),
+    dmarc: inSchema(parts.dmarc, posture.dmarc),
+    dkim: inSchema(parts.dkim, { ...dkim, keys: dkim.keys.map((key) => inSchema(DkimKeySchema, key)) }),
+    dnssec: inSchema(parts.dnssec, posture.dnssec),
+    caa: inSchema(parts.caa, posture.caa),
+    mta_sts: inSchema(parts.mta_sts, posture.mtaSts),
+    tls_rpt: inSchema(parts.tls_rpt, posture.tlsRpt),
+    bimi: inSchema(parts.bimi, posture.bimi),
+    tls: inSchema(parts.tls, { ...tls, daysLeft }),
+    hsts: inSchema(parts.hsts, posture.hsts),
+    headers: inSchema(parts.headers, { ...headers, contentSecurityPolicy: headers.csp }),
+    security_txt: inSchema(parts.security_txt, posture.securityTxt),
     factors: posture.factors.map((factor) => ({
       ...factor,
       stale: stale?.security[factor.factor] !== undefined,
@@ -197,106 +212,5 @@ export function securityReport(profile: Pick<StoredProfile, 'security' | 'stale'
     grade: posture.grade,
     coverage: posture.coverage,
     score_version: posture.scoreVersion,
-  };
-}
-
-function mailReport(posture: Posture): Pick<SecurityReport, 'spf' | 'dmarc' | 'dkim' | 'mta_sts' | 'tls_rpt' | 'bimi'> {
-  const { spf, dmarc, dkim, mtaSts, tlsRpt, bimi } = posture;
-  return {
-    spf: {
-      status: spf.status,
-      result: spf.result,
-      record: spf.record,
-      all: spf.all,
-      evaluation: spf.evaluation,
-      effective_all: spf.effectiveAll,
-      is_open: spf.isOpen,
-      lookups: spf.lookups,
-      void_lookups: spf.voids,
-      authorized_ipv4: spf.authorizedIpv4,
-      is_dynamic: spf.isDynamic,
-      problems: spf.problems.map((problem) => ({ ...problem })),
-      senders: spf.senders.map((sender) => ({ ...sender })),
-    },
-    dmarc: {
-      status: dmarc.status,
-      record: dmarc.record,
-      policy: dmarc.policy,
-      effective_policy: dmarc.effectivePolicy,
-      subdomain_policy: dmarc.subdomainPolicy,
-      has_reporting: dmarc.hasReporting,
-      found_at: dmarc.foundAt,
-      effective_subdomain_policy: dmarc.effectiveSubdomainPolicy,
-      nonexistent_policy: dmarc.nonexistentPolicy,
-      effective_nonexistent_policy: dmarc.effectiveNonexistentPolicy,
-      is_testing: dmarc.isTesting,
-      reporting: dmarc.reporting,
-      refusing_hosts: [...dmarc.refusingHosts],
-      problems: dmarc.problems.map((problem) => ({ ...problem })),
-    },
-    dkim: {
-      status: dkim.status,
-      selectors: [...dkim.selectors],
-      keys: dkim.keys.map(({ isTesting, ...key }) => ({ ...key, is_testing: isTesting })),
-    },
-    mta_sts: { ...published(mtaSts), mode: mtaSts.mode, max_age: mtaSts.maxAge, problem: mtaSts.problem },
-    tls_rpt: { ...published(tlsRpt), has_address: tlsRpt.hasAddress, problem: tlsRpt.problem },
-    bimi: {
-      ...published(bimi),
-      has_logo: bimi.hasLogo,
-      has_certificate: bimi.hasCertificate,
-      is_eligible: bimi.isEligible,
-    },
-  };
-}
-
-function published({ status, hasRecord }: { readonly status: Measurement; readonly hasRecord: boolean | null }) {
-  return { status, has_record: hasRecord };
-}
-
-type WebPart = 'dnssec' | 'caa' | 'tls' | 'hsts' | 'headers' | 'security_txt';
-
-function webReport(posture: Posture, scannedAt: Date): Pick<SecurityReport, WebPart> {
-  const { dnssec, caa, tls, hsts, headers, securityTxt } = posture;
-  const { status, protocol, isTrusted, problem, validTo, issue } = tls;
-  const daysLeft = validTo === null ? null : Math.floor((Date.parse(validTo) - scannedAt.getTime()) / DAY_MS);
-  return {
-    dnssec: {
-      status: dnssec.status,
-      is_signed: dnssec.isSigned,
-      algorithms: [...dnssec.algorithms],
-      is_weak: dnssec.isWeak,
-      validation: dnssec.validation,
-    },
-    caa: {
-      status: caa.status,
-      issuers: [...caa.issuers],
-      wildcard_issuers: [...caa.wildcardIssuers],
-      is_restricted: caa.isRestricted,
-      has_incident_contact: caa.hasIncidentContact,
-      unknown_critical: [...caa.unknownCritical],
-      permits_issuer: caa.permitsIssuer,
-    },
-    tls: { status, protocol, is_trusted: isTrusted, problem, valid_to: validTo, issue, days_left: daysLeft },
-    hsts: {
-      status: hsts.status,
-      max_age: hsts.maxAge,
-      includes_subdomains: hsts.includesSubdomains,
-      is_preload: hsts.isPreload,
-    },
-    headers: {
-      status: headers.status,
-      content_security_policy: headers.csp,
-      is_sniffing_off: headers.isSniffingOff,
-      is_framing_limited: headers.isFramingLimited,
-      is_referrer_careful: headers.isReferrerCareful,
-      has_permissions_policy: headers.hasPermissionsPolicy,
-    },
-    security_txt: {
-      status: securityTxt.status,
-      expires: securityTxt.expires,
-      is_signed: securityTxt.isSigned,
-      problem: securityTxt.problem,
-    },
   };
 }

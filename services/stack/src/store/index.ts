@@ -39,6 +39,5 @@ export { openStore, type Store } from './store.ts';
 export type { AddressProblem } from './watchlists/addresses.ts';
 export type { Attempted, DeliveryTable, DueDelivery, StoredDelivery } from './watchlists/delivery-table.ts';
 export type { MatchedTo, NotificationTable, StoredNotification } from './watchlists/notification-table.ts';
-export type { FollowedDomains, QueryList } from './watchlists/watched-facts.ts';
-export type { WatchlistContent, WatchlistTable } from './watchlists/watchlist-table.ts';
+export type { FollowedDomains, QueryList, WatchlistContent, WatchlistTable } from './watchlists/watchlist-table.ts';
 export { DELIVERY_KINDS, DELIVERY_STATES, type DeliveryState } from './watchlists/watchlist-tables.ts';

@@ -58,7 +58,8 @@ it('old history stays while the clock is days ahead, after a scan and a restart 
     await recordScan(store, evidenceAt({ domain: 'b.com', ns: ['ns1.own.test'] }, NOW - day * DAY_MS));
   await recordMentions(store, 'https://a.test/', ['c.com'], NOW);
   const ahead = () => new Date(NOW + 120 * DAY_MS);
-  const retention = { ...UNLIMITED, scans: 90 * DAY_MS, onDemand: 90 * DAY_MS, feedItems: 30 * DAY_MS };
+  const after = { scans: 90 * DAY_MS, onDemand: 90 * DAY_MS, feedItems: 30 * DAY_MS, stream: 90 * DAY_MS };
+  const retention = { ...UNLIMITED, ...after };
   const pass = async (clock: () => Date) => {
     const lines: string[] = [];
     const logger = createLogger({ level: 'warn' }, { write: (line: string) => void lines.push(line) });

@@ -3,7 +3,7 @@ import type { StackPaths } from '@strata/client';
 import { Ago } from '../../ui/ago.tsx';
 import { Grade } from '../../ui/badge.tsx';
 import { Card, Figure, Figures } from '../../ui/card/card.tsx';
-import { formatName, formatNumber, formatTime } from '../../ui/formats.ts';
+import { formatCount, formatName, formatNumber, formatTime } from '../../ui/formats.ts';
 import { Notice } from '../../ui/states.tsx';
 import { DomainLink } from '../links/links.tsx';
 
@@ -75,6 +75,22 @@ const STATES = {
     'Values that could not be measured are unknown and not included in any statistics.',
   ],
 } as const;
+
+/** Values of an earlier scan: a scan that fails hides nothing that is known. */
+export function StaleValues({ stale_roles: roles, security }: Pick<Profile, 'stale_roles' | 'security'>) {
+  const times = [...roles, ...security.stale_parts].map(({ measured_at }) => measured_at).toSorted();
+  const [oldest, newest] = [times[0], times.at(-1)];
+  if (oldest === undefined || newest === undefined) return null;
+  const what = [formatCount(roles.length, 'role'), formatCount(security.stale_parts.length, 'part')].join(' and ');
+  return (
+    <Notice title="The last scan could not measure everything" tone="warn">
+      <p>
+        {what} of the posture are shown as measured{' '}
+        {oldest === newest ? `on ${formatTime(oldest)}` : `from ${formatTime(oldest)} to ${formatTime(newest)}`}.
+      </p>
+    </Notice>
+  );
+}
 
 export function DomainState({ state }: Pick<Profile, 'state'>) {
   if (state === 'active') return null;

@@ -16,7 +16,7 @@ import { Page } from '../frame/page.tsx';
 import { Choices } from '../links/choices.tsx';
 import { DomainRecords } from '../records/domain-records.tsx';
 import { DomainAdvisories } from './domain-advisories.tsx';
-import { DomainHead, DomainState, type Profile } from './domain-head.tsx';
+import { DomainHead, DomainState, type Profile, StaleValues } from './domain-head.tsx';
 import { DomainHistory, LatestChanges } from './domain-history.tsx';
 import { DomainPosture } from './domain-posture.tsx';
 import { DomainStack } from './domain-stack.tsx';
@@ -62,6 +62,7 @@ export function Domain() {
           {(body, source) => (
             <>
               <DomainState state={body.state} />
+              <StaleValues {...body} />
               <DomainHead profile={body} />
               <Choices
                 label="Sections of this domain"

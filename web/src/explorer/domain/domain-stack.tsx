@@ -102,12 +102,15 @@ function Unmeasured({ profile: { roles, stale_roles: stale } }: { readonly profi
       {unmeasured.length > 0 && (
         <p className="small soft">
           Not measured in the last scan:{' '}
-          {unmeasured.map(([role, status]) => `${role}${status === 'blocked' ? ' (blocked)' : ''}`).join(', ')}.
+          {unmeasured
+            .map(([role, status]) => `${formatName(role)}${status === 'blocked' ? ' (blocked)' : ''}`)
+            .join(', ')}
+          .
         </p>
       )}
       {stale.length > 0 && (
         <p className="small soft">
-          The last scan failed to measure {stale.map(({ role }) => role).join(', ')}: shown as of the scan before.
+          As last measured, since the last scan could not: {stale.map(({ role }) => formatName(role)).join(', ')}.
         </p>
       )}
     </>

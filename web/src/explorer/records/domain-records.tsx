@@ -3,7 +3,7 @@ import type { StackPaths } from '@strata/client';
 import { useNavigate } from '@tanstack/react-router';
 import { Fragment } from 'react';
 import { Day } from '../../ui/ago.tsx';
-import { formatNumber } from '../../ui/formats.ts';
+import { formatCount, formatNumber, formatTime } from '../../ui/formats.ts';
 import { minor, numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { AnswerCard } from '../answer/answer.tsx';
@@ -92,7 +92,7 @@ export function DomainRecords({ domain, search }: { readonly domain: string; rea
         input={{ path: { domain }, query: { limit: PAGE, cursor } }}
         keepsLast="page"
       >
-        {({ changes, unmeasured, observed_since, total, offset, next_cursor }) => (
+        {({ changes, incomplete_scans, unmeasured, observed_since, total, offset, next_cursor }) => (
           <>
             <DataTable
               caption={`Changes of the records of ${domain}`}
@@ -103,10 +103,28 @@ export function DomainRecords({ domain, search }: { readonly domain: string; rea
             />
             <CursorPager rows={{ offset, shown: changes.length, total }} next={next_cursor} />
             <Unmeasured kinds={unmeasured} since={observed_since} />
+            <IncompleteScans scans={incomplete_scans} />
           </>
         )}
       </AnswerCard>
     </>
+  );
+}
+
+/** Scans that failed, also in part: they end no value. */
+function IncompleteScans({ scans }: { readonly scans: History['incomplete_scans'] }) {
+  if (scans.length === 0) return null;
+  return (
+    <details className="small soft">
+      <summary>{formatCount(scans.length, 'scan')} could not measure everything</summary>
+      <ul>
+        {scans.map(({ at, resolved, unmeasured }) => (
+          <li key={at}>
+            {formatTime(at)}: {resolved ? unmeasured.join(', ') : 'nothing answered'}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

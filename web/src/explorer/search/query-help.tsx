@@ -82,8 +82,8 @@ export function Facets({ facets, query }: { readonly facets: readonly Facet[]; r
             <ul>
               {values.slice(0, SHOWN).map((each) => (
                 <li key={each.value}>
-                  <Link {...changed({ query: refined(query, each.query) })}>
-                    {facet === 'sector' || facet === 'role' ? formatName(each.name) : each.name}
+                  <Link {...changed({ query: refined(query, each.query) })} title={labelOf(facet, each)}>
+                    {labelOf(facet, each)}
                   </Link>
                   <span className="soft number">{formatNumber(each.domains)}</span>
                 </li>
@@ -94,6 +94,9 @@ export function Facets({ facets, query }: { readonly facets: readonly Facet[]; r
     </aside>
   );
 }
+
+const labelOf = (facet: string, { name }: Facet['values'][number]): string =>
+  facet === 'sector' || facet === 'role' ? formatName(name) : name;
 
 function refined(query: string | undefined, condition: string): string {
   if (query === undefined || query.trim() === '') return condition;

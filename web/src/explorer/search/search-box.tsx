@@ -1,6 +1,6 @@
 // The search box: a combobox (WAI-ARIA 1.2) with suggestions. The focus stays in the field; arrow keys move the selection.
 import './search-box.css';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useRouter } from '@tanstack/react-router';
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { Button } from '../../ui/controls/button.tsx';
 import { formatName } from '../../ui/formats.ts';
@@ -10,6 +10,9 @@ import { hrefOf, type Suggestion, submitTarget, useSuggestions } from './suggest
 export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
   const id = useId();
   const navigate = useNavigate();
+  const router = useRouter();
+  // The number of the last submission, which later input makes obsolete.
+  const submission = useRef(0);
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
   const [isOpen, setOpen] = useState(false);
@@ -30,6 +33,13 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
     setText('');
     field.current?.blur();
     void navigate({ href: hrefOf(suggestion) });
+  };
+  /** A later text, submission or page takes precedence. */
+  const submit = async (given: string) => {
+    submission.current += 1;
+    const [number, from] = [submission.current, router.latestLocation.href];
+    const target = await submitTarget(given);
+    if (submission.current === number && router.latestLocation.href === from) go(target);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const { key } = event;
@@ -53,7 +63,7 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
           event.preventDefault();
           const suggestion = isShown ? suggestions[chosen] : undefined;
           if (suggestion) go(suggestion);
-          else if (text.trim() !== '') void submitTarget(text).then(go);
+          else if (text.trim() !== '') void submit(text);
           // The search page has more filters.
           else void navigate({ to: '/search' });
         }}
@@ -73,6 +83,7 @@ export function SearchBox({ isLarge = false }: { readonly isLarge?: boolean }) {
           aria-keyshortcuts="/"
           value={text}
           onChange={(event) => {
+            submission.current += 1;
             setText(event.target.value);
             setOpen(true);
             setChosenHref(null);

@@ -22,6 +22,8 @@ interface SuggestionAnswer {
 }
 
 const DEBOUNCE_MS = 120;
+/** Enter does not wait longer for the providers of this name. */
+const SUBMIT_MS = 1_000;
 const NO_SUGGESTIONS: SuggestionAnswer = { domains: [], providers: [] };
 
 const suggestionQuery = (q: string) =>
@@ -64,12 +66,14 @@ export async function fetchSuggestions(q: string, signal: AbortSignal): Promise<
 }
 
 /**
- * The target of Enter without a selection: the provider with this name, the domain in the text, or a search. Waits for
- * the suggestions for exactly this text, which may have been pasted just before.
+ * The target of Enter without a selection: the provider with this name, the domain in the text, or a search. Waits a
+ * moment for the suggestions for exactly this text, which may have been pasted just before; their request is a separate
+ * one, since that of the list ends when the text changes.
  */
 export async function submitTarget(text: string): Promise<Suggestion> {
   const q = text.trim();
-  const { providers } = await queries.fetchQuery(suggestionQuery(q));
+  const { queryKey } = suggestionQuery(q);
+  const { providers } = queries.getQueryData(queryKey) ?? (await fetchSuggestions(q, AbortSignal.timeout(SUBMIT_MS)));
   const named = providers.find(({ id, name }) => isSame(id, q) || isSame(name, q));
   if (named) return { kind: 'provider', ...named };
   const domain = domainIn(q);

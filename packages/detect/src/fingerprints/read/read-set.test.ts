@@ -2,6 +2,7 @@
 // rules: which technologies the catalog knows, what a set adds, and that it removes nothing.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { detect } from '../../detect.ts';
 import { loadCatalog } from '../../rulebook/load-catalog.ts';
 import { compileRulebook } from '../../rulebook/rulebook.ts';
@@ -183,22 +184,8 @@ describe('a technology of a set is a provider of its own', () => {
   });
 });
 
-const EDGE_SERVER = { headers: { Server: '^edgy$' } };
-const beside = rulebookWith({
-  // Loaded by a page, an edge, and the cloud that both imply.
-  Monitor: { cats: [10], headers: { 'Content-Security-Policy': 'js\\.monitor' }, implies: 'Cloud Nine' },
-  Fastline: { cats: [31], headers: { 'x-fastline': '' }, implies: ['Cloud Nine', 'EDGY'] },
-  'Cloud Nine': { cats: [63], headers: { 'x-nine': '' } },
-  // Records that the catalog has under other names.
-  'Other DNS': { cats: [88], dns: { NS: 'dnsco\\.test', SOA: 'dnsco\\.test' } },
-  'Other Mail': { cats: [75], dns: { MX: 'aspmx\\.l\\.googly\\.test' } },
-  'Other Edge': { cats: [62], dns: { CNAME: 'edgy\\.test' } },
-  'Other Issuer': { cats: [70], certIssuer: 'Certy' },
-  ...{ 'Other Network': { cats: [31], ...EDGE_SERVER }, 'Edge Server': { cats: [22], ...EDGE_SERVER } },
-  'Other Sender': { cats: [75], dns: { TXT: 'other-sender' }, implies: 'Cloud Nine' },
-  'Token Reader': { cats: [19], dns: { TXT: 'account=' } },
-  DNSCO: { cats: [88], dns: { NS: 'ns\\d\\.dnsco\\.test' } },
-});
+/** Loaded by a page, an edge, and the cloud that both imply; then records that the catalog has under other names. */
+const beside = rulebookWith(casesOf<Record<string, object>>('detect', 'technologies beside the catalog'));
 const found = (parts: EvidenceParts, book = beside) =>
   detect(evidenceOf(parts), book).services.map(({ category, provider }) => `${category} ${provider}`);
 

@@ -2,14 +2,7 @@
 import { entries, rangeMeanings } from '@strata/catalog';
 import { replaceFile } from '@strata/files';
 import { openKeyring } from '@strata/log';
-import {
-  formatVerifierKey,
-  isKeyName,
-  type NoteSigner,
-  type NoteVerifier,
-  noteVerifier,
-  parseVerifierKey,
-} from '@strata/receipts';
+import { formatVerifierKey, isKeyName, type NoteSigner, noteVerifier } from '@strata/receipts';
 import {
   type CatalogUpdate,
   type Config,
@@ -24,6 +17,7 @@ import {
 import { readSmallFile } from '../../bounded-input.ts';
 import type { CommandContext } from '../../context.ts';
 import { CommandError, fileError, usageError } from '../../errors.ts';
+import { verifierKey } from '../../option-parsers.ts';
 import { counted } from '../../output.ts';
 import { lint, test } from './catalog.ts';
 
@@ -76,7 +70,7 @@ export async function updateCommand(
   }
   const from = source ?? config.release?.url;
   if (from === undefined) throw usageError('give a URL or a file, or set STRATA_CATALOG_URL');
-  const verifiers = key?.map(verifierOf) ?? config.release?.verifiers;
+  const verifiers = key?.map(verifierKey) ?? config.release?.verifiers;
   if (!verifiers) throw usageError('give the key that signs releases by --key, or set STRATA_CATALOG_SIGNERS');
   const bytes = await (/^https?:/.test(from) ? fetched(from, config) : readFile(from));
   await using store = check ? undefined : await openConfiguredStore(config);
@@ -103,10 +97,4 @@ async function readFile(file: string): Promise<Uint8Array> {
     throw fileError(file, cause);
   });
   return new TextEncoder().encode(text);
-}
-
-function verifierOf(text: string): NoteVerifier {
-  const verifier = parseVerifierKey(text);
-  if (verifier) return verifier;
-  throw usageError(`'${text}' is not a verifier key, as name+id+key`);
 }

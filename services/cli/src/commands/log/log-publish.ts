@@ -2,10 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fetchBounded } from '@strata/client';
 import { LogError, publishLog } from '@strata/log';
-import { encodeBase64, type NoteVerifier, parseVerifierKey } from '@strata/receipts';
+import { encodeBase64, type NoteVerifier } from '@strata/receipts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { runInterruptible } from '../../interruption.ts';
+import { verifierKey } from '../../option-parsers.ts';
 import { type OutputOptions, plainText, printJson } from '../../output.ts';
 import { startCounter } from '../../progress.ts';
 
@@ -60,11 +61,7 @@ const readerOf = (url: string, signal: AbortSignal) => async (path: string) => {
 };
 
 function verifiersOf(keys: readonly string[]): readonly NoteVerifier[] {
-  const verifiers = keys.map((key) => {
-    const verifier = parseVerifierKey(key);
-    if (verifier) return verifier;
-    throw usageError(`'${key}' is not the verifier key of a log`);
-  });
+  const verifiers = keys.map(verifierKey);
   if (new Set(verifiers.map(({ name }) => name)).size > 1) throw usageError('--ledger-key has keys of different logs');
   return verifiers;
 }

@@ -77,7 +77,7 @@ it('a ledger is cosigned for verifiers; it answers without witnesses, and does n
     const before = await readStaticLog(server.base, publicKey);
     assert.match(before.note, /^— a\.example .+\n— b\.example /m);
     await succeed(publish(server.base, path.join(directory, 'copy of the copy')));
-    await assertEnds(publish(base, copy, one.key), 2, /is not the verifier key of a log/);
+    await assertEnds(publish(base, copy, one.key), 2, /is not a verifier key of a log/);
     await assertEnds(publish(`${base}/none`, copy), 1, /the log serves no checkpoint/);
 
     const ready = async () => JSON.parse(await textOf(`${base}/ready`));

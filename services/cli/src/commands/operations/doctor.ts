@@ -158,9 +158,9 @@ async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Prom
     () => checkPort({ what: 'chat completions', host, port, setting: 'STRATA_INFERENCE_PORT', ours }),
     ...diskChecks(config),
     async () => {
-      // One more for the lock of the active gateway.
+      // Two more for the ledger.
       const store = { schema, counts: 'API keys', setting: 'STRATA_INFERENCE_DATABASE_URL' };
-      const needs = { ...store, connections: databaseConnections + 1, needsSession: true, dataDirectory };
+      const needs = { ...store, connections: databaseConnections + 2, needsSession: true, dataDirectory };
       const { findings } = await checkDatabase(databaseUrl, needs);
       return findings.map((finding) => ({ ...finding, check: 'database (inference)' }));
     },

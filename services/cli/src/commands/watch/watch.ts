@@ -37,7 +37,7 @@ export async function createWatchlist(
   const answer = await asked(service, (client) => client.send(`POST ${LISTS}`, { body }));
   const { domains: _domains, ...list } = answer.body.watchlist;
   printJson(stdout, { ...list, feed: new URL(list.feed, serviceOf(service).baseUrl).href });
-  stderr.write(`strata stack watch test ${list.id} sends a message to each channel\n`);
+  if (channels.length > 0) stderr.write(`strata stack watch test ${list.id} sends a message to each channel\n`);
 }
 
 /** `kind:name=value,…` */

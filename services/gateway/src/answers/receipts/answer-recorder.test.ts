@@ -41,9 +41,11 @@ async function scene() {
     store,
     openLedger: () => openSignedLedger({ directory, origin: 'localhost/test', keySetPath: KEY_SET_PATH, now }),
     /** `append` replaces the ledger’s own. */
-    open(ledger: SignedLedger, append?: Append, answers = store.answers) {
+    async open(ledger: SignedLedger, append?: Append, answers = store.answers) {
       const log = append ? replaced(ledger.log, 'append', append) : ledger.log;
-      return AnswerRecorder.open({ ...deps, ledger: { ...ledger, log }, answers });
+      const recorder = new AnswerRecorder({ ...deps, gateway: () => 0, ledger: { ...ledger, log }, answers });
+      await recorder.settle(0);
+      return recorder;
     },
     keep: (recorder: AnswerRecorder, id = recorder.newId()) => recorder.keep(id, start, end).then(() => id),
     unentered: async () => (await store.answers.unentered(99)).length,
@@ -105,7 +107,7 @@ describe('receipts', () => {
     const ledgerReceipt = await ledger.log.receipt(receipt.provenance.ledger_receipt_id);
     assert.ok((await verifyAnswer(receipt, { keySet: ledger.keySet(), ledgerReceipt })).ok);
     assert.equal(JSON.parse(completed ?? '').outcome, 'completed');
-    assert.equal(await world.store.answers.tokensOf('key_1', '2000-01-01'), 9);
+    assert.equal(await world.store.tokens.used({ keyId: 'key_1', day: '2000-01-01' }), 9);
   });
 
   it('that were stored and not entered before a crash are entered once at the next start', async () => {

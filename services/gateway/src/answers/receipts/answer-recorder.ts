@@ -1,8 +1,9 @@
 // Records the signed receipt and the usage of each answer. A receipt is stored in the database before the end of its
 // answer is sent, so that a crash cannot lose it. Soon afterwards, or at the next start, it is appended to the ledger
 // and counted, in batches. It can be fetched once it is in the ledger. A stream is recorded before its first token is
-// sent too, unless it arrived at once: if the process is killed before the end, the next start signs a receipt of what
-// was known then.
+// sent too, unless it arrived at once: if the process is killed before the end, another gateway of the database, or the
+// next start, signs a receipt of what was known then.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Usage } from '@strata/inference';
 import type { SignedLedger } from '@strata/log';
 import { bodySignedBytes, leafOf, newReceiptId, type SignedBody } from '@strata/receipts';
@@ -15,6 +16,8 @@ import type { IssuedAnswer, ReceiptOrder } from './issue-answer.ts';
 import { ReceiptIssuer } from './receipt-issuer.ts';
 
 export interface AnswerRecorderDeps {
+  /** The id of this gateway among those of its database. */
+  readonly gateway: () => number;
   readonly ledger: SignedLedger;
   readonly answers: GatewayStore['answers'];
   readonly segments: Pick<GatewayStore['segments'], 'forgetProofs'>;
@@ -32,7 +35,6 @@ interface Ended extends IssuedAnswer {
 /** What a receipt is issued from. */
 interface Issuing extends Pick<ReceiptOrder, 'answer'> {
   readonly options: ReturnType<SignedLedger['issuing']>;
-  readonly isBegun: boolean;
 }
 
 interface Waiting {
@@ -45,6 +47,8 @@ interface Waiting {
 interface Pending {
   /** Sequence number of the last receipt of the batch. */
   readonly seq: number;
+  /** The gateway that stored it. */
+  readonly gateway: number;
   readonly batch: readonly { readonly leaf: Uint8Array; readonly used: AnswerUsage }[];
 }
 
@@ -54,6 +58,9 @@ const ENTER_MS = 100;
 const RETRY_MS = 5_000;
 /** Number of receipts read from the database at once. */
 const PAGE = 500;
+/** How often, and how long, a receipt that another gateway has stored is read again until it is in the ledger. */
+const ENTERED_POLL_MS = 50;
+const ENTERED_POLLS = 20;
 
 export class AnswerRecorder implements AsyncDisposable {
   readonly #deps: AnswerRecorderDeps;
@@ -69,17 +76,15 @@ export class AnswerRecorder implements AsyncDisposable {
   #isBehind = false;
   #enteredSeq = 0;
 
-  private constructor(deps: AnswerRecorderDeps) {
+  constructor(deps: AnswerRecorderDeps) {
     this.#deps = deps;
     this.#issuer = new ReceiptIssuer(deps);
   }
 
-  /** Signs receipts of answers that a crash interrupted, and enters those that it left between database and ledger. */
-  static async open(deps: AnswerRecorderDeps): Promise<AnswerRecorder> {
-    const recorder = new AnswerRecorder(deps);
-    await recorder.#catchUp();
-    await recorder.#endInterrupted();
-    return recorder;
+  /** Enters the receipts that an ended gateway has left between database and ledger, and signs those of its interrupted answers. */
+  async settle(gateway: number): Promise<void> {
+    await this.#endInterrupted(gateway);
+    await this.#catchUp(gateway);
   }
 
   /** A receipt id, to be signed when the answer ends. */
@@ -102,12 +107,14 @@ export class AnswerRecorder implements AsyncDisposable {
     return kept.finally(() => this.#issuing.delete(kept));
   }
 
-  async #issue(receiptId: string, { answer, options, isBegun }: Issuing): Promise<void> {
-    const { now, publicKeyUrl, signer } = options;
+  async #issue(receiptId: string, { isBegun, ...issuing }: Issuing & { readonly isBegun: boolean }): Promise<void> {
+    return this.#store({ ended: { ...(await this.#signed(receiptId, issuing)), isBegun } });
+  }
+
+  #signed(receiptId: string, { answer, options: { now, publicKeyUrl, signer } }: Issuing): Promise<IssuedAnswer> {
     // In the same synchronous section as the key's id.
     const { privateKey } = this.#deps.ledger.signer;
-    const order = { receiptId, answer, now, publicKeyUrl, keyId: signer.keyId, privateKey };
-    return this.#store({ ended: { ...(await this.#issuer.issue(order)), isBegun } });
+    return this.#issuer.issue({ receiptId, answer, now, publicKeyUrl, keyId: signer.keyId, privateKey });
   }
 
   #store(record: Waiting['record']): Promise<void> {
@@ -119,10 +126,16 @@ export class AnswerRecorder implements AsyncDisposable {
 
   /** The signed receipt of a key's answer as JSON; undefined if it does not exist or its answer has not ended. */
   async receipt(id: string, keyId: string): Promise<string | undefined> {
-    const entered = await this.#deps.answers.receipt(id, keyId);
-    if (entered !== undefined) return entered;
+    const read = () => this.#deps.answers.receipt(id, keyId);
+    let stored = await read();
+    if (stored?.isEntered) return stored.body;
     await this.#flush();
-    return this.#deps.answers.receipt(id, keyId);
+    for (let tries = 0; tries < ENTERED_POLLS; tries += 1) {
+      stored = await read();
+      if (stored === undefined || stored.isEntered) break;
+      await sleep(ENTERED_POLL_MS);
+    }
+    return stored?.isEntered ? stored.body : undefined;
   }
 
   /** Deletes receipts from before that time, and the workers' signatures; usage totals are kept. */
@@ -165,14 +178,12 @@ export class AnswerRecorder implements AsyncDisposable {
       this.#queued = [];
       try {
         const ended = batch.flatMap(({ record }) => ('ended' in record ? [record.ended] : []));
-        const seq = await this.#deps.answers.keep(
-          ended.map(({ receiptId, keyId, body }) => ({ id: receiptId, keyId, body })),
-          {
-            begun: batch.flatMap(({ record }) => ('begun' in record ? [record.begun] : [])),
-            ended: ended.flatMap(({ receiptId, isBegun }) => (isBegun ? [receiptId] : [])),
-          },
-        );
-        if (ended.length > 0) this.#pending.push({ seq, batch: ended });
+        const gateway = this.#deps.gateway();
+        const seq = await this.#deps.answers.keep(ended.map(newReceipt), {
+          begun: batch.flatMap(({ record }) => ('begun' in record ? [record.begun] : [])),
+          ended: ended.flatMap(({ receiptId, isBegun }) => (isBegun ? [receiptId] : [])),
+        });
+        if (ended.length > 0) this.#pending.push({ seq, gateway, batch: ended });
         for (const { resolve } of batch) resolve();
       } catch (error) {
         for (const { reject } of batch) reject(error);
@@ -189,10 +200,12 @@ export class AnswerRecorder implements AsyncDisposable {
     this.#timer = undefined;
     const { ledger, answers, logger } = this.#deps;
     try {
-      if (this.#isBehind) await this.#catchUp();
+      if (this.#isBehind) await this.#catchUp(this.#deps.gateway());
       while (this.#pending.length > 0) {
-        // Receipts that were read from the database in the meantime are already entered.
-        const pending = this.#pending.filter(({ seq }) => seq > this.#enteredSeq);
+        const gateway = this.#deps.gateway();
+        // Receipts that were read from the database in the meantime are already entered; those from before this gateway
+        // got another id are entered by the one that settles them.
+        const pending = this.#pending.filter((each) => each.seq > this.#enteredSeq && each.gateway === gateway);
         this.#pending = [];
         const last = pending.at(-1);
         if (!last) continue;
@@ -202,6 +215,7 @@ export class AnswerRecorder implements AsyncDisposable {
         await answers.enter(
           last.seq,
           all.map(({ used }) => used),
+          gateway,
         );
         this.#enteredSeq = last.seq;
         this.#isBehind = false;
@@ -215,27 +229,28 @@ export class AnswerRecorder implements AsyncDisposable {
     this.#entering = undefined;
   }
 
-  /** Answers that an earlier process began and did not end. */
-  async #endInterrupted(): Promise<void> {
+  /** Answers that an ended gateway began and did not end. */
+  async #endInterrupted(gateway: number): Promise<void> {
     const { answers, ledger } = this.#deps;
     for (;;) {
-      const begun = await answers.begun(PAGE);
+      const begun = await answers.begun(PAGE, gateway);
       if (begun.length === 0) return;
-      await allSettled(
+      const issued = await Promise.all(
         begun.map(({ id, body }) => {
           const options = ledger.issuing(id);
           const document = JSON.parse(body) as AnswerReceipt;
           const times = { ...document.times, finished_at: options.now.toISOString() };
-          return this.#issue(id, { answer: { document: { ...document, times } }, options, isBegun: true });
+          return this.#signed(id, { answer: { document: { ...document, times } }, options });
         }),
       );
+      await answers.keep(issued.map(newReceipt), { ended: begun.map(({ id }) => id), gateway });
     }
   }
 
-  async #catchUp(): Promise<void> {
+  async #catchUp(gateway: number): Promise<void> {
     const { ledger, answers } = this.#deps;
     for (;;) {
-      const kept = await answers.unentered(PAGE);
+      const kept = await answers.unentered(PAGE, gateway);
       const last = kept.at(-1);
       if (!last) break;
       const receipts = kept.map(({ body }) => JSON.parse(body) as SignedBody<AnswerReceipt>);
@@ -247,12 +262,14 @@ export class AnswerRecorder implements AsyncDisposable {
           if (!isEntered) await ledger.log.append(leafOf(bodySignedBytes(receipt, provenance), provenance));
         }),
       );
-      await answers.enter(last.seq, receipts.map(usedOf));
-      this.#enteredSeq = last.seq;
+      await answers.enter(last.seq, receipts.map(usedOf), gateway);
+      if (gateway === this.#deps.gateway()) this.#enteredSeq = last.seq;
     }
-    this.#isBehind = false;
+    if (gateway === this.#deps.gateway()) this.#isBehind = false;
   }
 }
+
+const newReceipt = ({ receiptId, keyId, body }: IssuedAnswer) => ({ id: receiptId, keyId, body });
 
 /** Waits for all before it throws the first error, so that nothing is in progress afterwards. */
 async function allSettled(work: readonly Promise<unknown>[]): Promise<void> {

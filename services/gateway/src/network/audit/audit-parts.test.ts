@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { randomFrom } from '../../../../../tests/support/random.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { ANSWER_TOKENS, CONTEXT, MODEL, trueAnswer, trueAnswers, truth } from '../../test/network/audited-network.ts';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
 import { hasDrawnEnd, isCutShort } from './audit-facts.ts';
@@ -99,35 +100,17 @@ describe('the runs of many workers', () => {
   });
 });
 
-const answerOf = (tokens: number, more: Partial<ObservedAnswer> = {}): ObservedAnswer => ({
-  ...{ ...trueAnswer('ann', 1), answer: Array.from({ length: tokens }, () => 7), maxTokens: 200, reason: 'length' },
-  ...more,
-});
-const grammar = 'root ::= "a"+';
-const full = { prompt: Array.from({ length: CONTEXT - 100 }, () => 1) };
-const last = { prompt: full.prompt.slice(16) };
-
-/** Whether the answer was cut short, and whether its end can be checked. */
-const ends: readonly (readonly [string, ObservedAnswer, isShort: boolean, isDrawn: boolean])[] = [
-  ['at the limit', answerOf(200), false, false],
-  ['one before it', answerOf(199), true, false],
-  ['at the limit with a grammar', answerOf(200, { grammar }), false, false],
-  ['brought to a close by its grammar', answerOf(168, { grammar }), false, true],
-  ['with a grammar, and closed too early', answerOf(167, { grammar }), true, true],
-  ['a short one with a grammar, half of it', answerOf(5, { grammar, maxTokens: 10 }), false, true],
-  ['in a full context', answerOf(100, full), false, false],
-  ['in a context that has exactly the slack left', answerOf(100, last), false, false],
-  ['in a full context with a grammar', answerOf(100, { ...full, grammar }), false, false],
-  ['ended by the model', answerOf(100, { reason: 'stop' }), false, true],
-  ['cancelled', answerOf(100, { reason: 'cancelled' }), false, false],
-];
-
 it('an answer with the maximum number of queued tokens is queued, a larger one is not', () => {
   const answer = trueAnswer('ann', 1);
   const droppedAt = (maxTokens: number) => new AuditQueue({ maxAnswers: 1, maxTokens }).push(answer);
   assert.deepEqual([sizeOf(answer), sizeOf(answer) - 1].map(droppedAt), [[], [answer]]);
 });
 
-for (const [what, answer, isShort, isDrawn] of ends)
-  it(`an answer is ${isShort ? '' : 'not '}cut short, and its end is ${isDrawn ? '' : 'not '}drawn: ${what}`, () =>
-    assert.deepEqual([isCutShort(answer), hasDrawnEnd(answer)], [isShort, isDrawn]));
+type End = readonly [what: string, more: Partial<ObservedAnswer> & { tokens: number; free?: number }, ...boolean[]];
+for (const [what, { tokens, free, ...more }, isShort, isDrawn] of casesOf<readonly End[]>('gateway', 'ends of answers'))
+  it(`an answer is ${isShort ? '' : 'not '}cut short, and its end is ${isDrawn ? '' : 'not '}drawn: ${what}`, () => {
+    const [answer, prompt] = [Array(tokens).fill(7), Array(CONTEXT - (free ?? CONTEXT)).fill(1)];
+    const ended = { ...trueAnswer('ann', 1), answer, maxTokens: 200, reason: 'length' as const, ...more };
+    const observed = free === undefined ? ended : { ...ended, prompt };
+    assert.deepEqual([isCutShort(observed), hasDrawnEnd(observed)], [isShort, isDrawn]);
+  });

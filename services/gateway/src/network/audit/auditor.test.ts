@@ -124,6 +124,21 @@ describe('the auditor', () => {
     assert.match(network.auditor.verified('ann', MODEL).reason, /^12 answers of the worker scored clean/);
   });
 
+  it('adds its findings to those of another gateway, and learns of them', async () => {
+    const reputations = reputationsMap();
+    const open = () => auditedNetwork({ workers: HONEST, share: 1, reputations });
+    await using two = await open();
+    {
+      await using one = await open();
+      one.auditor.breach('eve', 'a replayed receipt');
+      await one.answerHonestly(['ann'], 5);
+      await two.answerHonestly(['ann'], 7);
+      await two.records[Symbol.asyncDispose]();
+    }
+    await two.records.refresh();
+    assert.deepEqual([two.states('eve'), two.reputation('ann').audits], ['quarantined', 12]);
+  });
+
   it('stops during audits without a finding', async () => {
     const network = await auditedNetwork({ workers: { ann: silent, ben: silent }, share: 1 });
     for (const answer of trueAnswers('eve', 10)) network.auditor.answered(answer);

@@ -1,6 +1,6 @@
-// Worker reputations, and what each worker has shown of its model files, in memory and stored across restarts: read at
-// the start, written shortly after a change. A crash loses at most the findings of the last second, which later audits
-// reproduce.
+// Worker reputations, and what each worker has shown of its model files, in memory and in the database, where several
+// gateways add to them: each applies what it found to the stored record shortly after, and reads what is new. A
+// crash loses at most the findings of the last second, which later audits reproduce.
 import { afterFinding, atTime, type Finding, NEW_WORKER, Reputation } from '@strata/inference';
 import type { Logger } from 'pino';
 import { z } from 'zod';
@@ -13,6 +13,10 @@ export interface ReputationRecorderDeps {
 }
 
 const WRITE_AFTER_MS = 1_000;
+/** Interval at which changes of other gateways are read. */
+const READ_MS = 2_000;
+/** While the database fails, more changes of one worker than this are replaced by their result. */
+const MAX_CHANGES = 100;
 /** Peer ids cost nothing: above this number, records are dropped, the least recently changed first. */
 const MAX_PEERS = 10_000;
 /** What is dropped first: workers without audits, then those that are no proven offenders, then offenders. */
@@ -45,30 +49,39 @@ interface WorkerRecord {
 
 const NEW_RECORD: WorkerRecord = { reputation: NEW_WORKER, files: new Map() };
 
+/** Applied to the record in memory, and later to the stored one. */
+type Change = (record: WorkerRecord) => WorkerRecord;
+
 export class ReputationRecorder implements AsyncDisposable {
   readonly #deps: ReputationRecorderDeps;
   /** The least recently changed first. */
   readonly #records: Map<string, WorkerRecord>;
-  readonly #unwritten = new Set<string>();
+  /** By peer; empty for a record that is dropped. */
+  readonly #unwritten = new Map<string, Change[]>();
+  #revision: number;
+  readonly #reading: NodeJS.Timeout;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  private constructor(deps: ReputationRecorderDeps, records: Map<string, WorkerRecord>) {
+  private constructor(deps: ReputationRecorderDeps, records: Map<string, WorkerRecord>, revision: number) {
     this.#deps = deps;
     this.#records = records;
+    this.#revision = revision;
+    this.#reading = setInterval(() => void this.refresh().catch(() => {}), READ_MS).unref();
   }
 
   /** Rejects if the reputations cannot be read; a single invalid one is logged and dropped. */
   static async open(deps: ReputationRecorderDeps): Promise<ReputationRecorder> {
     const records: [string, WorkerRecord][] = [];
-    for (const [peer, text] of await deps.reputations.all()) {
+    const { revision, texts } = await deps.reputations.read();
+    for (const [peer, text] of texts) {
       const record = read(text);
       if (record) records.push([peer, record]);
       else deps.logger.warn({ peer }, 'a reputation is invalid: the worker starts with a new one');
     }
     records.sort(([, a], [, b]) => a.reputation.changedAtMs - b.reputation.changedAtMs);
-    const recorder = new ReputationRecorder(deps, new Map(records));
+    const recorder = new ReputationRecorder(deps, new Map(records), revision);
     recorder.#forget();
     return recorder;
   }
@@ -81,8 +94,12 @@ export class ReputationRecorder implements AsyncDisposable {
   note(peer: string, finding: Finding): Reputation {
     const { logger, nowMs } = this.#deps;
     const before = this.of(peer);
-    const reputation = afterFinding(before, finding, nowMs());
-    this.#change(peer, { ...this.#record(peer), reputation });
+    const at = nowMs();
+    this.#change(peer, (record) => ({
+      ...record,
+      reputation: afterFinding(atTime(record.reputation, at), finding, at),
+    }));
+    const { reputation } = this.#record(peer);
     if (reputation.state === 'quarantined' && before.state !== 'quarantined') {
       const until = new Date(reputation.untilMs ?? nowMs()).toISOString();
       logger.warn({ peer, reason: reputation.reason, until }, 'worker quarantined');
@@ -97,40 +114,60 @@ export class ReputationRecorder implements AsyncDisposable {
 
   /** Counts an audit of an answer; one that found nothing changes nothing. */
   noteAudit({ peer, modelSha256, outcome }: { peer: string; modelSha256: string; outcome: string }): void {
-    const { cleanAudits } = this.file(peer, modelSha256);
-    if (outcome === 'clean') this.#noteFile(peer, modelSha256, { cleanAudits: cleanAudits + 1 });
-    else if (cleanAudits > 0 && (outcome === 'deviating' || outcome === 'proof'))
-      this.#noteFile(peer, modelSha256, { cleanAudits: 0 });
+    if (outcome === 'clean')
+      this.#noteFile(peer, modelSha256, (file) => ({ ...file, cleanAudits: file.cleanAudits + 1 }));
+    else if (this.file(peer, modelSha256).cleanAudits > 0 && (outcome === 'deviating' || outcome === 'proof'))
+      this.#noteFile(peer, modelSha256, (file) => ({ ...file, cleanAudits: 0 }));
   }
 
   /** Chunks of a file were proved; undefined: an earlier proof no longer counts. */
   noteTree(peer: string, modelSha256: string, treeSha256: string | undefined): void {
-    if (this.file(peer, modelSha256).treeSha256 !== treeSha256) this.#noteFile(peer, modelSha256, { treeSha256 });
+    if (this.file(peer, modelSha256).treeSha256 !== treeSha256)
+      this.#noteFile(peer, modelSha256, (file) => ({ ...file, treeSha256 }));
+  }
+
+  /** Reads what other gateways have written. Rejects with StoreError. */
+  async refresh(): Promise<void> {
+    const { revision, texts } = await this.#deps.reputations.read(this.#revision);
+    this.#revision = revision;
+    for (const [peer, text] of texts) {
+      const record = read(text);
+      // Unwritten changes are applied to it when they are written.
+      if (record && !this.#unwritten.has(peer)) this.#records.set(peer, record);
+    }
+    this.#forget();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
+    clearInterval(this.#reading);
     this.#write();
     await this.#writing;
   }
 
-  #noteFile(peer: string, modelSha256: string, change: Partial<FileRecord>): void {
-    const files = new Map(this.#record(peer).files);
-    files.delete(modelSha256);
-    files.set(modelSha256, { ...this.file(peer, modelSha256), ...change });
-    const [oldest] = files.keys();
-    if (files.size > MAX_FILES && oldest !== undefined) files.delete(oldest);
-    this.#change(peer, { reputation: this.of(peer), files });
+  #noteFile(peer: string, modelSha256: string, change: (file: FileRecord) => FileRecord): void {
+    const at = this.#deps.nowMs();
+    this.#change(peer, (record) => {
+      const files = new Map(record.files);
+      const file = files.get(modelSha256) ?? { cleanAudits: 0 };
+      files.delete(modelSha256);
+      files.set(modelSha256, change(file));
+      const [oldest] = files.keys();
+      if (files.size > MAX_FILES && oldest !== undefined) files.delete(oldest);
+      return { reputation: atTime(record.reputation, at), files };
+    });
   }
 
   #record(peer: string): WorkerRecord {
     return this.#records.get(peer) ?? NEW_RECORD;
   }
 
-  #change(peer: string, record: WorkerRecord): void {
+  #change(peer: string, change: Change): void {
+    const record = change(this.#record(peer));
     this.#records.delete(peer);
     this.#records.set(peer, record);
-    this.#unwritten.add(peer);
+    const changes = this.#unwritten.get(peer) ?? [];
+    this.#unwritten.set(peer, changes.length < MAX_CHANGES ? [...changes, change] : [() => record]);
     this.#forget();
     this.#schedule();
   }
@@ -142,21 +179,28 @@ export class ReputationRecorder implements AsyncDisposable {
   #write(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const peers = [...this.#unwritten];
+    const unwritten = [...this.#unwritten];
     this.#unwritten.clear();
     this.#writing = this.#writing.then(async () => {
-      for (const peer of peers) {
-        const record = this.#records.get(peer);
-        const text = record && JSON.stringify({ ...record.reputation, files: Object.fromEntries(record.files) });
-        try {
-          await (text ? this.#deps.reputations.put(peer, text) : this.#deps.reputations.remove(peer));
-        } catch (error) {
-          this.#unwritten.add(peer);
-          this.#schedule();
-          this.#deps.logger.error({ err: error, peer }, 'writing a reputation failed');
-        }
-      }
+      for (const [peer, changes] of unwritten) await this.#writeOne(peer, changes);
     });
+  }
+
+  async #writeOne(peer: string, changes: readonly Change[]): Promise<void> {
+    const apply = (stored: WorkerRecord) => changes.reduce((record, change) => change(record), stored);
+    try {
+      const text = await this.#deps.reputations.update(peer, (stored) => {
+        if (changes.length === 0) return undefined;
+        const { reputation, files } = apply((stored && read(stored)) || NEW_RECORD);
+        return JSON.stringify({ ...reputation, files: Object.fromEntries(files) });
+      });
+      const written = text && read(text);
+      if (written && this.#records.has(peer) && !this.#unwritten.has(peer)) this.#records.set(peer, written);
+    } catch (error) {
+      this.#unwritten.set(peer, [...changes, ...(this.#unwritten.get(peer) ?? [])]);
+      this.#schedule();
+      this.#deps.logger.error({ err: error, peer }, 'writing a reputation failed');
+    }
   }
 
   #forget(): void {
@@ -165,7 +209,7 @@ export class ReputationRecorder implements AsyncDisposable {
         if (this.#records.size <= MAX_PEERS) return;
         if (!isForgotten(reputation)) continue;
         this.#records.delete(peer);
-        this.#unwritten.add(peer);
+        this.#unwritten.set(peer, []);
       }
     }
   }

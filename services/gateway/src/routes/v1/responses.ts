@@ -1,5 +1,12 @@
 // `POST /v1/responses`: the Responses API.
-import { CompletionError, errorBody, outputItems, readResponsesRequest, responseObject } from '@strata/inference';
+import {
+  CompletionError,
+  errorBody,
+  type OutputItem,
+  outputItems,
+  readResponsesRequest,
+  responseObject,
+} from '@strata/inference';
 import { answeringModel } from '../../answers/data-backend.ts';
 import { itemId, ResponseEvents } from '../../answers/response-events.ts';
 import { route } from '../route.ts';
@@ -10,14 +17,19 @@ export const createResponse = route(
     method: 'POST',
     path: '/v1/responses',
     access: 'key',
-    body: { schema: 'ResponseRequest', read: readResponsesRequest },
+    body: { schema: 'ResponseRequest', read: (body) => body },
     described: {
       summary: 'Answer a conversation (Responses API)',
       answer: 'Response',
       stream: 'With `stream: true`: typed events, from `response.created` to `response.completed`.',
     },
   },
-  async (app, { body: asked }, exchange) => {
+  async (app, { body }, exchange) => {
+    const { id: keyId } = exchange.request.caller;
+    const asked = readResponsesRequest(body, (id) => app.recentItems.find(keyId, id));
+    const keep = (item: OutputItem) => {
+      if (asked.isKept) app.recentItems.keep(keyId, item);
+    };
     const model = answeringModel(app.models, asked.chat);
     const run = await begin(app, { ...exchange, model, asked: asked.chat, prefix: 'resp_' }, () =>
       model.backend.planChat(asked.chat).catch((error: unknown) => {
@@ -25,13 +37,15 @@ export const createResponse = route(
       }),
     );
     if (asked.chat.isStreamed) {
-      const events = new ResponseEvents(run.head, asked);
+      const events = new ResponseEvents(run.head, asked, keep);
       const fail = (refusal: CompletionError) => events.fail(errorBody(refusal).error.code, refusal.message);
       return run.streaming((writer) => run.answer.streamEvents(writer, events), fail);
     }
     const { choices, usage } = await run.gather();
     const [choice] = choices;
     if (!choice) throw new Error('an answer has no choice');
-    return responseObject(run.head, asked, { output: outputItems(choice, itemId), reason: choice.finishReason, usage });
+    const output = outputItems(choice, itemId);
+    for (const item of output) keep(item);
+    return responseObject(run.head, asked, { output, reason: choice.finishReason, usage });
   },
 );

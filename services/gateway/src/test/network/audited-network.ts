@@ -43,12 +43,15 @@ export const trueAnswers = (worker: string, count: number, first = 0): readonly 
   Array.from({ length: count }, (_, i) => trueAnswer(worker, first + i));
 
 export function reputationsMap(kept = new Map<string, string>()): Reputations {
-  const put = async (peer: string, reputation: string) => {
+  const update: Reputations['update'] = async (peer, change) => {
     // Asynchronous, like a database.
     await new Promise(setImmediate);
-    kept.set(peer, reputation);
+    const text = change(kept.get(peer));
+    if (text === undefined) kept.delete(peer);
+    else kept.set(peer, text);
+    return text;
   };
-  return { all: async () => new Map(kept), put, remove: async (peer) => void kept.delete(peer) };
+  return { read: async () => ({ revision: 0, texts: new Map(kept) }), update };
 }
 
 export interface NetworkOptions extends AuditorOptions {
@@ -82,7 +85,7 @@ export async function auditedNetwork({ workers, hasOwnEngine, reputations, ...op
   };
   const auditor = new Auditor(parts, { random: randomFrom(42), ...options });
   return {
-    ...{ auditor, asked, clock },
+    ...{ auditor, records, asked, clock },
     reputation: (peer: string) => auditor.reputation(peer),
     states: (...peers: readonly string[]) => peers.map((peer) => auditor.reputation(peer).state).join(' '),
     /** Takes all answers at once, and waits for their audits. */

@@ -1,6 +1,6 @@
 // When the values of a domain appeared and disappeared.
 import { createHash } from 'node:crypto';
-import { RECORD_KINDS, type RecordKind } from '@strata/detect';
+import { RECORD_KINDS, type RecordKind, SOURCES } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
@@ -14,6 +14,7 @@ import { KindParameter, timeFields, timesOf } from './record-fields.ts';
 
 /** Ten years. */
 const MAX_DAYS = 3_650;
+const MAX_SCANS = 20;
 const Key = z.tuple([z.int(), z.string().max(64)]);
 const LIST = { name: 'record history', key: z.tuple([Key, WindowKey.nullable()]) };
 
@@ -37,6 +38,11 @@ export const getRecordHistory = route(
           .array(z.object({ kind: z.enum(RECORD_KINDS), until: z.iso.datetime().nullable() }))
           .describe(
             'Kinds that no scan had measured until then: what they had before is unknown, not a change. Null: still.',
+          ),
+        incomplete_scans: z
+          .array(z.object({ at: z.iso.datetime(), resolved: z.boolean(), unmeasured: z.array(z.enum(SOURCES)) }))
+          .describe(
+            `Scans that could not measure some sources, newest first, at most ${MAX_SCANS}; \`resolved\` is false if nothing answered. They end no value.`,
           ),
         total: z.int().min(0),
         ...pageFields,
@@ -66,6 +72,7 @@ export const getRecordHistory = route(
     const { limit, after } = page.query;
     const window = after ? after[1] : windowOf(input, { now: app.clock().getTime(), maxDays: MAX_DAYS });
     const { records, observedSince, unmeasuredUntil } = await app.store.records.of(domain);
+    const incomplete = await app.store.lists.incompleteScans(domain, MAX_SCANS);
     const beginOf = (of: RecordKind) => (unmeasuredUntil.has(of) ? unmeasuredUntil.get(of) : observedSince)?.getTime();
     const changes = records
       .filter((record) => kind === undefined || record.kind === kind)
@@ -80,6 +87,11 @@ export const getRecordHistory = route(
       unmeasured: [...unmeasuredUntil]
         .filter(([each]) => kind === undefined || each === kind)
         .map(([each, until]) => ({ kind: each, until: until?.toISOString() ?? null })),
+      incomplete_scans: incomplete.map(({ at, state, unmeasured }) => ({
+        at: new Date(at).toISOString(),
+        resolved: state !== 'unmeasured',
+        unmeasured: [...unmeasured],
+      })),
       total: changes.length,
       ...fields,
       changes: rows.map(({ at, type, record }) => ({

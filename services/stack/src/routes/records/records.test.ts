@@ -72,6 +72,8 @@ it('a history is newest first, by kind and window, in pages', async () => {
     [day(4), 'disappeared', 'first.example'],
   ];
   assert.deepEqual([changes(unknown), unknown.unmeasured], [moved, [{ kind: 'mx', until: day(2) }]]);
+  const [failed] = unknown.incomplete_scans.filter((each: { unmeasured: string[] }) => each.unmeasured.includes('mx'));
+  assert.deepEqual(failed, { at: day(0), resolved: true, unmeasured: ['mx'] });
   const unmeasured = async (at: string) => (await ask(`domains/${d}/records?at=${at}`)).unmeasured.includes('mx');
   assert.deepEqual([await unmeasured('2026-01-02'), await unmeasured('2026-01-03')], [true, false]);
 });

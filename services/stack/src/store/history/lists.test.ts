@@ -248,8 +248,10 @@ onEach(kept, 'the public stream', (_backend, test) => {
 it('an event of the public stream passes the filters that it matches', () => {
   const event = { seq: 1, ...streamEvent(1) };
   const both = { category: 'dns', provider: 'x' };
-  for (const filter of [{}, { types: ['migration'] }, { domain: 'a.com' }, { provider: 'y' }, both])
+  const [own, other] = [{ domains: new Set(['a.com', 'b.com']) }, { domains: new Set(['b.com']) }];
+  for (const filter of [{}, { types: ['migration'] }, { domain: 'a.com' }, { provider: 'y' }, both, own])
     assert.ok(isWanted(event, filter));
-  const mismatches = [{ domain: 'b.com' }, { provider: 'z' }, { category: 'cdn' }, { ...both, provider: 'z' }];
+  assert.ok(!isWanted({ ...event, domain: null }, own));
+  const mismatches = [{ domain: 'b.com' }, { provider: 'z' }, { category: 'cdn' }, { ...both, provider: 'z' }, other];
   for (const filter of [{ types: ['anomaly'] }, ...mismatches]) assert.ok(!isWanted(event, filter));
 });

@@ -1,5 +1,5 @@
 // Queries over the history tables: recent changes, and the scans of one domain.
-import type { Category, ChangeType } from '@strata/detect';
+import type { Category, ChangeType, DomainState, Source } from '@strata/detect';
 import { type Kysely, sql } from 'kysely';
 import { type StoredChange, storedChange } from '../domains/domains.ts';
 import type { Database } from '../schema.ts';
@@ -32,6 +32,13 @@ export interface CustomerFilter {
   readonly since: Date;
   /** Confirmed at or before this moment. */
   readonly until?: Date;
+}
+
+/** Time in milliseconds since the epoch; `unmeasured`: a scan that resolved nothing. */
+export interface IncompleteScan {
+  readonly at: number;
+  readonly state: DomainState;
+  readonly unmeasured: readonly Source[];
 }
 
 /** Reclassifications by new rules are not movements. */
@@ -157,6 +164,19 @@ export class ListTable {
       .orderBy('started_at')
       .select(['observed_at as at', 'services', 'records'])
       .execute();
+  }
+
+  /** The last scans of a domain that could not measure some sources, newest first. */
+  async incompleteScans(domain: string, limit: number): Promise<readonly IncompleteScan[]> {
+    const rows = await this.#db
+      .selectFrom('scans')
+      .where('domain_id', '=', (db) => db.selectFrom('domains').where('name', '=', domain).select('id'))
+      .where('unmeasured', '!=', '')
+      .orderBy('started_at', 'desc')
+      .limit(limit)
+      .select(['observed_at as at', 'state', 'unmeasured'])
+      .execute();
+    return rows.map(({ at, state, unmeasured }) => ({ at, state, unmeasured: unmeasured.split(',') as Source[] }));
   }
 
   /** The confirmation times of a domain's changes since a time. */

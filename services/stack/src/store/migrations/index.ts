@@ -1,5 +1,6 @@
 // The migrations of the stack service by number. A released migration is never changed.
 import { addKeyPriority, createCounters, dropForeignTables, type Migrations, nothing } from '@strata/db';
+import { createLedgerTables } from '@strata/log';
 import { up as initial } from './001-initial.ts';
 import { up as setsAndStreams } from './002-sets-and-streams.ts';
 import { up as changesByCategory } from './003-changes-by-category.ts';
@@ -7,7 +8,6 @@ import { up as advisories } from './005-advisories.ts';
 import { up as feeds } from './006-feeds.ts';
 import { up as changesByConfirmation } from './010-changes-by-confirmation.ts';
 import { up as scanWork } from './011-scan-work.ts';
-import { up as ledger } from './013-ledger.ts';
 import { up as reportViews } from './014-report-views.ts';
 import { up as dayCounts } from './015-day-counts.ts';
 import { up as onDemand } from './016-on-demand.ts';
@@ -45,7 +45,7 @@ export const migrations: Migrations = {
   '010-changes-by-confirmation': changesByConfirmation,
   '011-scan-work': scanWork,
   '012-counters': createCounters,
-  '013-ledger': ledger,
+  '013-ledger': createLedgerTables,
   '014-report-views': reportViews,
   '015-day-counts': dayCounts,
   '016-on-demand': onDemand,

@@ -6,7 +6,7 @@ import { dueAt } from '../../watchlists/schedule.ts';
 import type { Channel, Notification } from '../../watchlists/watchlist.ts';
 import type { Database } from '../schema.ts';
 import { addMessages } from './add-messages.ts';
-import { deleteList, type LeavingDomains, removeDomains } from './watchlist-table.ts';
+import { deleteList, type FollowedDomains, removeDomains } from './watchlist-table.ts';
 
 /** The last event and the last mention that were matched. */
 export interface MatchedTo {
@@ -56,7 +56,7 @@ export class NotificationTable {
    */
   async record(
     matches: readonly Match[],
-    { to, left = [], now }: { readonly to?: MatchedTo; readonly left?: LeavingDomains; readonly now: Date },
+    { to, left = [], now }: { readonly to?: MatchedTo; readonly left?: readonly FollowedDomains[]; readonly now: Date },
   ): Promise<void> {
     const at = now.getTime();
     await writeTransaction(this.#db, async (tx) => {

@@ -4,7 +4,7 @@ import { jsonText, listed, writeTransaction } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
 import type { MatchedList, Rule, RuleKind } from '../../watchlists/watchlist.ts';
 import type { Database } from '../schema.ts';
-import { addDomains, removeDomains } from './watchlist-table.ts';
+import { addDomains, type FollowedDomains, type QueryList, removeDomains } from './watchlist-table.ts';
 
 export interface NamedMention {
   readonly id: number;
@@ -24,19 +24,6 @@ export interface WatchedCertificate {
 export interface Watched {
   readonly domain: string;
   readonly list: MatchedList;
-}
-
-/** A list that follows a query, and the tier of its key. */
-export interface QueryList {
-  readonly id: string;
-  readonly query: string;
-  readonly tier: string;
-}
-
-/** Domains of a list that follows a query. */
-export interface FollowedDomains {
-  readonly list: QueryList;
-  readonly domains: readonly string[];
 }
 
 /** Rows of a page. */

@@ -6,6 +6,19 @@ import type { Channel, Rule, Watchlist } from '../../watchlists/watchlist.ts';
 import type { Database } from '../schema.ts';
 import { type AddressProblem, askAddresses, withConfirmations } from './addresses.ts';
 
+/** A list that follows a query, and the tier of its key. */
+export interface QueryList {
+  readonly id: string;
+  readonly query: string;
+  readonly tier: string;
+}
+
+/** Domains of a list that follows a query. */
+export interface FollowedDomains {
+  readonly list: QueryList;
+  readonly domains: readonly string[];
+}
+
 /** The content of a list that its owner decides. */
 export interface WatchlistContent {
   readonly name: string;
@@ -141,14 +154,8 @@ export async function addDomains(tx: Transaction<Database>, id: string, domains:
     where true on conflict do nothing`.execute(tx);
 }
 
-/** Domains to remove from lists that still follow these queries. */
-export type LeavingDomains = readonly {
-  readonly list: { readonly id: string; readonly query: string };
-  readonly domains: readonly string[];
-}[];
-
-/** Two statements for all of them. */
-export async function removeDomains(tx: Transaction<Database>, leaving: LeavingDomains): Promise<void> {
+/** Removes domains from lists that still follow these queries, with two statements for all of them. */
+export async function removeDomains(tx: Transaction<Database>, leaving: readonly FollowedDomains[]): Promise<void> {
   if (leaving.length === 0) return;
   const rows = leaving.flatMap(({ list, domains }) => domains.map((domain) => [list.id, list.query, domain]));
   const given = jsonRows(tx, rows, { id: 'text', query: 'text', domain: 'text' });

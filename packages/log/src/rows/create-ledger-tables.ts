@@ -1,10 +1,11 @@
-// The ledger of several nodes: its head, leaves, the subtrees above them, and the keys that sign receipts. On SQLite the tables
-// exist and stay empty: there the ledger is in a file of its own.
+// The migration that creates the tables of a shared ledger: its head, leaves, the subtrees above them, and the keys that sign
+// receipts. On SQLite the tables exist and stay empty: there the ledger is in a file of its own.
 
 import { createTable } from '@strata/db';
 import type { Kysely } from 'kysely';
 
-export async function up(db: Kysely<unknown>): Promise<void> {
+/** Released as `013-ledger` of the stack service, and in `021-gateways` of the gateway: never changed. */
+export async function createLedgerTables(db: Kysely<unknown>): Promise<void> {
   await createTable(db, 'ledger_head')
     // One row: the leaves belong to one log.
     .addColumn('id', 'integer', (column) => column.primaryKey())

@@ -1,0 +1,38 @@
+// Sentences and how their answers begin, from a service that knows the provider Cloudflare and a few domains.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { it } from 'node:test';
+import { StackClient } from '@strata/client';
+import { casesOf } from '../../../../tests/support/vectors.ts';
+import { chatAnswer } from './answer.ts';
+
+const DOMAINS = ['summityachts.com', 'world-cupboards.com', 'cupworld.de', 'france.com', 'penalty.net'];
+const file = path.join(import.meta.dirname, '../../../../services/stack/src/routes/examples.json');
+const examples = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, object>>;
+const [profile, provider] = [examples['/stack/v1/domains/{domain}'], examples['/stack/v1/providers/{provider}']];
+
+/** A search finds domains with all words, in any order, as the service does. */
+const fetch = (async (input: string | URL) => {
+  const { pathname, searchParams } = new URL(input);
+  const [kind = '', name = ''] = decodeURIComponent(pathname).split('/').slice(3);
+  const words = (searchParams.get('q') ?? '').toLowerCase().split(' ');
+  const results = DOMAINS.filter((domain) => words.every((word) => domain.includes(word)));
+  const found = {
+    search: { results: results.map((domain) => ({ domain })) },
+    providers: name === 'Cloudflare' ? provider : null,
+  };
+  const body = kind === 'domains' && DOMAINS.includes(name) ? { ...profile, domain: name } : Object(found)[kind];
+  return Response.json(body ?? { code: 'unknown_provider', detail: 'Nearest: Worldpay.' }, {
+    status: body ? 200 : 404,
+  });
+}) as typeof globalThis.fetch;
+
+for (const [text, expected] of casesOf<readonly (readonly [string, string])[]>('questions', 'answers'))
+  it(`the answer to “${text}” begins with “${expected}”`, async () => {
+    const client = new StackClient({ baseUrl: 'https://strata.test', fetch });
+    const { signal } = new AbortController();
+    const answer = (await chatAnswer([text], { client, baseUrl: 'https://strata.test', signal })).join('\n');
+    assert.ok(answer.startsWith(expected), answer);
+    assert.equal(/^I do not know: /.test(answer), answer.includes('- How many domains use Cloudflare?'));
+  });

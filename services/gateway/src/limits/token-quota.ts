@@ -1,0 +1,162 @@
+// The tokens of a key's day, shared by all gateways of the database: this gateway reserves them there in blocks, and
+// spends a block in memory. Tokens that are reserved and not used return to the block, and from an idle block to the
+// database.
+import type { GatewayStore } from '../store/index.ts';
+
+export interface TokenQuotaDeps {
+  readonly reservations: Pick<GatewayStore['tokens'], 'reserve' | 'add'>;
+  /** The id of this gateway. */
+  readonly gateway: () => number;
+  /** A monotonic clock in milliseconds. */
+  readonly nowMs?: () => number;
+}
+
+export interface QuotaOfDay {
+  readonly keyId: string;
+  /** UTC day. A key stays in the latest day it was used on, so that setting the clock back restores no quota. */
+  readonly day: string;
+  readonly limit: number;
+}
+
+/** A block is at most 1/32 of what is left: near the limit each request reserves its own tokens. */
+const SHARE = 32;
+/** The rest of an unused block is returned after this time. */
+const IDLE_MS = 5_000;
+const RETURN_INTERVAL_MS = 1_000;
+
+interface Block {
+  readonly keyId: string;
+  readonly day: string;
+  /** The gateway that the reservation belongs to. */
+  readonly gateway: number;
+  /** Reserved in the database and for no answer. */
+  left: number;
+  /** Usage and reservations of all gateways when last read. */
+  total: number;
+  /** Answers in progress. */
+  answers: number;
+  spentAtMs: number;
+  /** The statement in flight; one at a time. */
+  writing: Promise<void> | undefined;
+}
+
+/** Tokens taken from a block for one answer. */
+export interface TakenTokens {
+  /** Of the limit, with all reservations. */
+  readonly used: number;
+  /** Replaces them by those that were used, which count on the current day. Called once. */
+  readonly settle: (usedTokens: number, today: string) => void;
+}
+
+export class TokenQuota implements Disposable {
+  readonly #deps: TokenQuotaDeps;
+  readonly #nowMs: () => number;
+  readonly #blocks = new Map<string, Block>();
+  readonly #returning: NodeJS.Timeout;
+
+  constructor(deps: TokenQuotaDeps) {
+    this.#deps = deps;
+    this.#nowMs = deps.nowMs ?? (() => performance.now());
+    this.#returning = setInterval(() => this.#returnIdle(), RETURN_INTERVAL_MS);
+    this.#returning.unref();
+  }
+
+  /** Takes tokens unless fewer are left; then only the used part of the limit is known. Rejects with StoreError. */
+  async take(of: QuotaOfDay, tokens: number): Promise<TakenTokens | Pick<TakenTokens, 'used'>> {
+    const block = this.#block(of.keyId, of.day);
+    // Keeps the block while it waits.
+    block.answers += 1;
+    try {
+      while (block.left < tokens) {
+        if (block.writing) await block.writing;
+        else if (!(await this.#reserve(block, { tokens, limit: of.limit })) && block.left < tokens) {
+          block.answers -= 1;
+          return { used: block.total - block.left };
+        }
+      }
+    } catch (error) {
+      block.answers -= 1;
+      throw error;
+    }
+    block.left -= tokens;
+    block.spentAtMs = this.#nowMs();
+    return {
+      used: block.total - block.left,
+      settle: (usedTokens, today) => {
+        block.answers -= 1;
+        const current = this.#block(block.keyId, today);
+        if (current === block) block.left += tokens;
+        current.left -= usedTokens;
+        current.spentAtMs = this.#nowMs();
+        if (current.left < 0) this.#move(current, -current.left);
+      },
+    };
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#returning);
+  }
+
+  /** The block of a key on this or a later day; a new one after this gateway got another id. */
+  #block(keyId: string, day: string): Block {
+    const gateway = this.#deps.gateway();
+    const known = this.#blocks.get(keyId);
+    if (known && known.day >= day && known.gateway === gateway) return known;
+    const block = { ...{ keyId, day, gateway, left: 0, total: 0, answers: 0 }, spentAtMs: 0, writing: undefined };
+    this.#blocks.set(keyId, block);
+    return block;
+  }
+
+  /** Reserves what is missing, and a block more if that is left. Returns whether it could. */
+  async #reserve(
+    block: Block,
+    { tokens, limit }: { readonly tokens: number; readonly limit: number },
+  ): Promise<boolean> {
+    const missing = tokens - block.left;
+    let isReserved = false;
+    await this.#inOrder(block, async () => {
+      for (const count of new Set([Math.max(missing, Math.floor((limit - block.total) / SHARE)), missing])) {
+        const reserved = await this.#deps.reservations.reserve(block, { tokens: count, limit });
+        block.total = reserved.used;
+        if (!reserved.isReserved) continue;
+        block.left += count;
+        isReserved = true;
+        return;
+      }
+    });
+    return isReserved;
+  }
+
+  /** Moves tokens between block and database: adds those that an answer used above its reservation, or returns an idle block. */
+  #move(block: Block, tokens: number): void {
+    block.left += tokens;
+    void this.#inOrder(block, async () => {
+      try {
+        block.total = await this.#deps.reservations.add(block, tokens);
+      } catch {
+        // The next reservation includes them.
+        block.left -= tokens;
+      }
+    });
+  }
+
+  #inOrder(block: Block, write: () => Promise<void>): Promise<void> {
+    const before = block.writing?.catch(() => {});
+    const writing = (async () => {
+      await before;
+      await write();
+    })().finally(() => {
+      if (block.writing === writing) block.writing = undefined;
+    });
+    block.writing = writing;
+    return writing;
+  }
+
+  #returnIdle(): void {
+    for (const [keyId, block] of this.#blocks) {
+      if (block.answers > 0 || block.writing || this.#nowMs() - block.spentAtMs < IDLE_MS) continue;
+      if (block.left === 0) this.#blocks.delete(keyId);
+      else this.#move(block, -block.left);
+    }
+  }
+}

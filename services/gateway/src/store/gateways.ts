@@ -1,0 +1,117 @@
+// The gateways of a database. Each process has a row while it runs; the row of a killed one stays until another gateway
+// has settled its records. All writes take the writer lock: a gateway whose records another one settles writes nothing.
+import { randomInt } from 'node:crypto';
+import { writeTransaction } from '@strata/db';
+import { type Kysely, sql } from 'kysely';
+import type { GatewayDatabase } from './tables.ts';
+
+export interface GatewayRow {
+  readonly id: number;
+  /** The gateway that settles its records: itself while it runs. */
+  readonly settler: number;
+  readonly heartbeat: number;
+}
+
+/** The gateway of all records from before several gateways could share a database. */
+export const EARLIER_VERSIONS = 0;
+
+export class GatewayTable {
+  readonly #db: Kysely<GatewayDatabase>;
+
+  constructor(db: Kysely<GatewayDatabase>) {
+    this.#db = db;
+  }
+
+  /** Adds a gateway, which has stored nothing; returns its id. */
+  async add(): Promise<number> {
+    const id = randomInt(1, 2 ** 47);
+    await writeTransaction(this.#db, (tx) =>
+      tx
+        .insertInto('gateways')
+        // Receipts before these are not its own: its queries begin here.
+        .values({ id, settler: id, heartbeat: 0, addresses: null, entered: newest })
+        .execute(),
+    );
+    return id;
+  }
+
+  /** Shows that the gateway runs. False if another one settles its records: it must continue under another id. */
+  async showRunning(id: number): Promise<boolean> {
+    const { numUpdatedRows } = await this.#db
+      .updateTable('gateways')
+      .set((eb) => ({ heartbeat: eb('heartbeat', '+', 1) }))
+      .where('id', '=', id)
+      .where('settler', '=', id)
+      .executeTakeFirst();
+    return numUpdatedRows === 1n;
+  }
+
+  /** Where workers, and the gateways of this database, can reach it: multiaddrs with its peer id. */
+  async publish(id: number, addresses: readonly string[]): Promise<void> {
+    await this.#db
+      .updateTable('gateways')
+      .set({ addresses: JSON.stringify(addresses) })
+      .where('id', '=', id)
+      .execute();
+  }
+
+  /** The addresses of all gateways but this one. */
+  async addressesOf(id: number): Promise<readonly (readonly string[])[]> {
+    const rows = await this.#db.selectFrom('gateways').where('id', '<>', id).select('addresses').execute();
+    return rows.map(({ addresses }) => JSON.parse(addresses ?? '[]') as string[]);
+  }
+
+  all(): Promise<readonly GatewayRow[]> {
+    return this.#db.selectFrom('gateways').select(['id', 'settler', 'heartbeat']).orderBy('id').execute();
+  }
+
+  /** Makes `by` the settler of a gateway that has ended; false if another one was faster. */
+  claim({ id, settler }: Pick<GatewayRow, 'id' | 'settler'>, by: number): Promise<boolean> {
+    return writeTransaction(this.#db, async (tx) => {
+      const { numUpdatedRows } = await tx
+        .updateTable('gateways')
+        .set({ settler: by })
+        .where('id', '=', id)
+        .where('settler', '=', settler)
+        .executeTakeFirst();
+      return numUpdatedRows === 1n;
+    });
+  }
+
+  /** Removes a gateway without records, and its reservations; one that has any stays for another gateway, which settles them. */
+  async remove(id: number, settler = id): Promise<void> {
+    await writeTransaction(this.#db, async (tx) => {
+      const { numDeletedRows } = await tx
+        .deleteFrom('gateways')
+        .where('id', '=', id)
+        .where('settler', '=', settler)
+        .where(sql<boolean>`not exists (select 1 from begun_answers where gateway = ${id})`)
+        .where(isEntered(id))
+        .executeTakeFirst();
+      if (numDeletedRows === 1n) await tx.deleteFrom('token_reservations').where('gateway', '=', id).execute();
+    });
+  }
+
+  /**
+   * Bounds what a gateway that runs for long has: moves the start of its queries behind the receipts of other gateways, if its
+   * own are all entered, and deletes reservations of days before this one.
+   */
+  async tidy(id: number, day: string): Promise<void> {
+    await writeTransaction(this.#db, async (tx) => {
+      await tx
+        .updateTable('gateways')
+        .set({ entered: newest })
+        .where('id', '=', id)
+        .where('settler', '=', id)
+        .where(isEntered(id))
+        .execute();
+      await tx.deleteFrom('token_reservations').where('gateway', '=', id).where('day', '<', day).execute();
+    });
+  }
+}
+
+const newest = sql<number>`coalesce((select max(seq) from answer_receipts), 0)`;
+
+/** Whether a gateway has no receipt that is stored and not entered. */
+const isEntered = (id: number) => sql<boolean>`not exists (select 1 from answer_receipts
+  where answer_receipts.gateway = ${id} and answer_receipts.seq > gateways.entered)`;

@@ -1,0 +1,71 @@
+// Tokens of a key's day that gateways have reserved and not counted in its usage yet. What a key has left is its limit
+// without its usage and all reservations; entering a receipt counts its usage and ends that reservation atomically.
+import { integer, isPostgres, writePipelined } from '@strata/db';
+import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
+import type { GatewayDatabase } from './tables.ts';
+
+export interface KeyDay {
+  readonly keyId: string;
+  /** UTC, `2026-01-31`. */
+  readonly day: string;
+}
+
+export class TokenReservations {
+  readonly #db: Kysely<GatewayDatabase>;
+
+  constructor(db: Kysely<GatewayDatabase>) {
+    this.#db = db;
+  }
+
+  /**
+   * Reserves tokens for a gateway, unless usage and reservations would then exceed the limit. One statement under the writer
+   * lock, so that two gateways cannot both reserve the last tokens. Returns whether it has, and the sum of both.
+   */
+  async reserve(
+    of: KeyDay & { readonly gateway: number },
+    { tokens, limit }: { readonly tokens: number; readonly limit: number },
+  ): Promise<{ readonly isReserved: boolean; readonly used: number }> {
+    const allowed = sql<boolean>`${usedTokens(of)} + ${integer(tokens)} <= ${integer(limit)}`;
+    const [reserved, { rows }] = await this.#write(this.#adding(of, tokens, allowed), of);
+    return { isReserved: reserved.rows.length > 0, used: rows[0]?.used ?? 0 };
+  }
+
+  /** Adds to what a gateway has reserved, whatever the limit; negative: returns it. Returns the sum of usage and reservations. */
+  async add(of: KeyDay & { readonly gateway: number }, tokens: number): Promise<number> {
+    const [, { rows }] = await this.#write(this.#adding(of, tokens, sql`true`), of);
+    return rows[0]?.used ?? 0;
+  }
+
+  /** Tokens of all models that a key has used or reserved on a day or later; later days exist only if the clock was set back. */
+  async used(of: KeyDay): Promise<number> {
+    const { rows } = await this.#db.executeQuery(this.#sum(of));
+    return rows[0]?.used ?? 0;
+  }
+
+  #write(adding: CompiledQuery<{ readonly tokens: number }>, of: KeyDay) {
+    return writePipelined(this.#db, [adding, this.#sum(of)]);
+  }
+
+  #sum(of: KeyDay): CompiledQuery<{ readonly used: number }> {
+    return sql<{ readonly used: number }>`select ${usedTokens(of)} as used`.compile(this.#db);
+  }
+
+  #adding(
+    { keyId, day, gateway }: KeyDay & { readonly gateway: number },
+    tokens: number,
+    allowed: RawBuilder<unknown>,
+  ) {
+    const text = (value: string) => (isPostgres(this.#db) ? sql`cast(${value} as text)` : sql`${value}`);
+    return sql<{ readonly tokens: number }>`insert into token_reservations (key_id, day, gateway, tokens)
+      select ${text(keyId)}, ${text(day)}, ${integer(gateway)}, ${integer(tokens)} where ${allowed}
+      on conflict (key_id, day, gateway) do update set tokens = token_reservations.tokens + excluded.tokens
+      returning tokens`.compile(this.#db);
+  }
+}
+
+const usedTokens = ({
+  keyId,
+  day,
+}: KeyDay): RawBuilder<number> => sql`((select coalesce(sum(prompt_tokens + completion_tokens), 0)
+    from token_usage where key_id = ${keyId} and day >= ${day})
+  + (select coalesce(sum(tokens), 0) from token_reservations where key_id = ${keyId} and day >= ${day}))`;
