@@ -41,7 +41,13 @@ eachFamily('chat completions', async ({ model, ...options }) => {
 eachFamily('responses', async ({ model, ...options }) => {
   const client = new OpenAI(options);
   const tools = [{ type: 'function' as const, ...find }];
-  const asked = { model, tools, tool_choice: 'required' as const, parallel_tool_calls: false };
+  const asked = {
+    model,
+    tools,
+    tool_choice: 'required' as const,
+    parallel_tool_calls: false,
+    reasoning: { summary: 'auto' as const },
+  };
   const { output } = await client.responses.stream({ ...asked, input: 'Where?' }).finalResponse();
   const call = output.find((each) => each.type === 'function_call') ?? assert.fail();
   isCity(call.arguments);
