@@ -14,6 +14,7 @@ export {
 export { Connections } from './limits/connections.ts';
 export { countedAddress, countedNetworks } from './limits/counted-address.ts';
 export { countedCache } from './limits/counted-cache.ts';
+export { loweredLimit } from './limits/lowered-limit.ts';
 export { type ApiInfo, openApiDocument } from './openapi.ts';
 export { FailureLog } from './operations/failure-log.ts';
 export { followKeys } from './operations/follow-keys.ts';

@@ -5,6 +5,7 @@ import {
   connectionLimitsOf,
   DatabaseUrl,
   LedgerOrigin,
+  loweredLimit,
   PoolSize,
   Port,
   readEnvironment,
@@ -103,7 +104,11 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
   return {
     dataDirectory: settings.STRATA_DATA,
     databaseUrl: settings.STRATA_INFERENCE_DATABASE_URL ?? `sqlite:${path.join(settings.STRATA_DATA, 'inference.db')}`,
-    databaseConnections: settings.STRATA_DATABASE_CONNECTIONS,
+    databaseConnections: loweredLimit(
+      settings.STRATA_DATABASE_CONNECTIONS,
+      env.STRATA_INFERENCE_DATABASE_CONNECTIONS,
+      2,
+    ),
     host: settings.STRATA_HOST,
     port: settings.STRATA_INFERENCE_PORT,
     /** Undefined: metrics are not served. */
@@ -115,7 +120,7 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     queue: settings.STRATA_QUEUE,
     freeKeysPerDay: settings.STRATA_INFERENCE_FREE_KEYS_PER_DAY,
     trustedProxies: settings.STRATA_TRUSTED_PROXIES,
-    limits: connectionLimitsOf(settings),
+    limits: connectionLimitsOf(settings, env),
     allowedHosts: settings.STRATA_ALLOWED_HOSTS,
     explorerUrl: settings.STRATA_EXPLORER_URL,
     explorerKey: settings.STRATA_EXPLORER_KEY,

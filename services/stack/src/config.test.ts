@@ -61,6 +61,8 @@ it('the configuration restricts scans of names that callers and feeds choose', (
   const { retention, advisories } = readConfig({ ...days, STRATA_ADVISORY_MIRRORS: 'kev=https://kev.example/' });
   assert.partialDeepStrictEqual(retention, { onDemand: 8 * 86_400_000, scans: 90 * 86_400_000 });
   assert.partialDeepStrictEqual(advisories.urls, { kev: 'https://kev.example', cve: CVE_API });
+  const former = { STRATA_ON_DEMAND_SUFFIX_PER_DAY: '0', STRATA_ON_DEMAND_ADDRESS_PER_DAY: '99' };
+  assert.partialDeepStrictEqual(readConfig(former), { onDemandSuffixPerDay: 0, onDemandAddressPerDay: 20 });
   for (const item of casesOf<readonly string[]>('stack', 'refused retention'))
     assert.match(refusalOf({ STRATA_RETENTION_DAYS: item }), /^STRATA_RETENTION_DAYS: /, item);
 });

@@ -5,6 +5,7 @@ import {
   DatabaseUrl,
   LedgerOrigin,
   List,
+  loweredLimit,
   PoolSize,
   Port,
   readEnvironment,
@@ -62,12 +63,6 @@ const ReleaseKeys = List.transform((keys, context): readonly NoteVerifier[] =>
     return [];
   }),
 );
-
-/** New names per UTC day, below one private suffix (`github.io`), and below all of them for one client address. */
-const NEW_NAMES: Readonly<Record<'onDemandSuffixPerDay' | 'onDemandAddressPerDay', number>> = {
-  onDemandSuffixPerDay: 200,
-  onDemandAddressPerDay: 20,
-};
 
 /** Sources of advisories; `folder` is a separate setting. */
 const ADVISORY_SOURCES = ['kev', 'epss', 'nvd', 'osv', 'cve'] as const;
@@ -210,7 +205,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     /** Those of the system if empty. */
     resolvers: value.STRATA_RESOLVERS,
     trustedProxies: value.STRATA_TRUSTED_PROXIES,
-    limits: connectionLimitsOf(value),
+    limits: connectionLimitsOf(value, env),
     allowedHosts: value.STRATA_ALLOWED_HOSTS,
     allowAddresses: value.STRATA_ALLOW_ADDRESSES,
     optOutFile: value.STRATA_OPT_OUT_FILE,
@@ -223,7 +218,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     scanConcurrency: value.STRATA_SCAN_CONCURRENCY,
     isOnDemand: value.STRATA_ON_DEMAND,
     onDemandPerHour: value.STRATA_ON_DEMAND_PER_HOUR,
-    ...NEW_NAMES,
+    /** New names per UTC day, below one private suffix (`github.io`), and below all of them for one client address. */
+    onDemandSuffixPerDay: loweredLimit(200, env.STRATA_ON_DEMAND_SUFFIX_PER_DAY, 0),
+    onDemandAddressPerDay: loweredLimit(20, env.STRATA_ON_DEMAND_ADDRESS_PER_DAY, 0),
     confirmAfterMs: value.STRATA_CONFIRM_AFTER_HOURS * HOUR_MS,
     rescanAfterMs,
     freeKeysPerDay: value.STRATA_FREE_KEYS_PER_DAY,

@@ -1,6 +1,7 @@
 // Limits of connections and streams: settings, and the report when a limit is reached.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { loweredLimit } from './lowered-limit.ts';
 
 const Limit = z.coerce.number().int().min(1).max(1_000_000);
 
@@ -18,21 +19,31 @@ export const ConnectionEnvironment = z.object({
     absent: 'three quarters of all',
   }),
   STRATA_STREAMS_PER_KEY: Limit.default(200).describe(
-    'event streams or answers of a `standard` key at once; of a free key a twentieth, of all free keys at an address a tenth; `unlimited` has no limit',
+    'event streams or answers of a `standard` key at once; of a free key a twentieth, at most 10, of all free keys at an address a tenth, at most 20; `unlimited` has no limit',
   ),
 });
 
 export type ConnectionLimits = Readonly<ReturnType<typeof connectionLimitsOf>>;
 
-export const connectionLimitsOf = (settings: z.output<typeof ConnectionEnvironment>) => ({
+/** `env`: with former settings. */
+export const connectionLimitsOf = (
+  settings: z.output<typeof ConnectionEnvironment>,
+  env: Readonly<Record<string, string | undefined>> = {},
+) => ({
   /** Fewer if the process may not open that many files. */
   connections: settings.STRATA_CONNECTIONS,
   connectionsPerAddress: settings.STRATA_CONNECTIONS_PER_ADDRESS,
   /** Of a key that is neither free nor unlimited. */
   streamsPerKey: settings.STRATA_STREAMS_PER_KEY,
-  freeStreamsPerKey: Math.ceil(settings.STRATA_STREAMS_PER_KEY / 20),
+  freeStreamsPerKey: loweredLimit(
+    Math.min(Math.ceil(settings.STRATA_STREAMS_PER_KEY / 20), 10),
+    env.STRATA_FREE_STREAMS_PER_KEY,
+  ),
   /** Of all free keys; more for the networks of the address. */
-  freeStreamsPerAddress: Math.ceil(settings.STRATA_STREAMS_PER_KEY / 10),
+  freeStreamsPerAddress: loweredLimit(
+    Math.min(Math.ceil(settings.STRATA_STREAMS_PER_KEY / 10), 20),
+    env.STRATA_FREE_STREAMS_PER_ADDRESS,
+  ),
 });
 
 export const DEFAULT_LIMITS = connectionLimitsOf(ConnectionEnvironment.parse({}));

@@ -1,6 +1,7 @@
 // What is signed of problems: callers without a valid key share one body of a kind, and a key with a limit has few of its own.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { createTestServer, LIMITED_KEY, UNLIMITED_KEY } from '../test/test-server.ts';
 import { ERRORS } from './errors.ts';
 
@@ -12,14 +13,9 @@ it('problems of callers without a valid key share one body and one receipt of a 
   for (let i = 0; i < 150; i += 1) {
     const chosen = `chosen-${i.toString(36)}-by-me`;
     const json = { 'content-type': 'application/json' };
+    const table = JSON.stringify(casesOf('http', 'requests with a chosen word')).replaceAll('CHOSEN', chosen);
     for (const [method, url, headers, payload] of [
-      ['GET', `/${chosen}`],
-      ['GET', `/things/${chosen}`],
-      ['GET', `/things/${chosen}`, { 'x-stack-key': chosen }],
-      ['PUT', `/things/${chosen}?${chosen}=1`],
-      ['DELETE', `/files/${chosen}`],
-      ['GET', `/files/${chosen.repeat(10)}`],
-      ['GET', `/%E0%A4%A${chosen}`],
+      ...(JSON.parse(table) as ['GET' | 'PUT' | 'DELETE', string, object?, string?][]),
       ['GET', `/${chosen.repeat(800)}`],
       ['POST', '/things', json, `{${chosen}`],
       ['POST', '/things', json, JSON.stringify(chosen.repeat(6_000))],

@@ -156,10 +156,12 @@ describe('strata config', () => {
     const old = await succeed('config check', { env: former });
     assert.match(old.stdout, /^warning: STRATA_FEED_CONCURRENCY has no effect any more: sixteen feeds are /m);
     const lines =
-      /^strata: .+ STRATA_FEED_CONCURRENCY has no .+\n.+ is an item of STRATA_RETENTION_DAYS .+\nstrata: data/;
+      /^strata: .+ STRATA_FEED_CONCURRENCY has no .+\n.+ is an item of STRATA_RETENTION_DAYS now: write scans=… there\nstrata: data/;
     await assertEnds('stack keys list', 1, lines, { env: former });
-    const { given } = await findSettings({ ...former, STRATA_RETENTION_DAYS: 'feeds=64' }, 'stack');
-    assert.equal(given.get('STRATA_RETENTION_DAYS')?.value, 'scans=99,feeds=64');
+    const limited = { ...former, STRATA_RETENTION_DAYS: 'feeds=64', STRATA_ON_DEMAND_SUFFIX_PER_DAY: '0' };
+    const { given, warnings } = await findSettings(limited, 'stack');
+    const kept = ['STRATA_RETENTION_DAYS', 'STRATA_ON_DEMAND_SUFFIX_PER_DAY'].map((name) => given.get(name)?.value);
+    assert.deepEqual([kept, warnings.length], [['scans=99,feeds=64', '0'], 3]);
     // It refuses what tracing would refuse at the start.
     const exporter = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
     for (const [env, code, words] of [

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { nearestName } from '@strata/http/nearest-names';
 import { readSmallFile } from '../bounded-input.ts';
 import type { CommandContext } from '../context.ts';
-import { MOVED, RETIRED } from './retired.ts';
+import { FIXED, MOVED, RETIRED } from './retired.ts';
 import {
   COMMAND_SECRETS,
   COMMAND_VARIABLES,
@@ -65,10 +65,10 @@ export async function findSettings(
 
   for (const level of [inEnvironment, inFile])
     for (const [name, { source }] of level) {
-      const now = Object.hasOwn(RETIRED, name) ? RETIRED[name] : undefined;
-      if (now === undefined) continue;
       const where = source === 'environment' ? '' : ` (${source})`;
-      warnings.push(`${name} has no effect any more: ${now}${where}`);
+      if (Object.hasOwn(FIXED, name)) warnings.push(`${name} can only lower a fixed limit now: ${FIXED[name]}${where}`);
+      if (!Object.hasOwn(RETIRED, name)) continue;
+      warnings.push(`${name} has no effect any more: ${RETIRED[name]}${where}`);
       level.delete(name);
     }
 
@@ -89,7 +89,7 @@ export async function findSettings(
   return { given, problems, warnings };
 }
 
-/** Puts former settings at the head of their lists, where later items replace them. Returns a warning for each. */
+/** Puts former settings at the head of their lists, where later items replace them. Returns a warning for each, without the value. */
 function moveToLists(given: Map<string, Given>): readonly string[] {
   return Object.entries(MOVED).flatMap(([name, { list, item }]) => {
     const former = given.get(name);
@@ -97,7 +97,7 @@ function moveToLists(given: Map<string, Given>): readonly string[] {
     const now = given.get(list);
     given.delete(name);
     given.set(list, { ...former, ...now, value: [`${item}=${former.value}`, ...(now ? [now.value] : [])].join(',') });
-    return [`${name} is an item of ${list} now: write ${item}=${former.value} there`];
+    return [`${name} is an item of ${list} now: write ${item}=… there`];
   });
 }
 
@@ -134,7 +134,7 @@ export async function readCommandSecrets(env: NodeJS.ProcessEnv): Promise<void> 
 
 /** The known names. The table of `service` comes first, and further ones are loaded only if needed: each takes half a second. */
 async function knownNames(service: ServiceName, names: readonly string[]): Promise<ReadonlySet<string>> {
-  const known = new Set<string>([...[...SECRETS].map(fileVariableOf), ...Object.keys(MOVED)]);
+  const known = new Set<string>([...[...SECRETS].map(fileVariableOf), ...Object.keys(MOVED), ...Object.keys(FIXED)]);
   for (const each of [service, ...SERVICES.filter((other) => other !== service)]) {
     for (const name of Object.keys((await tableOf(each)).shape)) known.add(name);
     if (names.every((name) => known.has(name) || COMMAND_VARIABLES.includes(name))) break;

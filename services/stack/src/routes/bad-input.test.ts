@@ -34,16 +34,9 @@ const NO_WORD = `|%20|nonsense|hasOwnProperty|__proto__|1|ｄｎｓ|${LONG}`.spl
 const NO_NAME = ['', '%20', '%00', 'a%00', 'a%0Ab', 'x'.repeat(257)];
 const NO_DOMAIN = ['-', 'a%00b', '127.0.0.1', 'com', 'a..b', 'x'.repeat(300), '%20', '__proto__'];
 
-for (const [name, min, max, routes] of [
-  ['limit', 1, 1_000, `${PAGED} providers/cloudflare/customers feeds/leaderboard alerts anomalies stream/json`],
-  ['offset', 0, 10_000_000, PAGED],
-  ['days', 1, 60, 'stats/migrations'],
-  ['days', 1, 365, 'providers/cloudflare/customers'],
-  ['hours', 1, 1_440, 'stats/migrations'],
-  ['score_gte', 0, 100, 'search'],
-  ['score_lte', 0, 100, 'search security/export.csv'],
-] as const)
-  for (const route of routes.split(' '))
+type Range = [name: string, min: number, max: number, routes: string];
+for (const [name, min, max, routes] of casesOf<Range[]>('stack', 'ranges of numbers'))
+  for (const route of routes.replace('PAGED', PAGED).split(' '))
     it(`a number in a query is a decimal integer within its limits, or refused: ${route}, ${name} from ${min} to ${max}`, async () => {
       for (const good of [min, max]) {
         const { status, body } = await ask(`${route}?${name}=${good}`);

@@ -24,10 +24,21 @@ export function firstStates(events: readonly StoredEvent[], isCut: boolean): rea
 export const changedIn = (events: readonly StoredEvent[]): string[] =>
   events.filter(isState).map(({ domain }) => domain);
 
-/** An index of the domains that changed, as they were then; removed ones are not in it. */
-export function indexOfChanges(events: readonly StoredEvent[], roleOf: RoleOf): DomainIndex {
+/** An index of the domains that changed, as they were then; removed ones are not in it. `live` has the times before these events. */
+export function indexOfChanges(
+  events: readonly StoredEvent[],
+  { live, roleOf }: { readonly live: DomainIndex; readonly roleOf: RoleOf },
+): DomainIndex {
   const builder = new IndexBuilder(roleOf);
+  const confirmed = new Map<string, number>();
+  for (const { kind, domain, payload } of events)
+    if (kind === 'change-confirmed' && payload.type !== 'reclassified') confirmed.set(domain, payload.confirmedAt);
   const changed = events.filter((event) => event.kind === 'domain-changed');
-  for (const [id, { domain, payload }] of changed.entries()) builder.put({ ...payload, id, name: domain });
+  for (const [id, { domain, payload }] of changed.entries()) {
+    const isKnown = !payload.isFirst && live.names.has(payload.domainId);
+    const before = isKnown ? live.columns.facts(payload.domainId) : { firstSeen: payload.scannedAt, changedAt: 0 };
+    const changedAt = confirmed.get(domain) ?? before.changedAt;
+    builder.put({ ...payload, id, name: domain, firstSeen: before.firstSeen, changedAt });
+  }
   return builder.build({ seq: 0, scanId: 0 });
 }

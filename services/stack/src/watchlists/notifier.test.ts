@@ -17,6 +17,11 @@ const changed = (n: number, dns: string): Omit<StoredEvent, 'seq'> => {
   const payload = { ...stateOf(n, dns), domainId: n, isFirst: false, rulebook: '' };
   return { kind: 'domain-changed', at, domain: `d${n}.com`, payload };
 };
+const confirmed = (n: number) => {
+  const times = { at: 0, confirmedAt: at.getTime() };
+  const payload = { domainId: n, type: 'added', from: null, to: 'cloudflare', role: 'dns', ...times };
+  return { kind: 'change-confirmed', at, domain: `d${n}.com`, payload } as Omit<StoredEvent, 'seq'>;
+};
 const exposed = (n: number): Omit<StoredEvent, 'seq'> => {
   return { kind: 'domain-exposed', at, domain: `d${n}.com`, payload: { domainId: n, advisoryIds: ['CVE-1'] } };
 };
@@ -34,7 +39,7 @@ onEach([memory], 'the notifier', (_backend, test) => {
     const lists = [await create(all), await create(['d3.com', 'x.com'])];
     lists.push(await create(['d1.com', 'd3.com'], 'dns:cloudflare'), await create(['x.com'], 'dns:hetzner'));
     const index = new DomainIndex();
-    const put = (n: number, dns: string) => index.put({ ...stateOf(n, dns), name: `d${n}.com` });
+    const put = (n: number, dns: string) => index.put({ ...stateOf(n, dns), name: `d${n}.com`, firstSeen: 1_000 });
     for (const [n, dns] of ['', 'ovh', 'ovh', 'cloudflare', 'cloudflare', 'ovh'].entries()) if (n > 0) put(n, dns);
     index.position = { seq: 1, scanId: 0 };
     const entry = { number: 1, products: ['p'], advisory: { id: 'CVE-1', title: null } };
@@ -56,13 +61,15 @@ onEach([memory], 'the notifier', (_backend, test) => {
     const followed = () => Promise.all(lists.map((id) => store.watchlists.domainsOf(id)));
     assert.deepEqual(await followed(), [all, ['d3.com', 'x.com'], ['d3.com', 'd4.com'], []]);
 
+    lists.push(await create(['d1.com', 'd3.com'], 'first_seen:1970-01'), await create([], 'since:7d'));
     // Within the same hour: a changed domain is on the list for its event, whether it begins or ceases to match, or both.
-    push(changed(3, 'ovh'), exposed(3), exposed(5), changed(5, 'cloudflare'));
+    push(changed(3, 'ovh'), exposed(3), exposed(5), confirmed(5), changed(5, 'cloudflare'));
     push(changed(1, 'hetzner'), exposed(1), changed(1, 'ovh'), exposed(2));
     put(3, 'ovh');
     put(5, 'cloudflare');
     await notifier.match();
-    assert.deepEqual((await followed()).slice(2), [['d4.com', 'd5.com'], []]);
+    const [old, recent] = [['d1.com', 'd2.com', 'd3.com', 'd5.com'], ['d5.com']];
+    assert.deepEqual((await followed()).slice(2), [['d4.com', 'd5.com'], [], old, recent]);
     const domainsOf = async (n: number) =>
       (await store.notifications.list(lists[n] ?? '', 9)).map(({ domain }) => domain).toSorted();
     assert.deepEqual([await domainsOf(2), await domainsOf(3)], [['d1.com', 'd3.com', 'd5.com'], ['d1.com']]);

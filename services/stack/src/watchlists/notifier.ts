@@ -71,7 +71,7 @@ export class Notifier {
   }
 
   async #matchEvents(): Promise<boolean> {
-    const { store, exposures, names } = this.#deps;
+    const { store, exposures, names, index } = this.#deps;
     const found = await store.events.since(this.#to.seq, EVENTS_AT_ONCE);
     const isCut = found.length === EVENTS_AT_ONCE;
     const events = firstStates(found, isCut);
@@ -81,7 +81,9 @@ export class Notifier {
     // A domain is on a list for the events by which it begins to match and for those by which it no longer does.
     const pending = changedIn(found);
     await this.#updateLists(signals.filter(({ domain = '' }) => !pending.includes(domain)));
-    const left = await this.#queries.join(changedIn(events), () => indexOfChanges(events, names.roleOf));
+    const left = await this.#queries.join(changedIn(events), () =>
+      indexOfChanges(events, { live: index, roleOf: names.roleOf }),
+    );
     await this.#record(signals, { to: { ...this.#to, seq: last.seq }, left });
     return isCut || events.length < found.length;
   }

@@ -1,6 +1,6 @@
 // Settings of a witness: STRATA_* -> one validated WitnessConfig.
 import path from 'node:path';
-import { Port, readEnvironment, ServiceEnvironment } from '@strata/http';
+import { loweredLimit, Port, readEnvironment, ServiceEnvironment } from '@strata/http';
 import { isKeyName, type NoteVerifier, parseVerifierKey } from '@strata/receipts';
 import { z } from 'zod';
 
@@ -47,7 +47,7 @@ export function readWitnessConfig(env: Readonly<Record<string, string | undefine
     /** Keys by origin. */
     logs: settings.STRATA_WITNESS_LOGS ?? new Map<string, readonly NoteVerifier[]>(),
     /** Of an IPv4 address or IPv6 /64. A log sends one; behind a proxy many logs share its address. */
-    requestsPerSecond: 100,
+    requestsPerSecond: loweredLimit(100, env.STRATA_WITNESS_REQUESTS_PER_SECOND),
     logLevel: settings.STRATA_LOG_LEVEL,
   };
 }

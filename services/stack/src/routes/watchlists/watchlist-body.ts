@@ -87,7 +87,7 @@ export const WatchlistBody = z
     name: Text.pipe(z.string().max(100, 'is too long')),
     domains: z.array(z.string()).min(1).max(MAX_DOMAINS).describe('Domains, or hosts below them.').optional(),
     query: QueryText.describe(
-      'Instead of domains: those that match (docs/query-language.md), followed with each event of a domain; with `scanned`, and with more than 10,000 lists in all, every hour.',
+      'Instead of domains: those that match (docs/query-language.md), followed with each event of a domain; with a time, such as `scanned`, and with more than 10,000 lists in all, every hour.',
     ).optional(),
     rules: z.array(RuleInput).min(1, 'must have at least one rule').max(MAX_RULES),
     channels: z.array(ChannelInput).max(MAX_CHANNELS).default([]),
