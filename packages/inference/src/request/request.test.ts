@@ -11,8 +11,7 @@ describe('a request', () => {
     const thinks = { type: 'reasoning', summary: [{ type: 's', text: 'h' }] };
     const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
     const [again, long, lost] = ['fc', 'l', 'fd'].map((id) => ({ type: 'item_reference', id }));
-    const items = { fc: call, l: { ...says, type: 'message', content: 'b'.repeat(2_000_001) } };
-    const itemOf = (id: string) => items[id as keyof typeof items];
+    const itemOf = (id: string) => ({ fc: call, l: { ...says, content: 'b'.repeat(2_000_001) } })[id];
     const read = (...input: unknown[]) => readResponsesRequest({ model: 'm', input }, itemOf);
     const texts = { ...thinks, encrypted_content: 'x', content: [{ type: 'reasoning_text', text: 'hm' }] };
     const { messages, prefersStrict } = read(user, thinks, says, call, texts, thinks, call, again, thinks, user).chat;
