@@ -31,5 +31,6 @@ export function microsecondsOf(text: string, options: { readonly now: number; re
 function monthIn(text: string, { isEnd }: { readonly isEnd?: boolean }): number | undefined {
   const [year = 0, month = 0] = text.split('-').map(Number);
   if (month < 1 || month > 12) return undefined;
-  return (isEnd ? Date.UTC(year, month) - 1 : Date.UTC(year, month - 1)) * 1_000;
+  // Not Date.UTC(year, …), which adds 1900 to the years before 100.
+  return (new Date(0).setUTCFullYear(year, isEnd ? month : month - 1, 1) - (isEnd ? 1 : 0)) * 1_000;
 }

@@ -101,7 +101,8 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
   const { retention } = config;
   const tasks: SchedulerDeps['tasks'][number][] = [
     (own, signal) => dropOldHistory({ store: own, retention, logger, now, clock }, signal),
-    (own, signal) => sendDeliveries({ store: own, fetcher: messages, mailer, logger, now }, signal),
+    (own, signal) =>
+      sendDeliveries({ store: own, fetcher: messages, mailer, base: config.smtp?.base, logger, now }, signal),
   ];
   if (sources.length > 0) {
     const directory = advisoryDirectory(config);

@@ -2,7 +2,7 @@
 import { FailureLog } from '@strata/http';
 import nodemailer from 'nodemailer';
 import type { Logger } from 'pino';
-import { linesOf, type Message, titleOf } from './message.ts';
+import { linesOf, type Message, pageOf, titleOf } from './message.ts';
 import type { Smtp } from './smtp.ts';
 import { MAX_PER_MESSAGE } from './watchlist.ts';
 
@@ -67,8 +67,9 @@ interface Failure {
 
 function contentOf({ to, token, message, isConfirmation }: Mail, { base, from }: Pick<Smtp, 'base' | 'from'>) {
   const link = (action: string) => `${base}/email/${action}?token=${token}`;
-  const news = message.notifications.map(({ domain }) => `${base}/domain/${domain}`);
-  const lines = linesOf(message, MAX_PER_MESSAGE).map((line, i) => `${oneLine(line)}\n${news[i]}\n`);
+  const lines = linesOf(message, MAX_PER_MESSAGE).map(
+    (line) => `${oneLine(line.text)}\n${line.domain ? `${pageOf(line.domain, base)}\n` : ''}`,
+  );
   const [subject, text] = isConfirmation
     ? [
         'Confirm that Strata may send you notifications',

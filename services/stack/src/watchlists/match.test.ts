@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { casesOf } from '../../../../tests/support/vectors.ts';
-import type { ChangeConfirmed } from '../store/index.ts';
+import type { ChangeConfirmed, StoredNotification } from '../store/index.ts';
 import { match, type Signal } from './match.ts';
+import { requestOf } from './message.ts';
 import { dueAt, retryAfterMs } from './schedule.ts';
 import type { Channel, Rule } from './watchlist.ts';
 
@@ -64,3 +65,12 @@ it('a message is tried again for three days, later each time', () => {
   assert.ok(hours > 72 && hours < 80 && delays[9] === undefined, String(hours));
   assert.equal(retryAfterMs(1, { random: () => 0, askedMs: 60_000 }), 60_000);
 });
+
+for (const [kind, base, lines] of casesOf<['slack' | 'teams', string | null, string[]][]>('stack', 'lines of messages'))
+  it(`a message to ${kind} has ${base ? 'links to pages' : 'no links'}, and no markup of titles`, () => {
+    const notifications = [{ title: 'a.com: <!here> *[x](y)', domain: 'a.com' }] as unknown as StoredNotification[];
+    const message = { id: 'msg_1', list: { id: 'wl_1', name: 'Own' }, createdAt: at, notifications };
+    const { text, attachments } = JSON.parse(requestOf({ kind }, message, { at, base: base ?? undefined }).body);
+    const shown = text?.split('\n') ?? attachments[0].content.body.map((block: { text: string }) => block.text);
+    assert.deepEqual(shown, lines);
+  });

@@ -20,25 +20,35 @@ export interface MessageRequest {
 /** Lines of a message for people. */
 const MAX_LINES = 20;
 
-/** `at` is the time of the attempt. */
-export function requestOf(channel: Pick<Channel, 'kind' | 'secret'>, message: Message, at: Date): MessageRequest {
+interface RequestOptions {
+  /** The time of the attempt. */
+  readonly at: Date;
+  /** Public address of this service; without it, messages have no links. */
+  readonly base?: string | undefined;
+}
+
+export function requestOf(
+  channel: Pick<Channel, 'kind' | 'secret'>,
+  message: Message,
+  { at, base }: RequestOptions,
+): MessageRequest {
   const type = { 'content-type': 'application/json' };
   switch (channel.kind) {
     case 'webhook': {
       const body = JSON.stringify(payloadOf(message));
       return { body, headers: { ...type, ...signatureOf(message.id, body, { at, secret: channel.secret ?? '' }) } };
     }
-    case 'slack':
+    case 'slack': {
+      const lines = linesOf(message).map(({ text, domain }) => {
+        return `• ${slackText(text)}${base && domain ? ` <${pageOf(domain, base)}|${domain}>` : ''}`;
+      });
       return {
-        body: JSON.stringify({
-          text: [`*${slackText(titleOf(message))}*`, ...linesOf(message).map((line) => `• ${slackText(line)}`)].join(
-            '\n',
-          ),
-        }),
+        body: JSON.stringify({ text: [`*${slackText(titleOf(message))}*`, ...lines].join('\n') }),
         headers: type,
       };
+    }
     case 'teams':
-      return { body: JSON.stringify(cardOf(message)), headers: type };
+      return { body: JSON.stringify(cardOf(message, base)), headers: type };
     case 'email':
       throw new TypeError('an e-mail is not sent by a request');
     default:
@@ -75,26 +85,33 @@ export function titleOf({ list, notifications }: Message): string {
   return `${list.name}: ${length} ${length === 1 ? 'notification' : 'notifications'}`;
 }
 
-export function linesOf({ notifications }: Message, max = MAX_LINES): string[] {
-  const lines = notifications.slice(0, max).map(({ title }) => title);
-  const more = notifications.length - lines.length;
-  return more > 0 ? [...lines, `and ${more} more`] : lines;
+interface Line {
+  readonly text: string;
+  /** The last line may be of several. */
+  readonly domain?: string;
 }
+
+export function linesOf({ notifications }: Message, max = MAX_LINES): Line[] {
+  const lines: Line[] = notifications.slice(0, max).map(({ title, domain }) => ({ text: title, domain }));
+  const more = notifications.length - lines.length;
+  return more > 0 ? [...lines, { text: `and ${more} more` }] : lines;
+}
+
+/** The page of a domain. */
+export const pageOf = (domain: string, base: string): string => `${base}/domain/${domain}`;
 
 /** Slack's control characters; a link or a mention needs them. */
 const slackText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 /** An Adaptive Card, which the workflows of Teams accept. */
-function cardOf(message: Message) {
-  const text = (content: string, more = {}) => ({
-    type: 'TextBlock',
-    wrap: true,
-    text: plainMarkdown(content),
-    ...more,
-  });
+function cardOf(message: Message, base: string | undefined) {
+  const text = (content: string, more: object) => ({ type: 'TextBlock', wrap: true, text: content, ...more });
   const body = [
-    text(titleOf(message), { weight: 'Bolder', size: 'Medium' }),
-    ...linesOf(message).map((line) => text(line, { spacing: 'Small' })),
+    text(plainMarkdown(titleOf(message)), { weight: 'Bolder', size: 'Medium' }),
+    ...linesOf(message).map((line) => {
+      const link = base && line.domain ? ` [${line.domain}](${pageOf(line.domain, base)})` : '';
+      return text(`${plainMarkdown(line.text)}${link}`, { spacing: 'Small' });
+    }),
   ];
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',

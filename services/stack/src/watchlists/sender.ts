@@ -14,6 +14,8 @@ export interface SenderDeps {
   readonly fetcher: Pick<Fetcher, 'fetch'>;
   /** Undefined without a mail server. */
   readonly mailer?: Mailer | undefined;
+  /** Public address of this service, for links. */
+  readonly base?: string | undefined;
   readonly logger: Logger;
   /** The clock of deliveries. */
   readonly now: () => Date;
@@ -137,12 +139,12 @@ const rejected = (error: string): Outcome => ({ isDelivered: false, status: null
 
 /** The name is resolved and its address checked in each attempt; redirects are not followed. */
 async function post(
-  { fetcher, now }: SenderDeps,
+  { fetcher, base, now }: SenderDeps,
   channel: Channel,
   message: Message,
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
-  const { body, headers } = requestOf(channel, message, now());
+  const { body, headers } = requestOf(channel, message, { at: now(), base });
   const limits = { maxBytes: MAX_ANSWER_BYTES, timeoutMs: TIMEOUT_MS, maxRedirects: 0, signal };
   const answer = await fetcher.fetch(channel.target, { method: 'POST', body, headers, ...limits });
   if (answer.kind === 'failed') {

@@ -81,11 +81,15 @@ export function StaleValues({ stale_roles: roles, security }: Pick<Profile, 'sta
   const times = [...roles, ...security.stale_parts].map(({ measured_at }) => measured_at).toSorted();
   const [oldest, newest] = [times[0], times.at(-1)];
   if (oldest === undefined || newest === undefined) return null;
-  const what = [formatCount(roles.length, 'role'), formatCount(security.stale_parts.length, 'part')].join(' and ');
+  const parts = security.stale_parts.length;
+  const what = [
+    ...(roles.length > 0 ? [formatCount(roles.length, 'role')] : []),
+    ...(parts > 0 ? [`${formatCount(parts, 'part')} of the posture`] : []),
+  ].join(' and ');
   return (
     <Notice title="The last scan could not measure everything" tone="warn">
       <p>
-        {what} of the posture are shown as measured{' '}
+        {what}: shown as measured{' '}
         {oldest === newest ? `on ${formatTime(oldest)}` : `from ${formatTime(oldest)} to ${formatTime(newest)}`}.
       </p>
     </Notice>

@@ -5,6 +5,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Card } from '../../ui/card/card.tsx';
 import { Button, CopyButton } from '../../ui/controls/button.tsx';
+import { Dialog } from '../../ui/controls/dialog.tsx';
 import { formatCount, formatName, formatTime } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import { AnswerCard } from '../answer/answer.tsx';
@@ -61,6 +62,7 @@ interface ListEntryProps {
 
 function ListEntry({ list, isOpen, onOpen, onEdit }: ListEntryProps) {
   const queries = useQueryClient();
+  const [isDeleting, setDeleting] = useState(false);
   const { id } = list;
   const send = async (request: 'DELETE /stack/v1/watchlists/{id}' | 'POST /stack/v1/watchlists/{id}:test') => {
     await stack.send(request, { path: { id } });
@@ -104,10 +106,22 @@ function ListEntry({ list, isOpen, onOpen, onEdit }: ListEntryProps) {
             Test
           </Button>
         )}
-        <Button kind="small" onClick={() => void send('DELETE /stack/v1/watchlists/{id}')}>
+        <Button kind="small" onClick={() => setDeleting(true)}>
           Delete
         </Button>
       </div>
+      {isDeleting && (
+        <Dialog
+          title={`Delete the watchlist “${list.name}”?`}
+          action="Delete"
+          onClose={(isConfirmed) => {
+            setDeleting(false);
+            if (isConfirmed) void send('DELETE /stack/v1/watchlists/{id}');
+          }}
+        >
+          <p className="soft">Its notifications and messages are deleted too, and its feed address ends.</p>
+        </Dialog>
+      )}
     </li>
   );
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { stopTime } from '../../../../../tests/support/stopped-time.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { visiting } from '../../test/visited.ts';
 import { redirectTo, respond, type WebScript, withoutRobots } from '../../test/web-server.ts';
 import { faviconHash, fetchFavicon, murmur3 } from './favicon.ts';
@@ -56,19 +57,16 @@ for (const [why, html, asked] of [
 
 const html: WebScript = respond(200, { 'content-type': 'image/png' }, '<!doctype html><title>Not found</title><svg>');
 const huge: WebScript = respond(200, { 'content-type': 'image/png' }, Buffer.concat([PNG, Buffer.alloc(200_000)]));
-for (const [why, script, status, requests] of [
-  ['an HTML page', html, 'missing', 1],
-  ['a missing file', respond(404, {}), 'missing', 1],
-  ['an error', respond(500, {}), 'failed', 1],
-  ['a bot wall', respond(403, {}), 'blocked', 1],
-  ['an empty file', respond(200, {}), 'missing', 1],
-  ['a huge file', huge, 'failed', 1],
-  ['a redirect to a private address', redirectTo('https://127.0.0.1/x.png'), 'skipped', 1],
-  ['a redirect to another domain', redirectTo('https://example.org/x.png'), 'skipped', 1],
-  ['a redirect to another scheme', redirectTo('file:///etc/passwd'), 'skipped', 1],
-  ['redirects without end', redirectTo(), 'failed', 3],
-] as const)
+type NoIcon = [why: string, script: WebScript | number | string, status: string, requests: number];
+const noIcons = casesOf<NoIcon[]>('scan', 'what is not an icon');
+noIcons.push(['an HTML page', html, 'missing', 1], ['a huge file', huge, 'failed', 1]);
+for (const [why, given, status, requests] of [
+  ...noIcons,
+  ['redirects without end', redirectTo(), 'failed', 3] as const,
+])
   it(`${why} is not hashed`, async () => {
+    const redirect = typeof given === 'string' ? redirectTo(given) : given;
+    const script = typeof redirect === 'number' ? respond(redirect, {}) : redirect;
     const icon = await iconOf(script);
     assert.deepEqual([icon.status, icon.hash, icon.asked.length], [status, null, requests], icon.detail);
   });

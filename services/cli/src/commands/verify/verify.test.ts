@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { verifyUrl } from '@strata/client';
 import { fakeService } from '../../../../../tests/support/fake-service.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { liveService } from '../../test/live-service.ts';
 import { closedAddress } from '../../test/mcp-client.ts';
 import { assertEnds, runStrata } from '../../test/run-strata.ts';
@@ -121,19 +122,10 @@ describe('strata stack verify', () => {
     const bare = await saved('bare.json', '{"a":1}');
     await using page = await fakeService((_request, response) => response.writeHead(502).end('<html>'));
     const nothing = await closedAddress();
-    for (const [args, code, words] of [
-      [['/nowhere/at-all.json'], 2, /^strata: file '\/nowhere\/at-all\.json' does not exist.*\n$/],
-      [['example.com/stack/v1/stats'], 2, /^.*file 'example\.com.+' does not exist; a URL starts with http.*\n$/],
-      [[folder], 2, /^.*folder' is a directory.*\n$/],
-      [[text], 2, /^.*notes\.txt' is not a JSON answer.*\n$/],
-      [[bare], 1, /^.*no receipt to verify.*\n$/],
-      [['/dev/zero'], 2, /^.*is larger than 64 MiB.*\n$/],
-      [[text, '--base', 'nowhere'], 2, /^.*--base is the URL of the stack service.*\n$/],
-      [[`${base}/health`, '--key', 'ssk_ü\n'], 2, /^.*characters that are not allowed in a key.*\n$/],
-      [[`${page.base}/stack/v1/stats`], 1, /^.*the answer \(status 502\) is not JSON and has no receipt.*\n$/],
-      [[`${nothing}/stack/v1/stats`], 4, /^strata: not verified: .+cannot be reached: nothing listens there\.\n$/],
-    ] as const)
-      assert.equal(await verify(args, code, words), '');
+    const named: Record<string, string> = { FOLDER: folder, TEXT: text, BARE: bare, BASE: base, PAGE: page.base };
+    const located = (arg: string) => arg.replace(/^[A-Z]+/, (name) => named[name] ?? nothing);
+    for (const [args, code, words] of casesOf<[string[], number, string][]>('cli', 'refused answers'))
+      assert.equal(await verify(args.map(located), code, new RegExp(`^${words}\\n$`)), '');
     const health = await saved('health.json', await textOf('/health'));
     await verify([health, '--base', nothing], 4, /nothing listens there\. Set --base to the URL/);
   });
