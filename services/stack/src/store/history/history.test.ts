@@ -91,6 +91,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
       await lists.idsOf(['d1.com']);
       await lists.scansOf(1, { since, rulebook: 'x' });
       await lists.changesOf(1, since);
+      await lists.incompleteScans('d1.com', 20);
       const signals = noted(new SignalTable(db));
       await signals.alerts(5);
       await signals.anomaly('an_1');

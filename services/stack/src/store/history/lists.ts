@@ -166,15 +166,20 @@ export class ListTable {
       .execute();
   }
 
-  /** The last scans of a domain that could not measure some sources, newest first. */
-  async incompleteScans(domain: string, limit: number): Promise<readonly IncompleteScan[]> {
-    const rows = await this.#db
+  /** Which of a domain's latest scans (at most `among`) could not measure some sources, newest first. */
+  async incompleteScans(domain: string, limit: number, among = 200): Promise<readonly IncompleteScan[]> {
+    const latest = this.#db
       .selectFrom('scans')
       .where('domain_id', '=', (db) => db.selectFrom('domains').where('name', '=', domain).select('id'))
+      .orderBy('started_at', 'desc')
+      .limit(among)
+      .select(['started_at', 'observed_at as at', 'state', 'unmeasured']);
+    const rows = await this.#db
+      .selectFrom(latest.as('latest'))
       .where('unmeasured', '!=', '')
       .orderBy('started_at', 'desc')
       .limit(limit)
-      .select(['observed_at as at', 'state', 'unmeasured'])
+      .select(['at', 'state', 'unmeasured'])
       .execute();
     return rows.map(({ at, state, unmeasured }) => ({ at, state, unmeasured: unmeasured.split(',') as Source[] }));
   }
