@@ -26,12 +26,12 @@ it('reasoning is in events and items, also as the summary where one is asked for
     const sent = [...deltas, { kind: 'end', reason: 'stop' } as const].flatMap((delta) => events.take(delta));
     const textOf = ({ text, delta, part }: Record<string, unknown>) => text ?? delta ?? Object(part).text ?? '';
     const written = sent.map((event) => `${event.type.slice(9)} ${textOf(event)}`.trimEnd());
-    const whole = outputItems(choice, asked, () => 'rs_1');
-    assert.deepEqual([written, whole], [expected, kept.map((item) => ({ ...item, id: 'rs_1' }))]);
-    assert.partialDeepStrictEqual(whole, [{ summary, content: [{ type: 'reasoning_text', text: 'hm' }] }]);
+    const complete = outputItems(choice, asked, () => 'rs_1');
+    assert.deepEqual([written, complete], [expected, kept.map((item) => ({ ...item, id: 'rs_1' }))]);
+    assert.partialDeepStrictEqual(complete, [{ summary, content: [{ type: 'reasoning_text', text: 'hm' }] }]);
     const response = responseObject(head, asked, { output: kept, reason: 'stop', usage });
     assert.deepEqual([events.end('stop', usage).response, response.reasoning.summary], [response, kind]);
-    const input = [...whole, { role: 'assistant', content: 'b' }];
+    const input = [...complete, { role: 'assistant', content: 'b' }];
     assert.equal(readResponsesRequest({ model: 'm', input }).chat.messages[0]?.reasoning, 'hm');
   }
 });
