@@ -42,12 +42,16 @@ eachFamily('responses', async ({ model, ...options }) => {
   const client = new OpenAI(options);
   const tools = [{ type: 'function' as const, ...find }];
   const asked = { model, tools, tool_choice: 'required' as const, parallel_tool_calls: false };
-  const { output } = await client.responses.stream({ ...asked, input: 'Where?' }).finalResponse();
+  const { output } = await client.responses
+    .stream({ ...asked, input: 'Where?', reasoning: { summary: 'auto' } })
+    .finalResponse();
   const call = output.find((each) => each.type === 'function_call') ?? assert.fail();
   isCity(call.arguments);
   const result = { type: 'function_call_output' as const, call_id: call.call_id, output: 'found' };
   const input = [question, ...output.map(({ ...each }) => each), result] as OpenAI.Responses.ResponseInput;
   const format = { type: 'json_schema' as const, name: 'city', schema: parameters, strict: true };
   isCity((await client.responses.create({ model, input, text: { format } })).output_text);
-  return output.find((each) => each.type === 'reasoning')?.content?.[0]?.text;
+  const { content, summary } = output.find((each) => each.type === 'reasoning') ?? {};
+  assert.equal(summary?.[0]?.text, content?.[0]?.text);
+  return content?.[0]?.text;
 });

@@ -353,6 +353,7 @@ export interface ResponseRequest {
   } | null;
   reasoning?: {
     effort?: unknown;
+    summary?: ('auto' | 'concise' | 'detailed') | null;
     [k: string]: unknown;
   } | null;
   chat_template_kwargs?: unknown;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readCompletionRequest } from '@strata/inference';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { delta, ends, events, HELLO, MODEL, refuses, streams } from '../test/scripted.ts';
 import { asking, chat, endOf, KEY, refusedAs, textOf, useUpstream } from '../test/upstream-harness.ts';
 
@@ -24,7 +25,6 @@ describe('the request to an upstream', () => {
 
   it('has every field of the caller, in the names of the contract', async () => {
     world.server.script(streams(HELLO));
-    const call = { id: 'c1', type: 'function', function: { name: 'lookup', arguments: '{"a":1}' } };
     const schema = { type: 'object', properties: { a: { type: 'string' } } };
     const format = (json_schema: object) => ({ response_format: { type: 'json_schema', json_schema } });
     const same = {
@@ -33,23 +33,13 @@ describe('the request to an upstream', () => {
       ...{ logit_bias: { 5: -100 }, stop: ['END', 'STOP'], prompt_cache_key: 'k' },
       ...{ reasoning_effort: 'low', chat_template_kwargs: { enable_thinking: false } },
     };
-    const messages = [
-      { role: 'developer', content: 'Be brief.' },
-      { role: 'user', content: [{ type: 'text', text: 'hi' }], name: 'ann' },
-      { role: 'assistant', reasoning_content: 'hm', tool_calls: [call] },
-      { role: 'tool', tool_call_id: 'c1', content: 'found' },
-    ];
+    const [messages, sent] = casesOf<object[][]>('engine', 'messages to an upstream');
     const limit = { max_completion_tokens: 9 };
     await chat(await world.open(), {}, { ...same, ...limit, messages, ...format({ name: 'x', schema }) });
     assert.deepEqual(world.server.asked[0]?.body, {
       ...same,
       ...{ ...stream, seed: 1, max_tokens: 9 },
-      messages: [
-        { role: 'system', content: 'Be brief.' },
-        { role: 'user', content: 'hi', name: 'ann' },
-        { role: 'assistant', content: null, reasoning_content: 'hm', tool_calls: [call] },
-        { role: 'tool', content: 'found', tool_call_id: 'c1' },
-      ],
+      messages: sent,
       ...format({ name: 'answer', schema, strict: true }),
     });
   });

@@ -122,22 +122,7 @@ test('relative links of a text resolve against its own base, within that of its 
     const [item] = read(atom(`<entry${base}><id>1</id><title>x</title>${inner}</entry>`)).items;
     return [item?.url, ...(item?.domains ?? []).map(({ kind, domain }) => `${kind} ${domain}`)];
   };
-  const own = ' xml:base="https://own.org/x/"';
-  const html = (base: string) => `<content type="html" xml:base="${base}">&lt;a href="q"&gt;</content>`;
-  const link = '<link href="/a"/>';
-  const div = (base: string) => `<div xmlns="http://www.w3.org/1999/xhtml" xml:base="${base}"><a href="q">x</a></div>`;
-  const xhtml = (base: string) => `${link}<content type="xhtml" xml:base="https://outer.org/">${div(base)}</content>`;
-  for (const [inner, base, expected] of [
-    [link + html('https://other.org/'), '', 'https://site.com/a, content other.org'],
-    [link + html('https://other.org/'), own, 'https://own.org/a, link own.org, content other.org'],
-    [link + html('//third.org/'), own, 'https://own.org/a, link own.org, content third.org'],
-    [link + html('sub/'), own, 'https://own.org/a, link own.org'],
-    ['<content src="a" xml:base="https://other.org/y/"/>', own, 'https://other.org/y/a, link other.org'],
-    [xhtml('https://inner.org/'), '', 'https://site.com/a, content inner.org'],
-    [xhtml('inner/'), '', 'https://site.com/a, content outer.org'],
-    [xhtml('javascript:1'), '', 'https://site.com/a, content outer.org'],
-    ['<link href="a" xml:base="https://other.org/y/"/>', own, 'https://other.org/y/a, link other.org'],
-  ] as const)
+  for (const [inner, base, expected] of casesOf<[string, string, string][]>('feeds', 'bases of links'))
     assert.equal(entry(inner, base).join(', '), expected, inner);
 });
 

@@ -18,7 +18,8 @@ export interface OutputReasoning {
   readonly type: 'reasoning';
   readonly id: string;
   readonly status: 'in_progress' | 'completed' | 'incomplete';
-  readonly summary: readonly [];
+  /** Empty unless the request asks for a summary: then the text of `content`. */
+  readonly summary: readonly { readonly type: 'summary_text'; readonly text: string }[];
   readonly content: readonly { readonly type: 'reasoning_text'; readonly text: string }[];
 }
 
@@ -36,7 +37,7 @@ export type OutputItem = OutputText | OutputReasoning | OutputCall;
 /** A response object: `completed` or `incomplete` with `over`, otherwise `in_progress`. */
 export function responseObject(
   head: AnswerHead,
-  { chat, echo }: ResponsesRequest,
+  { chat, echo, hasSummary }: ResponsesRequest,
   over?: { readonly output: readonly OutputItem[]; readonly reason: FinishReason; readonly usage: Usage },
 ) {
   const isCut = over?.reason === 'length';
@@ -53,7 +54,8 @@ export function responseObject(
     output: over?.output ?? [],
     parallel_tool_calls: chat.allowsParallelCalls,
     previous_response_id: null,
-    reasoning: { effort: null, summary: null },
+    // Of the kinds of summary, the complete text is nearest to this one.
+    reasoning: { effort: null, summary: hasSummary ? 'detailed' : null },
     store: false,
     temperature: chat.sampling.temperature,
     text: { format: echo.format },
@@ -69,12 +71,15 @@ export function responseObject(
 /** The output items of a complete choice; `idOf` generates item ids. */
 export function outputItems(
   { content, reasoning, toolCalls, finishReason }: ChatChoice,
+  { hasSummary }: Pick<ResponsesRequest, 'hasSummary'>,
   idOf: (prefix: 'rs' | 'msg' | 'fc') => string,
 ): OutputItem[] {
   const status = finishReason === 'length' ? 'incomplete' : 'completed';
   const text: OutputText[] = content === null ? [] : [outputText(idOf('msg'), content, status)];
   return [
-    ...(reasoning === '' ? [] : [outputReasoning(idOf('rs'), reasoning, 'completed')]),
+    ...(reasoning === ''
+      ? []
+      : [outputReasoning({ id: idOf('rs'), text: reasoning, status: 'completed', hasSummary })]),
     ...text,
     ...toolCalls.map(({ id, name, arguments: given }) =>
       outputCall({ id: idOf('fc'), callId: id, name, given, status: 'completed' }),
@@ -88,8 +93,16 @@ export function outputText(id: string, text: string, status: OutputText['status'
   return { type: 'message', id, status, role: 'assistant', content };
 }
 
-export function outputReasoning(id: string, text: string, status: OutputReasoning['status']): OutputReasoning {
-  return { type: 'reasoning', id, status, summary: [], content: text === '' ? [] : [{ type: 'reasoning_text', text }] };
+/** `hasSummary`: the text, complete, is the summary too, for clients that read nothing else. */
+export function outputReasoning({
+  id,
+  text,
+  status,
+  hasSummary,
+}: Pick<OutputReasoning, 'id' | 'status'> & { readonly text: string; readonly hasSummary: boolean }): OutputReasoning {
+  const [summary, content] = [{ type: 'summary_text', text } as const, { type: 'reasoning_text', text } as const];
+  if (text === '') return { type: 'reasoning', id, status, summary: [], content: [] };
+  return { type: 'reasoning', id, status, summary: hasSummary ? [summary] : [], content: [content] };
 }
 
 export function outputCall(call: {

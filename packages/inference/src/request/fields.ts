@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 /** Maximum length of a text in characters: longer than any context window, and short enough to reject immediately. */
-const MAX_TEXT = 4_000_000;
+export const MAX_TEXT = 4_000_000;
 const MAX_MESSAGES = 4_096;
 /** Of all prompts of a request together; those that find no free slot wait for one. */
 export const MAX_CHOICES = 128;

@@ -10,8 +10,8 @@ describe('a request', () => {
     const says = { role: 'assistant', content: 'b' };
     const thinks = { type: 'reasoning', summary: [{ type: 's', text: 'h' }] };
     const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
-    const [again, lost] = ['fc', 'fd'].map((id) => ({ type: 'item_reference', id }));
-    const itemOf = (id: string) => (id === 'fc' ? call : undefined);
+    const [again, long, lost] = ['fc', 'l', 'fd'].map((id) => ({ type: 'item_reference', id }));
+    const itemOf = (id: string) => ({ fc: call, l: { ...says, content: 'b'.repeat(2_000_001) } })[id];
     const read = (...input: unknown[]) => readResponsesRequest({ model: 'm', input }, itemOf);
     const texts = { ...thinks, encrypted_content: 'x', content: [{ type: 'reasoning_text', text: 'hm' }] };
     const { messages, prefersStrict } = read(user, thinks, says, call, texts, thinks, call, again, thinks, user).chat;
@@ -20,6 +20,7 @@ describe('a request', () => {
     assert.deepEqual(written, ['a,,', 'b,h,1', ',hm\n\nh,2', 'a,,']);
     assert.throws(() => read(user, { ...user, role: 'x' }), { param: 'input[1].role' });
     assert.throws(() => read(user, lost), { param: 'input[1].id' });
+    assert.throws(() => read(user, call, long, long), /longer than 4000000/);
   });
   it('may have a bias from -100 to 100 for a token', () => {
     const read = (logit_bias: object) => readChatRequest({ model: 'm', messages: [user], logit_bias });

@@ -1,11 +1,11 @@
 // Requests of `/v1/responses`, converted to chat requests: input items become messages.
 import { z } from 'zod';
 import { CompletionError } from '../errors.ts';
-import { chatFields, completionFields, embeddingFields, optional } from './fields.ts';
+import { chatFields, completionFields, embeddingFields, MAX_TEXT, optional } from './fields.ts';
 import { parse } from './parse-fields.ts';
 import { type ChatRequest, readChatRequest } from './request.ts';
 
-const text = z.string().max(4_000_000, 'is too long');
+const text = z.string().max(MAX_TEXT, 'is too long');
 const part = z.object({ type: z.string().max(64), text: optional(text), refusal: optional(text) });
 const item = z.object({
   type: optional(z.string().max(64)),
@@ -37,7 +37,9 @@ const responseFields = z.object({
   conversation: z.unknown().optional(),
   background: z.unknown().optional(),
   metadata: optional(z.record(z.string(), z.unknown())),
-  reasoning: optional(z.object({ effort: z.unknown().optional() }).loose()),
+  reasoning: optional(
+    z.object({ effort: z.unknown().optional(), summary: optional(z.enum(['auto', 'concise', 'detailed'])) }).loose(),
+  ),
   chat_template_kwargs: z.unknown().optional(),
   prompt_cache_key: z.unknown().optional(),
   user: z.unknown().optional(),
@@ -48,6 +50,8 @@ export interface ResponsesRequest {
   readonly chat: ChatRequest;
   /** Whether later requests may refer to the items of the answer. */
   readonly isKept: boolean;
+  /** Whether the reasoning of the answer is also given as its summary. */
+  readonly hasSummary: boolean;
   /** The fields of the request that the answer repeats unchanged. */
   readonly echo: {
     readonly instructions: string | null;
@@ -109,6 +113,7 @@ export function readResponsesRequest(body: unknown, itemOf: FindItem = () => und
       // The original API's reference: without `strict` it is attempted, and given up for a schema that does not allow it.
       chat: { ...readChatRequest(chat), prefersStrict: true },
       isKept: given.store !== false,
+      hasSummary: given.reasoning?.summary !== undefined,
       echo: {
         instructions: given.instructions ?? null,
         tools,
@@ -133,26 +138,30 @@ function messagesOf(
 ): { readonly messages: unknown[]; readonly origins: string[] } {
   const messages: Record<string, unknown>[] = [];
   const origins: string[] = [];
-  let reasoning: string | undefined;
+  let reasoning: string[] = [];
+  let referredLength = 0;
   const add = (message: Record<string, unknown>, origin: string) => {
-    const isAnswer = message.role === 'assistant' && reasoning !== undefined;
-    messages.push(isAnswer ? { ...message, reasoning_content: reasoning } : message);
+    const isAnswer = message.role === 'assistant' && reasoning.length > 0;
+    messages.push(isAnswer ? { ...message, reasoning_content: reasoning.join('\n\n') } : message);
     origins.push(origin);
-    reasoning = undefined;
+    reasoning = [];
   };
   if (instructions !== undefined) add({ role: 'system', content: instructions }, 'instructions');
   if (typeof input === 'string') add({ role: 'user', content: input }, 'input');
   else {
     for (const [i, sent] of input.entries()) {
       const each = sent.type === 'item_reference' ? referred(itemOf(sent.id ?? ''), i) : sent;
+      if (each !== sent) referredLength += lengthOf(each);
+      if (referredLength > MAX_TEXT) throw tooLong(i);
       if (each.type === 'reasoning') {
-        reasoning = [reasoning, reasoningOf(each)].filter(Boolean).join('\n\n') || undefined;
+        const thought = textOf(each);
+        if (thought !== '') reasoning.push(thought);
         continue;
       }
       const message = messageOf(each, i);
       const last = messages.at(-1);
       // An answer is one message: its text, then its calls.
-      if (Array.isArray(message.tool_calls) && last?.role === 'assistant' && reasoning === undefined)
+      if (Array.isArray(message.tool_calls) && last?.role === 'assistant' && reasoning.length === 0)
         last.tool_calls = [...(Array.isArray(last.tool_calls) ? last.tool_calls : []), ...message.tool_calls];
       else add(message, `input[${i}]`);
     }
@@ -167,11 +176,19 @@ function referred(found: object | undefined, at: number): Item {
   });
 }
 
-/** What a model thought before the answer that follows: its text, or else the summary. */
-function reasoningOf({ content, summary }: Item): string | undefined {
-  const textOf = (given: Item['content']) =>
+/** A small request can refer to one long item many times. */
+function tooLong(at: number): CompletionError {
+  const message = `The items that the input refers to are longer than ${MAX_TEXT} characters.`;
+  return new CompletionError('invalid_value', message, { param: `input[${at}].id` });
+}
+
+const lengthOf = (given: Item): number => textOf(given).length + (given.arguments?.length ?? 0);
+
+/** The text of an item; of a reasoning item without one, the summary. */
+function textOf({ content, summary }: Item): string {
+  const joined = (given: Item['content']) =>
     typeof given === 'string' ? given : given?.map((each) => each.text ?? '').join('\n\n');
-  return textOf(content) || textOf(summary) || undefined;
+  return joined(content) || joined(summary) || '';
 }
 
 function messageOf(given: Item, at: number): Record<string, unknown> {

@@ -91,8 +91,9 @@ export class ResponseEvents {
     this.#text = text;
     return [
       ...closed,
-      this.#event('response.output_item.added', { output_index: text.index, item: itemOf(text, 'in_progress') }),
+      this.#event('response.output_item.added', { output_index: text.index, item: this.#itemOf(text, 'in_progress') }),
       this.#event('response.content_part.added', { ...positionOf(text), part: partOf(text) }),
+      ...this.#summary(text, 'part.added', { part: summaryOf(text) }),
     ];
   }
 
@@ -100,19 +101,24 @@ export class ResponseEvents {
     if (!this.#text) return [];
     this.#text.text += delta;
     const more = this.#text.kind === 'text' ? { delta, logprobs: [] } : { delta };
-    return [this.#event(`response.${nameOf(this.#text)}.delta`, { ...positionOf(this.#text), ...more })];
+    return [
+      this.#event(`response.${nameOf(this.#text)}.delta`, { ...positionOf(this.#text), ...more }),
+      ...this.#summary(this.#text, 'text.delta', { delta }),
+    ];
   }
 
   #closeText(status: 'completed' | 'incomplete'): Event[] {
     const open = this.#text;
     if (!open) return [];
     this.#text = undefined;
-    const item = itemOf(open, status);
+    const item = this.#itemOf(open, status);
     this.#add(item);
     const more = open.kind === 'text' ? { text: open.text, logprobs: [] } : { text: open.text };
     return [
       this.#event(`response.${nameOf(open)}.done`, { ...positionOf(open), ...more }),
       this.#event('response.content_part.done', { ...positionOf(open), part: partOf(open) }),
+      ...this.#summary(open, 'text.done', { text: open.text }),
+      ...this.#summary(open, 'part.done', { part: summaryOf(open) }),
       this.#event('response.output_item.done', { output_index: open.index, item }),
     ];
   }
@@ -133,6 +139,18 @@ export class ResponseEvents {
     ];
   }
 
+  /** What is new of reasoning, once more as its summary, if the request asks for one. */
+  #summary({ kind, id, index }: OpenText, what: string, more: Readonly<Record<string, unknown>>): Event[] {
+    if (kind === 'text' || !this.#request.hasSummary) return [];
+    const position = { item_id: id, output_index: index, summary_index: 0 };
+    return [this.#event(`response.reasoning_summary_${what}`, { ...position, ...more })];
+  }
+
+  #itemOf({ kind, id, text }: OpenText, status: 'in_progress' | 'completed' | 'incomplete'): OutputItem {
+    const { hasSummary } = this.#request;
+    return kind === 'text' ? outputText(id, text, status) : outputReasoning({ id, text, status, hasSummary });
+  }
+
   #add(item: OutputItem): void {
     this.#output.push(item);
     this.#onItem(item);
@@ -148,9 +166,7 @@ export class ResponseEvents {
 const nameOf = ({ kind }: OpenText) => (kind === 'text' ? 'output_text' : 'reasoning_text');
 const positionOf = ({ id, index }: OpenText) => ({ item_id: id, output_index: index, content_index: 0 });
 
-function itemOf({ kind, id, text }: OpenText, status: 'in_progress' | 'completed' | 'incomplete'): OutputItem {
-  return kind === 'text' ? outputText(id, text, status) : outputReasoning(id, text, status);
-}
+const summaryOf = ({ text }: OpenText) => ({ type: 'summary_text', text });
 
 function partOf({ kind, text }: OpenText) {
   return kind === 'text' ? { type: 'output_text', text, annotations: [] } : { type: 'reasoning_text', text };

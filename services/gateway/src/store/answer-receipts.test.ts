@@ -11,6 +11,7 @@ import { createSimulatedEngine } from '@strata/testnet';
 import { fakeService } from '../../../../tests/support/fake-service.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { AnswerAccumulator, MAX_SEGMENTS } from '../answers/answer-accumulator.ts';
 import { type Harness, type Json, MODEL, startHarness } from '../test/harness.ts';
 import { ENDLESS, get, MESSAGES as messages, post, sharedGateway } from '../test/shared.ts';
@@ -37,19 +38,7 @@ async function receiptOf(service: Harness, { headers }: { headers: Headers }, ke
 }
 
 describe('the receipt of an answer', () => {
-  const echoed = { prompt: ['DMARC', 'SPF'], echo: true, max_tokens: 4, logit_bias: { 1023: -100 } };
-  const input = 'What is DMARC?';
-  const asked: readonly (readonly [endpoint: string, body: object, finish: readonly string[]])[] = [
-    ['chat/completions', { messages, temperature: 0, n: 2 }, ['stop', 'stop']],
-    ['chat/completions', { messages, temperature: 0, n: 2, stream: true }, ['stop', 'stop']],
-    ['chat/completions', { messages, temperature: 0, max_tokens: 3 }, ['length']],
-    ['completions', echoed, ['length', 'length']],
-    ['completions', { prompt: 'DMARC', temperature: 0, max_tokens: 4, stream: true }, ['length']],
-    ['responses', { input, temperature: 0 }, ['stop']],
-    ['responses', { input, temperature: 0, stream: true, max_output_tokens: 16 }, ['length']],
-    ['embeddings', { input: ['a', 'b'] }, []],
-    ['embeddings', { input: 'a', encoding_format: 'base64' }, []],
-  ];
+  const asked = casesOf<[endpoint: string, body: object, finish: string[]][]>('gateway', 'answers with receipts');
   for (const [endpoint, more, finish] of asked)
     it(`of ${endpoint} is of this request and this answer: ${JSON.stringify(more)}`, async () => {
       const body = JSON.stringify({ model: MODEL, ...more });

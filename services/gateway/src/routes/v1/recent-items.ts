@@ -3,7 +3,7 @@
 import type { OutputItem } from '@strata/inference';
 import { LRUCache } from 'lru-cache';
 
-/** UTF-16 code units of all items, with what an item takes without its text. */
+/** UTF-16 code units of all items, with what an item takes without its text. A summary is the same string as the text. */
 const MAX_SIZE = 32 * 1024 * 1024;
 const ITEM_SIZE = 512;
 /** Larger items are not kept. */
@@ -12,7 +12,7 @@ const KEPT_MS = 3_600_000;
 
 export class RecentItems {
   readonly #items = new LRUCache<string, OutputItem>({
-    ...{ maxSize: MAX_SIZE, maxEntrySize: MAX_ITEM_SIZE, sizeCalculation: sizeOf, ttl: KEPT_MS },
+    ...{ maxSize: MAX_SIZE, maxEntrySize: MAX_ITEM_SIZE, sizeCalculation: sizeOf, ttl: KEPT_MS, ttlAutopurge: true },
   });
 
   keep(keyId: string, item: OutputItem): void {

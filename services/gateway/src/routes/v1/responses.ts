@@ -44,7 +44,7 @@ export const createResponse = route(
     const { choices, usage } = await run.gather();
     const [choice] = choices;
     if (!choice) throw new Error('an answer has no choice');
-    const output = outputItems(choice, itemId);
+    const output = outputItems(choice, asked, itemId);
     for (const item of output) keep(item);
     return responseObject(run.head, asked, { output, reason: choice.finishReason, usage });
   },

@@ -13,16 +13,7 @@ import { sharedBound } from './record-fields.ts';
 const service = await shared(async () => startHarness({ internet: await sharedInternet() }))();
 const [a, b, c, d] = ['records-a.com', 'records-b.com', 'records-c.com', 'records-d.com'] as const;
 const TOKEN = 'owner-site-verification=of-all-three';
-for (const [domain, n, exchange] of [
-  [a, 0, GOOGLE],
-  [b, 0, GOOGLE],
-  [c, 0, GOOGLE],
-  [a, 2, MICROSOFT],
-  [a, 4, null],
-  [d, 0, null],
-  [d, 2, 'first.example'],
-  [d, 4, 'second.example'],
-] as const) {
+for (const [domain, n, exchange] of casesOf<[string, number, string | null][]>('stack', 'exchanges of records')) {
   const token = domain === d ? 'none' : TOKEN;
   const scan = withTxt(scanOf(domain, day(n), exchange), [token, `v=spf1 include:${domain} -all`]);
   await service.running.app.store.recordScans([scan], confirm);

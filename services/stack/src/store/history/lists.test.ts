@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { ChangeType } from '@strata/detect';
 import { sql } from 'kysely';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { alertKey, type ChangeFilter, isWanted, type ListedChange, openStore, type StoredAlert } from '../index.ts';
 import { up } from '../migrations/026-mail-roles.ts';
 import { exec, kept, onEach, plansOf, rows } from '../test/backends.ts';
@@ -106,30 +107,20 @@ onEach(kept, 'the list of changes', (backend, test) => {
   });
   test('is read from an index, without sorting more than a page of each side', async (_store, url) => {
     await insertChanges(url);
-    const [x, y, dns] = [{ provider: 'x' }, { other: 'y' }, { category: 'dns' }] as const;
-    const [both, between] = [['changes_to', 'changes_from'], ['changes_between']];
-    const expected: (readonly [Partial<ChangeFilter>, readonly string[]])[] = [
-      [{}, ['changes_type']],
-      [{ category: 'cdn' }, ['changes_category']],
-      [{ ...x, direction: 'in' }, ['changes_to']],
-      [{ ...x, direction: 'out' }, ['changes_from']],
-      [x, both],
-      [{ ...x, ...y, direction: 'in' }, between],
-      [{ ...x, ...y }, between],
-      [{ ...x, ...dns, direction: 'in' }, ['changes_to_category']],
-      [{ ...x, ...dns, direction: 'out' }, ['changes_from_category']],
-      [{ ...x, ...y, ...dns, direction: 'out' }, ['changes_between_category']],
-      [{ since: SINCE }, ['changes_confirmed']],
-      [{ since: SINCE, category: 'cdn' }, ['changes_category_confirmed']],
-      [{ since: SINCE, ...x, direction: 'out' }, ['changes_from_confirmed']],
+    type Case = readonly [
+      filter: Omit<Partial<ChangeFilter>, 'since'> & { readonly since?: string },
+      indexes: readonly string[],
     ];
+    const expected = casesOf<Case[]>('stack', 'indexes of lists of changes');
     const indexesOf = [...expected.map(([, indexes]) => indexes), ['changes_exits'], ['changes_entries']];
     const isTwoSided = (at: number) => at === 4 || at === 6;
     const firstFree = expected.findIndex(([{ since, other, category }]) => since ?? (other && category));
     const plans = await plansOf(url, async (db) => {
       const [lists, page] = [new ListTable(db), { limit: 50, offset: 0 }];
-      for (const [filter] of expected) await lists.changes({ type: 'migrated', ...filter }, page);
-      for (const direction of ['out', 'in'] as const) await lists.customers({ ...x, direction, since: SINCE }, page);
+      for (const [{ since, ...filter }] of expected)
+        await lists.changes({ type: 'migrated', ...filter, ...(since && { since: new Date(since) }) }, page);
+      for (const direction of ['out', 'in'] as const)
+        await lists.customers({ provider: 'x', direction, since: SINCE }, page);
     });
     assert.equal(plans.length, 2 * indexesOf.length);
     for (const [n, { sql, scans, indexes, isSorted, text }] of plans.entries()) {
