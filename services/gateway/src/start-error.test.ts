@@ -47,14 +47,8 @@ it('a gateway that waits for another one polls the lock twice a second', async (
 
 it('a gateway has ended after ten reads without a heartbeat, if the reader has written one; the records of a running one, or of its settler, are left alone', async () => {
   let [heartbeat, own] = [0, 0];
-  const table = () => [
-    [1, 1, 3],
-    [2, 2, heartbeat++],
-    [3, 2, 5],
-    [4, 1, 7],
-    [9, 9, own],
-  ];
-  const rows = () => table().map(([id, settler, heartbeat]) => ({ id, settler, heartbeat }));
+  const row = (id: number, settler: number, heartbeat: number) => ({ id, settler, heartbeat });
+  const rows = () => [row(1, 1, 3), row(2, 2, heartbeat++), row(3, 2, 5), row(4, 1, 7), row(9, 9, own)];
   const gateways = { all: async () => rows(), add: async () => 9, claim: async () => true, remove: async () => {} };
   const store = { gateways, isShared: true } as unknown as MembershipDeps['store'];
   await using membership = await GatewayMembership.join({ store, logger: pino({ level: 'silent' }) });

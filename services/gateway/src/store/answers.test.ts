@@ -42,10 +42,7 @@ onEach([postgres], 'the shared ledger', (_backend, test) => {
     await using ledger = await openSignedLedger({ ...of, shared: store.ledger });
     const append = (text: string) => ledger.log.append(Buffer.from(text));
     const appended = await Promise.allSettled([append('a'), append('b').then(() => append('a'))]);
-    assert.deepEqual(
-      appended.map(({ status }) => status),
-      ['fulfilled', 'rejected'],
-    );
+    assert.equal(appended.map(({ status }) => status).join(), 'fulfilled,rejected');
     assert.equal((await append('c')).index, 2);
   });
 });
