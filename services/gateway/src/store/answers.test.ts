@@ -1,6 +1,7 @@
 // Several gateways on one database: receipts in order, and each one's records settled once.
 import assert from 'node:assert/strict';
 import { openSignedLedger } from '@strata/log';
+import { exec } from '../../../../tests/support/database/backends.ts';
 import { connect, untilWaiting } from '../../../../tests/support/database/connections.ts';
 import { trafficOf } from '../../../../tests/support/database/round-trips.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
@@ -44,6 +45,15 @@ onEach([postgres], 'the shared ledger', (_backend, test) => {
     const appended = await Promise.allSettled([append('a'), append('b').then(() => append('a'))]);
     assert.equal(appended.map(({ status }) => status).join(), 'fulfilled,rejected');
     assert.equal((await append('c')).index, 2);
+  });
+});
+
+onEach(kept, 'the gateway of earlier versions', (_backend, test) => {
+  test('has entered what it says, also after the migration', async (store, url) => {
+    await store.answers.keep([receipt('rwr_1'), receipt('rwr_2')]);
+    await exec(url, "insert into settings (name, value) values ('answers-entered', '1')");
+    await store.gateways.readEarlier();
+    assert.equal(idsOf(await store.answers.unentered(9)), 'rwr_2');
   });
 });
 

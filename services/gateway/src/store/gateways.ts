@@ -38,6 +38,17 @@ export class GatewayTable {
     return id;
   }
 
+  /** Reads up to where a gateway of an earlier version has entered its receipts: it may have run after the migration. */
+  async readEarlier(): Promise<void> {
+    const entered = sql<number>`(select cast(value as bigint) from settings where name = 'answers-entered')`;
+    await this.#db
+      .updateTable('gateways')
+      .set({ entered })
+      .where('id', '=', EARLIER_VERSIONS)
+      .where('entered', '<', entered)
+      .execute();
+  }
+
   /** Shows that the gateway runs. False if another one settles its records: it must continue under another id. */
   async showRunning(id: number): Promise<boolean> {
     const { numUpdatedRows } = await this.#heartbeats

@@ -50,6 +50,7 @@ export class GatewayMembership implements AsyncDisposable {
     const { store } = deps;
     const hasEarlier = (await store.gateways.all()).some(({ id }) => id === EARLIER_VERSIONS);
     const hold = store.isShared && !hasEarlier ? undefined : await lock(deps);
+    if (hasEarlier) await store.gateways.readEarlier();
     const membership = new GatewayMembership(deps, await store.gateways.add());
     membership.#hasEarlierEnded = hasEarlier;
     // On SQLite the store holds it until it is disposed of.
