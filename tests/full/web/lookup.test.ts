@@ -1,4 +1,4 @@
-// The page that gives a list of domains back with what is known.
+// The page that gives a list of domains back with what is known; segments and watchlists.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { assertAccessible } from '../../support/web/browser.ts';
@@ -50,5 +50,21 @@ describePages('segments', ({ answer, demo, inPage }) => {
     await assertAccessible(page);
     await row.getByRole('button', { name: 'Delete' }).click();
     await row.waitFor({ state: 'detached' });
+  });
+});
+
+describePages('a watchlist', ({ demo, inPage }) => {
+  inPage('is deleted after a confirmation', '/watchlists', async (page) => {
+    const headers = { 'x-stack-key': demo().stackKey, 'content-type': 'application/json' };
+    const body = JSON.stringify({ name: 'Own', domains: ['a.com'], rules: [{ kind: 'posture_fell' }] });
+    assert.equal((await fetch(`${demo().stack}/stack/v1/watchlists`, { method: 'POST', headers, body })).status, 201);
+    await page.reload();
+    const entry = page.getByRole('listitem').filter({ hasText: 'Own' });
+    for (const answer of ['Cancel', 'Delete']) {
+      await entry.getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: answer }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+    await page.getByText('This key has no watchlists.').waitFor();
   });
 });

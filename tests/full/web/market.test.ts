@@ -57,12 +57,7 @@ describePages('market', ({ answer, demo, inPage, named }) => {
     ['a market of a provider', `/provider/${PROVIDER}`, inTable('Market position by role', 'Domains'), 'search'],
     ['shared users', `/provider/${PROVIDER}?tab=company`, inTable(/^Providers used/, 'Shared domains'), 'search'],
     ['dependent domains', `/provider/${PROVIDER}?tab=dependence`, inFigure('Dependent domains'), 'domains'],
-    [
-      'common dependence',
-      `/provider/${PROVIDER}?tab=dependence`,
-      inTable(/^Providers its domains also/, 'Shared domains'),
-      'search',
-    ],
+    ['also depended on', `/provider/${PROVIDER}?tab=dependence`, inTable(/^Providers its/, 'Shared domains'), 'search'],
     ['a flow', '/migrations?provider=LOSER', inTable(/^DNS migrations/, 'Domains'), 'migrations'],
     ['a flow of a day by hours', '/migrations?hours=168', inTable(/^DNS migrations/, 'Domains'), 'migrations'],
   ];

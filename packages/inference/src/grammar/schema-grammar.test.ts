@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { sampleGrammar } from '../test/sample-grammar.ts';
 import { grammarProblem } from './grammar-bounds.ts';
 import { schemaGrammar } from './schema-grammar.ts';
@@ -60,18 +61,15 @@ describe('the grammar of a schema', () => {
 });
 
 describe('the bounds of a grammar', () => {
-  const hostile: Record<string, readonly [string, RegExp]> = {
+  const hostile: Record<string, readonly [string, string | RegExp]> = {
+    ...casesOf<Record<string, [string, string]>>('inference', 'hostile repetitions'),
     'parentheses without end': [`root ::= ${'('.repeat(30_000)}"a"${')'.repeat(30_000)}`, /nests deeper/],
     'parentheses that are never closed': [`root ::= ${'('.repeat(30_000)}`, /nests deeper/],
-    'repetitions of repetitions': ['root ::= (("a" "b"){1,2000}){1,2000}', /more than 400000 parts/],
-    'one repetition of a thousand million': ['root ::= "a"{1000000000}', /more than 2000 times/],
-    'a minimum without a maximum': ['root ::= [a-z]{1000000,}', /more than 2000 times/],
-    'groups in groups, each a hundred times': ['root ::= (((("a"){100}){100}){100}){100}', /more than 400000 parts/],
     'a literal of more than half a megabyte': [`root ::= "${'a'.repeat(600_000)}"`, /bytes/],
     '20,000 rules': [Array.from({ length: 20_000 }, (_, i) => `r${i} ::= "a"`).join('\n'), /rules/],
   };
   for (const [name, [gbnf, message]] of Object.entries(hostile))
-    it(`refuse ${name}`, () => assert.match(grammarProblem(gbnf) ?? '', message));
+    it(`refuse ${name}`, () => assert.match(grammarProblem(gbnf) ?? '', new RegExp(message)));
   it('allow the grammars of schemas, including the largest', () => {
     const values = Array.from({ length: 1_000 }, (_, i) => 'a'.repeat(i));
     const largest = {
