@@ -36,7 +36,7 @@ export { readSetting, TextTable, writeSetting } from './settings.ts';
 export * from './statements/json-rows.ts';
 export { executePipelined } from './statements/pipeline.ts';
 export { type Plan, plan } from './statements/plan.ts';
-export { StoreError, type StoreErrorCode, storeErrorOf } from './store-error.ts';
+export { isDuplicate, isSuperseded, StoreError, type StoreErrorCode, storeErrorOf } from './store-error.ts';
 export * from './store-schema.ts';
 export type { CommonTables, SizeTables } from './tables.ts';
 export { SharedClock } from './transactions/shared-clock.ts';

@@ -110,6 +110,13 @@ export function isNameTaken(error: unknown): boolean {
   return code === '42P07' || code === '42710';
 }
 
+/** Whether PostgreSQL refused a row because another one has its id. */
+export const isDuplicate = (error: unknown): boolean =>
+  (error as { readonly code?: unknown } | undefined)?.code === '23505';
+
+/** Whether another process has taken over what was to be written: nothing was. */
+export const isSuperseded = (error: unknown): boolean => error instanceof StoreError && error.code === 'superseded';
+
 /** The StoreError of a driver's error, or the error itself if it is not a known database error. */
 export function storeErrorOf(error: unknown): unknown {
   const code = codeOf(error);

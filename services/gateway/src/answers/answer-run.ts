@@ -1,7 +1,7 @@
 // Runs one answer from its plan to its receipt: choices are generated as slots become free, collected or streamed, then
 // recorded.
 
-import type { StoredKey } from '@strata/db';
+import { isSuperseded, type StoredKey } from '@strata/db';
 import type { JobSegment } from '@strata/engine';
 import {
   type AnswerHead,
@@ -197,8 +197,8 @@ export class AnswerRun {
   async #record(outcome: AnswerEnd['outcome']): Promise<void> {
     const { start, reservation } = this.#request;
     const { usage } = this;
-    reservation.settle(usage.promptTokens + usage.completionTokens);
-    await this.#deps.recorder.keep(
+    const release = reservation.settle(usage.promptTokens + usage.completionTokens);
+    const kept = this.#deps.recorder.keep(
       this.receiptId,
       start,
       {
@@ -207,6 +207,11 @@ export class AnswerRun {
       },
       { isBegun: this.#beginning !== undefined },
     );
+    await kept.catch((error: unknown) => {
+      // The gateway that has ended the answer counts it.
+      if (isSuperseded(error)) release();
+      throw error;
+    });
   }
 }
 

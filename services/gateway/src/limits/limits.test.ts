@@ -100,6 +100,9 @@ describe('limits', () => {
     await using world = await scene();
     const { store, limits, stored, pass } = world;
     const one = { promptTokens: 1, answerTokens: 0 };
+    // An answer that is not recorded is not counted.
+    (await limits.reserve(stored, one)).settle(250)();
+    pass(600_000);
     (await limits.reserve(stored, one)).settle(250);
     pass(-24 * 3_600_000);
     await assert.rejects(limits.reserve(stored, one), refused(/daily quota of 250 tokens/));

@@ -42,8 +42,11 @@ export interface PlannedTokens {
 export interface Reservation {
   /** The rate limit headers. */
   readonly headers: Headers;
-  /** Replaces the reserved tokens by those that were used: 0 without any work. Called once. */
-  readonly settle: (usedTokens: number) => void;
+  /**
+   * Replaces the reserved tokens by those that were used: 0 without any work. Called once. Returns a function that releases
+   * those of the day too, for an answer that is not recorded.
+   */
+  readonly settle: (usedTokens: number) => () => void;
 }
 
 interface Window {
@@ -102,7 +105,7 @@ export class Limits {
    */
   async reserve(key: StoredKey, { promptTokens, answerTokens }: PlannedTokens): Promise<Reservation> {
     const tier = this.#tiers[key.tier];
-    if (!tier) return { headers: {}, settle: () => {} };
+    if (!tier) return { headers: {}, settle: () => () => {} };
     const { limits, tokens } = tier;
     const planned = promptTokens + answerTokens;
     const needs = `the request needs ${planned} (${promptTokens} of the prompt, at most ${answerTokens} of the answer)`;
@@ -134,7 +137,7 @@ export class Limits {
         if (usedTokens < planned) tokens.refund(key.id, planned - usedTokens);
         else tokens.spend(key.id, usedTokens - planned);
         // An answer counts on the day on which it ends.
-        settle(usedTokens);
+        return settle(usedTokens);
       },
     };
   }

@@ -45,8 +45,11 @@ interface Block {
 export interface TakenTokens {
   /** Of the limit, with all reservations. */
   readonly used: number;
-  /** Replaces them by those that were used, which count on the current day. Called once. */
-  readonly settle: (usedTokens: number, today: string) => void;
+  /**
+   * Replaces them by those that were used, which count on the current day. Called once. Returns a function that releases
+   * those too, for an answer that is not recorded.
+   */
+  readonly settle: (usedTokens: number, today: string) => () => void;
 }
 
 export class TokenQuota implements Disposable {
@@ -85,13 +88,17 @@ export class TokenQuota implements Disposable {
     return {
       used: block.total - block.left,
       settle: (usedTokens, today) => {
+        const current = this.#block(block.keyId, today);
         block.answers -= 1;
         block.taken -= tokens;
-        const current = this.#block(block.keyId, today);
         if (current === block) block.left += tokens;
         current.left -= usedTokens;
         current.spentAtMs = this.#nowMs();
         if (current.left < 0) this.#move(current, -current.left);
+        const { gateway } = current;
+        return () => {
+          if (current.gateway === gateway) current.left += usedTokens;
+        };
       },
     };
   }

@@ -1,5 +1,5 @@
 // Errors as responses: the body and headers that clients of the OpenAI contract expect.
-import { StoreError } from '@strata/db';
+import { isSuperseded, StoreError } from '@strata/db';
 import { EngineError, NotLoadedError } from '@strata/engine';
 import {
   answerSecurity,
@@ -108,6 +108,12 @@ function ofEngine(cause: EngineError): CompletionError {
 export function asRefusal(error: unknown): CompletionError {
   if (error instanceof CompletionError) return error;
   if (error instanceof EngineError) return ofEngine(error);
+  if (isSuperseded(error))
+    return new CompletionError(
+      'storage_unavailable',
+      'This gateway did not run for a moment, and another one has ended its answers; try again.',
+      { retryAfterMs: 2_000, cause: error },
+    );
   // The database has keys, quotas and receipts: no request is served that could not be counted or signed.
   if (error instanceof StoreError || error instanceof KeyringError)
     return new CompletionError(

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash, createHmac, hash } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
+import { StoreError } from '@strata/db';
 import type { Engine, JobContext } from '@strata/engine';
 import { readAnswerContent } from '@strata/inference';
 import { Witness } from '@strata/log';
@@ -13,6 +14,7 @@ import { temporaryDirectory } from '../../../../tests/support/temporary-director
 import { until } from '../../../../tests/support/until.ts';
 import { casesOf } from '../../../../tests/support/vectors.ts';
 import { AnswerAccumulator, MAX_SEGMENTS } from '../answers/answer-accumulator.ts';
+import { TokenQuota } from '../limits/token-quota.ts';
 import { type Harness, type Json, MODEL, startHarness } from '../test/harness.ts';
 import { ENDLESS, get, MESSAGES as messages, post, sharedGateway } from '../test/shared.ts';
 
@@ -102,6 +104,19 @@ describe('the receipt of an answer', () => {
     const input = body.input.map((text) => text.repeat(10));
     const { status, headers } = await post('/v1/embeddings', { model: MODEL, input }, bearer(key));
     assert.deepEqual([status, headers.get('x-should-retry')], [429, 'false'], 'above the tokens of a minute');
+  });
+
+  it('is another one if another gateway has ended the answer, whose tokens are then not counted here', async (t) => {
+    const { running, post } = await sharedGateway();
+    const { key } = await running.gateway.keys.create({ tier: 'free' });
+    const released: number[] = [];
+    const settle = (tokens: number) => () => void released.push(tokens);
+    t.mock.method(TokenQuota.prototype, 'take', async () => ({ used: 0, settle }));
+    t.mock.method(running.gateway.answers, 'keep', () => Promise.reject(new StoreError('superseded')));
+    const { status, text } = await post(CHAT, short, bearer(key));
+    assert.equal(status, 503);
+    assert.match(text, /another one has ended its answers/);
+    assert.ok(released.length === 1 && (released[0] ?? 0) > 0);
   });
 
   it('is only for the key of the request; a rejected request has none', async () => {

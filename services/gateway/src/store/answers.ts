@@ -2,6 +2,7 @@
 
 import {
   integer,
+  isDuplicate,
   isPostgres,
   jsonRows,
   jsonText,
@@ -115,7 +116,8 @@ export class AnswerTable {
 
   /**
    * Stores receipts, records answers that have begun and deletes the records of those that have ended, atomically.
-   * Returns the number of the last receipt; 0 without any.
+   * Returns the number of the last receipt; 0 without any. Rejects with StoreError `superseded`, and writes nothing, also if
+   * another gateway has stored a receipt of one of these answers.
    */
   async keep(
     receipts: readonly NewReceipt[],
@@ -131,7 +133,9 @@ export class AnswerTable {
     const [kept, started] =
       queries.length === 0 && !isPostgres(this.#db)
         ? [await this.#db.executeQuery(insert)]
-        : await writePipelined(this.#db, [insert, ...queries]);
+        : await writePipelined(this.#db, [insert, ...queries]).catch((error: unknown) => {
+            throw isDuplicate(error) ? new StoreError('superseded', { cause: error }) : error;
+          });
     const written = kept.rows.length + (begun.length === 0 ? 0 : (started?.rows.length ?? 0));
     if (written < receipts.length + begun.length) throw new StoreError('superseded');
     return Math.max(0, ...kept.rows.map(({ seq }) => seq));

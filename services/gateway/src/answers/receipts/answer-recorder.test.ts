@@ -7,7 +7,8 @@ import { verifyAnswer } from '@strata/receipts';
 import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../../tests/support/until.ts';
 import { KEY_SET_PATH } from '../../routes/receipts.ts';
-import { openStore } from '../../store/index.ts';
+import { type GatewayStore, openStore } from '../../store/index.ts';
+import { onEach, postgres } from '../../store/test/backends.ts';
 import { AnswerRecorder } from './answer-recorder.ts';
 
 const now = () => new Date();
@@ -32,10 +33,10 @@ function replaced<T extends object>(of: T, name: keyof T, method: unknown): T {
 
 type Append = (leaf: Uint8Array) => Promise<unknown>;
 
-async function scene() {
+async function scene(given?: GatewayStore) {
   await using stack = new AsyncDisposableStack();
   const directory = stack.use(await temporaryDirectory()).path;
-  const store = stack.use(await openStore('sqlite::memory:'));
+  const store = given ?? stack.use(await openStore('sqlite::memory:'));
   const deps = { segments: store.segments, logger: createLogger({ level: 'silent' }), now };
   return Object.assign(stack.move(), {
     store,
@@ -159,5 +160,23 @@ describe('receipts', () => {
     assert.deepEqual(pages, []);
     const sizes = (await segments.list({ limit: 9 })).map(({ receipt }) => receipt.byteLength);
     assert.deepEqual([sizes, await segments.totals({ by: 'worker' })], [[300, 0], totals]);
+  });
+});
+
+onEach([postgres], 'an answer that another gateway has ended', (_backend, test) => {
+  test('is refused, and the other records of its batch are stored', async (store) => {
+    await using world = await scene(store);
+    await using ledger = await world.openLedger();
+    await using another = await world.open(ledger);
+    await using recorder = await world.open(ledger);
+    const ended = recorder.newId();
+    await recorder.begin(ended, start, end.usage);
+    await another.settle(0);
+    const late = recorder.keep(ended, start, end, { isBegun: true });
+    const [kept] = await Promise.all([world.keep(recorder), assert.rejects(late, { code: 'superseded' })]);
+    const receipts = await Promise.all([ended, kept].map((id) => recorder.receipt(id, 'key_1')));
+    const outcomes = receipts.map((receipt) => JSON.parse(receipt ?? '').outcome);
+    assert.deepEqual([outcomes, ledger.log.size], [['interrupted', 'completed'], 2]);
+    assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, 2);
   });
 });

@@ -4,6 +4,7 @@
 // sent too, unless it arrived at once: if the process is killed before the end, another gateway of the database, or the
 // next start, signs a receipt of what was known then.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isSuperseded } from '@strata/db';
 import type { Usage } from '@strata/inference';
 import type { SignedLedger } from '@strata/log';
 import { bodySignedBytes, leafOf, newReceiptId, type SignedBody } from '@strata/receipts';
@@ -98,7 +99,10 @@ export class AnswerRecorder implements AsyncDisposable {
     return this.#store({ begun: { id: receiptId, keyId: start.keyId, body: JSON.stringify(document) } });
   }
 
-  /** Signs and stores the receipt; resolves when it and the usage are durable. */
+  /**
+   * Signs and stores the receipt; resolves when it and the usage are durable. Rejects with StoreError `superseded` if another
+   * gateway has ended the answer.
+   */
   keep(receiptId: string, start: AnswerStart, end: AnswerEnd, { isBegun = false } = {}): Promise<void> {
     const options = this.#deps.ledger.issuing(receiptId);
     this.#deps.onAnswer?.(start, end, options.now);
@@ -176,22 +180,28 @@ export class AnswerRecorder implements AsyncDisposable {
     while (this.#queued.length > 0) {
       const batch = this.#queued;
       this.#queued = [];
-      try {
-        const ended = batch.flatMap(({ record }) => ('ended' in record ? [record.ended] : []));
-        const gateway = this.#deps.gateway();
-        const seq = await this.#deps.answers.keep(ended.map(newReceipt), {
-          begun: batch.flatMap(({ record }) => ('begun' in record ? [record.begun] : [])),
-          ended: ended.flatMap(({ receiptId, isBegun }) => (isBegun ? [receiptId] : [])),
-        });
-        if (ended.length > 0) this.#pending.push({ seq, gateway, batch: ended });
-        for (const { resolve } of batch) resolve();
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
+      await this.#storeBatch(batch);
     }
     // Synchronous with the last check of the queue.
     this.#storing = undefined;
     this.#enterAfter(ENTER_MS);
+  }
+
+  async #storeBatch(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const ended = batch.flatMap(({ record }) => ('ended' in record ? [record.ended] : []));
+      const gateway = this.#deps.gateway();
+      const seq = await this.#deps.answers.keep(ended.map(newReceipt), {
+        begun: batch.flatMap(({ record }) => ('begun' in record ? [record.begun] : [])),
+        ended: ended.flatMap(({ receiptId, isBegun }) => (isBegun ? [receiptId] : [])),
+      });
+      if (ended.length > 0) this.#pending.push({ seq, gateway, batch: ended });
+      for (const { resolve } of batch) resolve();
+    } catch (error) {
+      // Another gateway may have ended only some of these answers.
+      if (isSuperseded(error) && batch.length > 1) for (const one of batch) await this.#storeBatch([one]);
+      else for (const { reject } of batch) reject(error);
+    }
   }
 
   async #enterAll(): Promise<void> {
