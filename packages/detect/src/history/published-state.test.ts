@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { detect } from '../detect.ts';
 import { evidenceFromRecord } from '../explain.ts';
 import { type Role, type RoleOf, SOURCES } from '../profile.ts';
@@ -104,4 +105,16 @@ it('the role of a service is what the rules now say without a change, or the sto
   assert.deepEqual(moved('gateway', roleOf), ['migrated', 'gateway']);
   assert.deepEqual([moved('dmarc_reports', roleOf), moved('gateway', reports)], [apart, apart]);
   assert.deepEqual(plan(roleOf, { ...own, role: 'forwarding', status: 'confirmed' }), ['gateway']);
+});
+it('the first scan is the stored one, or the earliest known time of a domain that an earlier version scanned', () => {
+  const profile = { ...profileOf(full), observedAt: new Date(9).toISOString() };
+  const scan = { profile, evidence: evidenceOf(full), startedAt: new Date(9), finishedAt: new Date(9) };
+  const status = { lastObserved: 2, firstMissed: null, status: 'confirmed' } as const;
+  for (const [known, begins, first] of casesOf<[object, number[], number][]>('detect', 'first scans')) {
+    const open = profile.services
+      .slice(0, begins.length)
+      .map((service, id) => ({ ...service, id, validFrom: begins[id] ?? 0, ...status }));
+    const plan = planScan({ ...NEVER_SCANNED, open, ...known }, scan, { confirmAfterMs: 1, rescanAfterMs: 1 });
+    assert.equal(plan.update?.firstScannedAt, first);
+  }
 });
