@@ -41,13 +41,8 @@ describe('the settings', () => {
   });
 
   it('restrict connections, streams, workers and models', () => {
-    const given = {
-      ...{ STRATA_INFERENCE_DATABASE_CONNECTIONS: '3', STRATA_CONNECTIONS_PER_ADDRESS: '4', STRATA_NETWORK: 'on' },
-      ...{ STRATA_STREAMS_PER_KEY: '25', STRATA_FREE_STREAMS_PER_KEY: '1', STRATA_NETWORK_MODELS: '6' },
-    };
-    const limits = { connectionsPerAddress: 4, freeStreamsPerKey: 1, freeStreamsPerAddress: 3 };
-    const expected = { databaseConnections: 3, limits, network: { maxModels: 6 } };
-    assert.partialDeepStrictEqual(readGatewayConfig(given), expected);
+    for (const [given, expected] of casesOf<[Record<string, string>, object][]>('gateway', 'limits from settings'))
+      assert.partialDeepStrictEqual(readGatewayConfig({ STRATA_NETWORK: 'on', ...given }), expected);
   });
 
   it('have the version of the package', () =>
