@@ -101,7 +101,7 @@ const TABLE = {
   },
   identity: {
     ...{ label: 'Identity', category: 'web_platform', kinds: ['identity', 'single-sign-on'] },
-    claim: 'signs visitors in',
+    claim: 'signs users in',
   },
 } as const satisfies Record<string, RoleFacts>;
 

@@ -45,25 +45,20 @@ it('a gateway that waits for another one polls the lock twice a second', async (
   assert.deepEqual(asked, ['lock']);
 });
 
-it('a gateway has ended after ten reads without a heartbeat; the records of a running one, or of its settler, are left alone', async () => {
-  let heartbeat = 0;
-  const rows = () => [
-    ...[
-      { id: 1, settler: 1, heartbeat: 3 },
-      { id: 2, settler: 2, heartbeat: heartbeat++ },
-    ],
-    ...[
-      { id: 3, settler: 2, heartbeat: 5 },
-      { id: 4, settler: 1, heartbeat: 7 },
-    ],
-  ];
+it('a gateway has ended after ten reads without a heartbeat, if the reader has written one; the records of a running one, or of its settler, are left alone', async () => {
+  let [heartbeat, own] = [0, 0];
+  const row = (id: number, settler: number, heartbeat: number) => ({ id, settler, heartbeat });
+  const rows = () => [row(1, 1, 3), row(2, 2, heartbeat++), row(3, 2, 5), row(4, 1, 7), row(9, 9, own)];
   const gateways = { all: async () => rows(), add: async () => 9, claim: async () => true, remove: async () => {} };
   const store = { gateways, isShared: true } as unknown as MembershipDeps['store'];
   await using membership = await GatewayMembership.join({ store, logger: pino({ level: 'silent' }) });
   const settled: string[] = [];
-  for (let read = 0; read < 11; read += 1)
+  for (let read = 0; read < 31; read += 1) {
+    // While the database takes no writes, reads are not counted.
+    if (read >= 20) own += 1;
     await membership.settleEnded(async (id) => void settled.push(`${read}: ${id}`));
-  assert.deepEqual(settled, ['10: 1', '10: 4']);
+  }
+  assert.deepEqual(settled.slice(0, 2), ['29: 1', '29: 4']);
 });
 
 async function logOf(join: readonly string[], reach: (target: string) => Promise<readonly string[]>) {

@@ -56,7 +56,7 @@ export interface GrowthOptions {
   readonly keys: Pick<CheckpointKeys, 'signer'>;
 }
 
-/** Appends leaves under the head lock. Rejects with LogError `forked` if the head has moved. */
+/** Appends leaves under the head lock. Rejects with LogError `forked` if the head has moved, or a leaf must be unique and is not. */
 export async function growHead(
   leaves: readonly AddedLeaf[],
   { edge, grow, origin, keys }: GrowthOptions,
@@ -65,7 +65,10 @@ export async function growHead(
   const from = { size: edge.size, root: edge.root() };
   const head = signedHead(origin, grown, keys.signer);
   if (await grow({ from, leaves, subtrees: sealed, head })) return { edge: grown, head };
-  throw new LogError('forked', 'the head of the log moved while this node held it: nothing was written');
+  throw new LogError(
+    'forked',
+    'the head of the log moved while this node held it, or the log has one of the leaves: nothing was written',
+  );
 }
 
 /**

@@ -30,6 +30,11 @@ export interface LedgerDatabase {
 
 type Db = Kysely<LedgerDatabase>;
 
+export interface LedgerTableOptions {
+  /** PostgreSQL only: `withHead` writes no batch with a leaf that the ledger already has. */
+  readonly isUnique?: boolean;
+}
+
 /** The one row of `ledger_head`. */
 const HEAD = 1;
 const HASH_BYTES = 32;
@@ -60,7 +65,10 @@ export interface LedgerGrowth {
   readonly head: LedgerHead;
 }
 
-/** Writes the growth after the head that it is based on; returns false if the head has moved, and the transaction must be rolled back. */
+/**
+ * Writes the growth after the head that it is based on; returns false if the head has moved, or if a leaf is not unique, and the
+ * transaction must be rolled back.
+ */
 export type GrowLedger = (growth: LedgerGrowth) => Promise<boolean>;
 
 /**
@@ -69,9 +77,11 @@ export type GrowLedger = (growth: LedgerGrowth) => Promise<boolean>;
  */
 export class LedgerTable {
   readonly #db: Db;
+  readonly #options: LedgerTableOptions;
 
-  constructor(db: Db) {
+  constructor(db: Db, options: LedgerTableOptions = {}) {
     this.#db = db;
+    this.#options = options;
   }
 
   /** The committed head; undefined before `begin`. */
@@ -97,7 +107,7 @@ export class LedgerTable {
    */
   async withHead<T>(work: (head: LedgerHead, grow: GrowLedger) => Promise<T>): Promise<T> {
     const db = this.#db;
-    const within = async (tx: Db) => work(required(await lockedHead(tx)), (growth) => write(tx, growth));
+    const within = async (tx: Db) => work(required(await lockedHead(tx)), (growth) => write(tx, growth, this.#options));
     return db.isTransaction ? within(db) : db.transaction().setIsolationLevel('read committed').execute(within);
   }
 
@@ -187,9 +197,12 @@ export interface LedgerTables {
 }
 
 /** The tables in a database that may have further ones. */
-export function ledgerTablesIn<Tables extends LedgerDatabase>(db: Kysely<Tables>): LedgerTables {
+export function ledgerTablesIn<Tables extends LedgerDatabase>(
+  db: Kysely<Tables>,
+  options: LedgerTableOptions = {},
+): LedgerTables {
   const own = db as unknown as Db;
-  return { log: new LedgerTable(own), keys: new LedgerKeyTable(own) };
+  return { log: new LedgerTable(own, options), keys: new LedgerKeyTable(own) };
 }
 
 const headOf = (db: Db) =>
@@ -208,13 +221,17 @@ function required(head: LedgerHead | undefined): LedgerHead {
 }
 
 /** The head moves only from its expected state, whichever process held the lock. */
-async function write(tx: Db, growth: LedgerGrowth): Promise<boolean> {
+async function write(tx: Db, growth: LedgerGrowth, { isUnique = false }: LedgerTableOptions): Promise<boolean> {
   const { from, leaves, subtrees, head } = growth;
   const hashes = leaves.map(({ hash }) => hash);
   const contents = leaves.map(({ leaf }) => leaf);
   const move = sql`update ledger_head set size = ${head.size}, root = ${head.root}, edge = ${head.edge}, note = ${head.note}
     where id = ${HEAD} and origin = ${head.origin} and size = ${from.size} and root = ${from.root}`;
   if (isPostgres(tx)) {
+    // The statement does not find the leaves that it adds.
+    const isNew = isUnique
+      ? sql`and not exists (select 1 from ledger_leaves where hash = any(${hashes}::bytea[]))`
+      : sql``;
     // One statement, for one round trip.
     const { numAffectedRows } = await sql`
       with added as (
@@ -225,7 +242,7 @@ async function write(tx: Db, growth: LedgerGrowth): Promise<boolean> {
         insert into ledger_subtrees (level, subtree_index, hash)
         select * from unnest(${subtrees.map(({ level }) => level)}::bigint[], ${subtrees.map(({ index }) => index)}::bigint[],
           ${subtrees.map(({ hash }) => hash)}::bytea[])
-      ) ${move}`.execute(tx);
+      ) ${move} ${isNew}`.execute(tx);
     return numAffectedRows === 1n;
   }
   if ((await move.execute(tx)).numAffectedRows !== 1n) return false;

@@ -28,13 +28,14 @@ interface Block {
   readonly keyId: string;
   readonly day: string;
   /** The gateway that the reservation belongs to. */
-  readonly gateway: number;
+  gateway: number;
   /** Reserved in the database and for no answer. */
   left: number;
   /** Usage and reservations of all gateways when last read. */
   total: number;
-  /** Answers in progress. */
+  /** Answers in progress, and their tokens. */
   answers: number;
+  taken: number;
   spentAtMs: number;
   /** The statement in flight; one at a time. */
   writing: Promise<void> | undefined;
@@ -79,11 +80,13 @@ export class TokenQuota implements Disposable {
       throw error;
     }
     block.left -= tokens;
+    block.taken += tokens;
     block.spentAtMs = this.#nowMs();
     return {
       used: block.total - block.left,
       settle: (usedTokens, today) => {
         block.answers -= 1;
+        block.taken -= tokens;
         const current = this.#block(block.keyId, today);
         if (current === block) block.left += tokens;
         current.left -= usedTokens;
@@ -97,13 +100,25 @@ export class TokenQuota implements Disposable {
     clearInterval(this.#returning);
   }
 
-  /** The block of a key on this or a later day; a new one after this gateway got another id. */
+  /** The block of a key on this or a later day. */
   #block(keyId: string, day: string): Block {
-    const gateway = this.#deps.gateway();
     const known = this.#blocks.get(keyId);
-    if (known && known.day >= day && known.gateway === gateway) return known;
-    const block = { ...{ keyId, day, gateway, left: 0, total: 0, answers: 0 }, spentAtMs: 0, writing: undefined };
+    if (known && known.day >= day) return this.#current(known);
+    const block = {
+      ...{ keyId, day, gateway: this.#deps.gateway(), left: 0, total: 0, answers: 0, taken: 0 },
+      ...{ spentAtMs: 0, writing: undefined },
+    };
     this.#blocks.set(keyId, block);
+    return block;
+  }
+
+  /** After this gateway got another id its reservations have ended: reserves the tokens of answers in progress again. */
+  #current(block: Block): Block {
+    const gateway = this.#deps.gateway();
+    if (block.gateway === gateway) return block;
+    block.gateway = gateway;
+    block.left = -block.taken;
+    if (block.taken > 0) this.#move(block, block.taken);
     return block;
   }
 
@@ -116,10 +131,11 @@ export class TokenQuota implements Disposable {
     let isReserved = false;
     await this.#inOrder(block, async () => {
       for (const count of new Set([Math.max(missing, Math.floor((limit - block.total) / SHARE)), missing])) {
+        const { gateway } = block;
         const reserved = await this.#deps.reservations.reserve(block, { tokens: count, limit });
         block.total = reserved.used;
         if (!reserved.isReserved) continue;
-        block.left += count;
+        if (block.gateway === gateway) block.left += count;
         isReserved = true;
         return;
       }
@@ -130,12 +146,13 @@ export class TokenQuota implements Disposable {
   /** Moves tokens between block and database: adds those that an answer used above its reservation, or returns an idle block. */
   #move(block: Block, tokens: number): void {
     block.left += tokens;
+    const { gateway } = block;
     void this.#inOrder(block, async () => {
       try {
-        block.total = await this.#deps.reservations.add(block, tokens);
+        if (block.gateway === gateway) block.total = await this.#deps.reservations.add(block, tokens);
       } catch {
         // The next reservation includes them.
-        block.left -= tokens;
+        if (block.gateway === gateway) block.left -= tokens;
       }
     });
   }
@@ -154,6 +171,7 @@ export class TokenQuota implements Disposable {
 
   #returnIdle(): void {
     for (const [keyId, block] of this.#blocks) {
+      this.#current(block);
       if (block.answers > 0 || block.writing || this.#nowMs() - block.spentAtMs < IDLE_MS) continue;
       if (block.left === 0) this.#blocks.delete(keyId);
       else this.#move(block, -block.left);

@@ -1,7 +1,10 @@
 // Several gateways on one database: receipts in order, and each one's records settled once.
 import assert from 'node:assert/strict';
+import { openSignedLedger } from '@strata/log';
+import { exec } from '../../../../tests/support/database/backends.ts';
 import { connect, untilWaiting } from '../../../../tests/support/database/connections.ts';
 import { trafficOf } from '../../../../tests/support/database/round-trips.ts';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { TokenQuota } from '../limits/token-quota.ts';
 import { AnswerTable } from './answers.ts';
 import { openStore } from './store.ts';
@@ -33,6 +36,27 @@ onEach([postgres], 'several stores', (_backend, test) => {
   });
 });
 
+onEach([postgres], 'the shared ledger', (_backend, test) => {
+  test('takes a leaf once, whichever gateway appends it', async (store) => {
+    await using directory = await temporaryDirectory();
+    const of = { directory: directory.path, origin: 'localhost/test', keySetPath: '/keys', now: () => new Date() };
+    await using ledger = await openSignedLedger({ ...of, shared: store.ledger });
+    const append = (text: string) => ledger.log.append(Buffer.from(text));
+    const appended = await Promise.allSettled([append('a'), append('b').then(() => append('a'))]);
+    assert.equal(appended.map(({ status }) => status).join(), 'fulfilled,rejected');
+    assert.equal((await append('c')).index, 2);
+  });
+});
+
+onEach(kept, 'the gateway of earlier versions', (_backend, test) => {
+  test('has entered what it says, also after the migration', async (store, url) => {
+    await store.answers.keep([receipt('rwr_1'), receipt('rwr_2')]);
+    await exec(url, "insert into settings (name, value) values ('answers-entered', '1')");
+    await store.gateways.readEarlier();
+    assert.equal(idsOf(await store.answers.unentered(9)), 'rwr_2');
+  });
+});
+
 onEach([postgres], 'the records of an ended gateway', (_backend, test) => {
   test('are settled by one other, also when that one ends; it writes nothing later, and other gateways are not affected', async (one, url) => {
     await using two = await openStore(url);
@@ -42,7 +66,8 @@ onEach([postgres], 'the records of an ended gateway', (_backend, test) => {
     const [ofFirst, ofSecond] = [two.answersOf(() => first), one.answersOf(() => second)];
     const seq = await ofEnded.keep([receipt('rwr_1')], { begun: [receipt('rwr_2')] });
     const own = await ofSecond.keep([receipt('rwr_3')], { begun: [receipt('rwr_4')] });
-    const row = { id: ended, settler: ended };
+    const row = { id: ended, settler: ended, heartbeat: 0 };
+    assert.equal(await gateways.claim({ ...row, heartbeat: 1 }, first), false, 'it has written another heartbeat');
     const claims = await Promise.all([gateways.claim(row, first), two.gateways.claim(row, second)]);
     assert.equal(claims.filter((isClaimed) => isClaimed).length, 1);
     const [settling, other] = claims[0] ? [ofFirst, ofSecond] : [ofSecond, ofFirst];
@@ -65,7 +90,7 @@ onEach([postgres], 'the records of an ended gateway', (_backend, test) => {
       (await gateways.all()).some(({ id }) => id === ended),
       'it has records',
     );
-    assert.ok(await gateways.claim({ id: ended, settler }, next));
+    assert.ok(await gateways.claim({ ...row, settler }, next));
     await other.enter(seq, usagesOf(1), ended);
     await other.keep([receipt('rwr_2')], { ended: ['rwr_2'] });
     await gateways.remove(ended, next);
@@ -83,7 +108,7 @@ onEach(kept, 'tokens', (_backend, test) => {
   test('per day are shared by gateways to the token, and what a killed one had reserved is free again', async (store) => {
     const { gateways, tokens: reservations, answers } = store;
     const ids = [await gateways.add(), await gateways.add()];
-    const [one, two] = ids.map((id) => new TokenQuota({ reservations, gateway: () => id }));
+    const [one, two] = [0, 1].map((n) => new TokenQuota({ reservations, gateway: () => ids[n] ?? 0 }));
     const of = { keyId: 'key_a', day: '2026-01-01', limit: 2_500 };
     const take = async (quota = one) => ({ taken: await (quota ?? assert.fail()).take(of, 100) });
     const all = await Promise.all(Array.from({ length: 64 }, (_, n) => take(n % 2 ? one : two)));
@@ -91,13 +116,21 @@ onEach(kept, 'tokens', (_backend, test) => {
     assert.equal(taken.length, 25);
     assert.equal(await reservations.used(of), 2_500);
     // The killed one has no time to return anything.
-    await gateways.claim({ id: ids[0] ?? 0, settler: ids[0] ?? 0 }, ids[1] ?? 0);
-    await gateways.remove(ids[0] ?? 0, ids[1]);
+    const [killed = 0, other = 0] = ids;
+    await gateways.claim({ id: killed, settler: killed, heartbeat: 0 }, other);
+    await gateways.remove(killed, other);
+    await assert.rejects(reservations.add({ ...of, gateway: killed }, -100), superseded);
     const left = 2_500 - (await reservations.used(of));
     assert.ok(left >= 100);
     const later = await Promise.all(Array.from({ length: 64 }, () => take(two)));
     assert.equal(later.filter(({ taken }) => 'settle' in taken).length, left / 100);
     assert.deepEqual(await answers.usage({ since: of.day }), []);
+    // A suspended one continues under another id: what its answers in progress may use is reserved again.
+    ids[0] = await gateways.add();
+    const before = await reservations.used(of);
+    await take(one);
+    const again = (await reservations.used(of)) - before;
+    assert.ok(again > 0 && again % 100 === 0, `${again}`);
   });
 });
 

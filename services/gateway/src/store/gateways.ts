@@ -17,9 +17,12 @@ export const EARLIER_VERSIONS = 0;
 
 export class GatewayTable {
   readonly #db: Kysely<GatewayDatabase>;
+  readonly #heartbeats: Kysely<GatewayDatabase>;
 
-  constructor(db: Kysely<GatewayDatabase>) {
+  /** `heartbeats`: of another pool, so that heartbeats do not wait for other statements. */
+  constructor(db: Kysely<GatewayDatabase>, heartbeats = db) {
     this.#db = db;
+    this.#heartbeats = heartbeats;
   }
 
   /** Adds a gateway, which has stored nothing; returns its id. */
@@ -35,9 +38,20 @@ export class GatewayTable {
     return id;
   }
 
+  /** Reads up to where a gateway of an earlier version has entered its receipts: it may have run after the migration. */
+  async readEarlier(): Promise<void> {
+    const entered = sql<number>`(select cast(value as bigint) from settings where name = 'answers-entered')`;
+    await this.#db
+      .updateTable('gateways')
+      .set({ entered })
+      .where('id', '=', EARLIER_VERSIONS)
+      .where('entered', '<', entered)
+      .execute();
+  }
+
   /** Shows that the gateway runs. False if another one settles its records: it must continue under another id. */
   async showRunning(id: number): Promise<boolean> {
-    const { numUpdatedRows } = await this.#db
+    const { numUpdatedRows } = await this.#heartbeats
       .updateTable('gateways')
       .set((eb) => ({ heartbeat: eb('heartbeat', '+', 1) }))
       .where('id', '=', id)
@@ -65,14 +79,15 @@ export class GatewayTable {
     return this.#db.selectFrom('gateways').select(['id', 'settler', 'heartbeat']).orderBy('id').execute();
   }
 
-  /** Makes `by` the settler of a gateway that has ended; false if another one was faster. */
-  claim({ id, settler }: Pick<GatewayRow, 'id' | 'settler'>, by: number): Promise<boolean> {
+  /** Makes `by` the settler of a gateway that has ended; false if it has not, or if another one was faster. */
+  claim({ id, settler, heartbeat }: GatewayRow, by: number): Promise<boolean> {
     return writeTransaction(this.#db, async (tx) => {
       const { numUpdatedRows } = await tx
         .updateTable('gateways')
         .set({ settler: by })
         .where('id', '=', id)
         .where('settler', '=', settler)
+        .where('heartbeat', '=', heartbeat)
         .executeTakeFirst();
       return numUpdatedRows === 1n;
     });

@@ -23,8 +23,9 @@ const TRY_MS = 500;
 /** Interval between heartbeats. */
 const HEARTBEAT_MS = 1_000;
 /**
- * A gateway has ended when this many consecutive reads have found no new heartbeat. Reads are counted instead of time, so
- * that neither clocks nor an outage of the database, in which no gateway can write, end a running one.
+ * A gateway has ended when this many consecutive reads have found no new heartbeat. Reads are counted instead of time, and
+ * only those before which this gateway has written a heartbeat of its own: neither clocks nor an outage of the database,
+ * in which no gateway can write, end a running one.
  */
 const MISSED_HEARTBEATS = 10;
 
@@ -33,6 +34,7 @@ export class GatewayMembership implements AsyncDisposable {
   #id: number;
   /** By id: the last heartbeat, and how many reads have found it. */
   readonly #observed = new Map<number, { readonly heartbeat: number; readonly reads: number }>();
+  #ownHeartbeat: number | undefined;
   readonly #leaving = new AbortController();
   readonly #showing: Promise<void>;
   #hasEarlierEnded = false;
@@ -48,6 +50,7 @@ export class GatewayMembership implements AsyncDisposable {
     const { store } = deps;
     const hasEarlier = (await store.gateways.all()).some(({ id }) => id === EARLIER_VERSIONS);
     const hold = store.isShared && !hasEarlier ? undefined : await lock(deps);
+    if (hasEarlier) await store.gateways.readEarlier();
     const membership = new GatewayMembership(deps, await store.gateways.add());
     membership.#hasEarlierEnded = hasEarlier;
     // On SQLite the store holds it until it is disposed of.
@@ -62,16 +65,23 @@ export class GatewayMembership implements AsyncDisposable {
   async settleEnded(settle: Settle): Promise<void> {
     const { store, logger } = this.#deps;
     const rows = await store.gateways.all();
-    const ended = rows.filter((row) => row.id !== this.#id && this.#hasEnded(row));
+    const own = rows.find(({ id }) => id === this.#id)?.heartbeat;
+    const isCounted = own !== undefined && own !== this.#ownHeartbeat;
+    this.#ownHeartbeat = own;
+    const ended = rows.filter((row) => row.id !== this.#id && this.#hasEnded(row, isCounted));
     const running = new Set(rows.map(({ id }) => id)).difference(new Set(ended.map(({ id }) => id)));
     for (const id of this.#observed.keys()) if (!rows.some((row) => row.id === id)) this.#observed.delete(id);
+    const failed: unknown[] = [];
     for (const row of ended) {
       const isSettled = row.settler !== this.#id && running.has(row.settler);
       if (isSettled || !(await store.gateways.claim(row, this.#id))) continue;
-      if (row.id !== EARLIER_VERSIONS) logger.warn({ gateway: row.id }, 'a gateway has ended: settling its records');
-      await settle(row.id);
-      await store.gateways.remove(row.id, this.#id);
+      if (row.id !== EARLIER_VERSIONS && row.settler !== this.#id)
+        logger.warn({ gateway: row.id }, 'a gateway has ended: settling its records');
+      await settle(row.id)
+        .then(() => store.gateways.remove(row.id, this.#id))
+        .catch((error: unknown) => failed.push(error));
     }
+    if (failed.length > 0) throw failed[0];
   }
 
   /** Settles the records of gateways that end later, until the signal aborts. Errors are retried. */
@@ -115,11 +125,11 @@ export class GatewayMembership implements AsyncDisposable {
     }
   }
 
-  #hasEnded({ id, heartbeat }: GatewayRow): boolean {
+  #hasEnded({ id, heartbeat }: GatewayRow, isCounted: boolean): boolean {
     if (!this.#deps.store.isShared) return true;
     if (id === EARLIER_VERSIONS) return this.#hasEarlierEnded;
     const before = this.#observed.get(id);
-    const reads = before?.heartbeat === heartbeat ? before.reads + 1 : 0;
+    const reads = before?.heartbeat === heartbeat ? before.reads + Number(isCounted) : 0;
     this.#observed.set(id, { heartbeat, reads });
     return reads >= MISSED_HEARTBEATS;
   }

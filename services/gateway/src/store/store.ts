@@ -89,11 +89,12 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
     segments: new SegmentTable(db),
     reputations: new ReputationTable(db),
     answersOf: (gateway) => new AnswerTable(db, gateway),
-    gateways: new GatewayTable(db),
+    gateways: new GatewayTable(db, ledgerDb),
     tokens: new TokenReservations(db),
     isShared: pool !== undefined,
     gatewayLock,
-    ledger: ledgerDb && ledgerTablesIn(ledgerDb),
+    // A gateway that was suspended may append what another one has appended for it.
+    ledger: ledgerDb && ledgerTablesIn(ledgerDb, { isUnique: true }),
     networkModels: {
       read: async () => JSON.parse((await texts.get(NETWORK_MODELS)) ?? '[]') as string[],
       write: (ids) => texts.put(NETWORK_MODELS, JSON.stringify(ids)),

@@ -1,6 +1,6 @@
 // Tokens of a key's day that gateways have reserved and not counted in its usage yet. What a key has left is its limit
 // without its usage and all reservations; entering a receipt counts its usage and ends that reservation atomically.
-import { integer, isPostgres, writePipelined } from '@strata/db';
+import { integer, isPostgres, StoreError, writePipelined } from '@strata/db';
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { GatewayDatabase } from './tables.ts';
 
@@ -19,21 +19,20 @@ export class TokenReservations {
 
   /**
    * Reserves tokens for a gateway, unless usage and reservations would then exceed the limit. One statement under the writer
-   * lock, so that two gateways cannot both reserve the last tokens. Returns whether it has, and the sum of both.
+   * lock, so that two gateways cannot both reserve the last tokens. Returns whether it has, and the sum of both. Rejects with
+   * StoreError `superseded`, as `add` does, if another gateway settles the records of this one.
    */
   async reserve(
     of: KeyDay & { readonly gateway: number },
     { tokens, limit }: { readonly tokens: number; readonly limit: number },
   ): Promise<{ readonly isReserved: boolean; readonly used: number }> {
     const allowed = sql<boolean>`${usedTokens(of)} + ${integer(tokens)} <= ${integer(limit)}`;
-    const [reserved, { rows }] = await this.#write(this.#adding(of, tokens, allowed), of);
-    return { isReserved: reserved.rows.length > 0, used: rows[0]?.used ?? 0 };
+    return this.#write(of, tokens, allowed);
   }
 
   /** Adds to what a gateway has reserved, whatever the limit; negative: returns it. Returns the sum of usage and reservations. */
   async add(of: KeyDay & { readonly gateway: number }, tokens: number): Promise<number> {
-    const [, { rows }] = await this.#write(this.#adding(of, tokens, sql`true`), of);
-    return rows[0]?.used ?? 0;
+    return (await this.#write(of, tokens, sql`true`)).used;
   }
 
   /** Tokens of all models that a key has used or reserved on a day or later; later days exist only if the clock was set back. */
@@ -42,8 +41,12 @@ export class TokenReservations {
     return rows[0]?.used ?? 0;
   }
 
-  #write(adding: CompiledQuery<{ readonly tokens: number }>, of: KeyDay) {
-    return writePipelined(this.#db, [adding, this.#sum(of)]);
+  async #write(of: KeyDay & { readonly gateway: number }, tokens: number, allowed: RawBuilder<unknown>) {
+    const running = sql`select 1 from gateways where ${isRunning(of.gateway)}`.compile(this.#db);
+    const adding = this.#adding(of, tokens, allowed);
+    const [reserved, { rows }, found] = await writePipelined(this.#db, [adding, this.#sum(of), running]);
+    if (found.rows.length === 0) throw new StoreError('superseded');
+    return { isReserved: reserved.rows.length > 0, used: rows[0]?.used ?? 0 };
   }
 
   #sum(of: KeyDay): CompiledQuery<{ readonly used: number }> {
@@ -58,10 +61,14 @@ export class TokenReservations {
     const text = (value: string) => (isPostgres(this.#db) ? sql`cast(${value} as text)` : sql`${value}`);
     return sql<{ readonly tokens: number }>`insert into token_reservations (key_id, day, gateway, tokens)
       select ${text(keyId)}, ${text(day)}, ${integer(gateway)}, ${integer(tokens)} where ${allowed}
+        and exists (select 1 from gateways where ${isRunning(gateway)})
       on conflict (key_id, day, gateway) do update set tokens = token_reservations.tokens + excluded.tokens
       returning tokens`.compile(this.#db);
   }
 }
+
+/** Tokens that are reserved for a gateway without a row would stay reserved: none removes them. */
+const isRunning = (gateway: number): RawBuilder<boolean> => sql`id = ${gateway} and settler = ${gateway}`;
 
 const usedTokens = ({
   keyId,

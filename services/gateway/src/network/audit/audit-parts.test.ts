@@ -51,12 +51,7 @@ describe('a challenge', () => {
 describe('the opinions of two verifiers', () => {
   const panel = { from: 0, isDoubleChecked: true, timeoutMs: 60_000, signal: new AbortController().signal };
   const job = { prompt: [1], answer: [2], hasEnd: false, sampling: trueAnswer('ann', 1).sampling };
-  for (const [first, second, verdict] of [
-    [0, 0.005, 'judged'],
-    [0.006, 0, 'disputed'],
-    [1, 0.8, 'judged'],
-    [0.79, 1, 'disputed'],
-  ] as const)
+  for (const [first, second, verdict] of casesOf<readonly (readonly [number, number, string])[]>('gateway', 'opinions'))
     it(`of deviations of ${first} and ${second} are ${verdict}: they may differ by 0.005 or a fifth`, async () => {
       const verifiers = [first, second].map((margin, i) => ({ peer: `v${i}`, score: async () => [margin] }));
       assert.equal((await judge(job, verifiers, panel)).verdict.kind, verdict);
