@@ -16,11 +16,8 @@ describe('the settings', () => {
       const refusal = { name: 'SettingsError', message: new RegExp(`^${name}: `) };
       assert.throws(() => readGatewayConfig({ [name]: value }), refusal, name);
     }
-    assert.equal(readGatewayConfig({ STRATA_INFERENCE_PORT: ' ' }).port, 8788);
-    const attention = (cache: string) =>
-      readGatewayConfig({ STRATA_MODEL_KV_CACHE: cache, STRATA_MODEL_FLASH_ATTENTION: 'off' }).attention;
-    assert.deepEqual(attention('q8_0/f16'), { flash: 'off', keys: 'q8_0', values: 'f16' });
-    assert.throws(() => attention('q4_0'), { name: 'SettingsError', message: /^STRATA_MODEL_KV_CACHE: quant/ });
+    const cache = { STRATA_MODEL_KV_CACHE: 'q4_0', STRATA_MODEL_FLASH_ATTENTION: 'off' };
+    assert.throws(() => readGatewayConfig(cache), { name: 'SettingsError', message: /^STRATA_MODEL_KV_CACHE: quant/ });
   });
 
   it('enable the network explicitly, or by naming a peer to join', () => {
@@ -40,8 +37,8 @@ describe('the settings', () => {
     assert.throws(() => readGatewayConfig(twice), /'a' is pinned twice/);
   });
 
-  it('restrict connections, streams, workers and models', () => {
-    for (const [given, expected] of casesOf<[Record<string, string>, object][]>('gateway', 'limits from settings'))
+  it('have these effects', () => {
+    for (const [given, expected] of casesOf<[Record<string, string>, object][]>('gateway', 'effects of settings'))
       assert.partialDeepStrictEqual(readGatewayConfig({ STRATA_NETWORK: 'on', ...given }), expected);
   });
 

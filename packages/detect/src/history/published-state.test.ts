@@ -109,11 +109,10 @@ it('the role of a service is what the rules now say without a change, or the sto
 it('the first scan is the stored one, or the earliest known time of a domain that an earlier version scanned', () => {
   const profile = { ...profileOf(full), observedAt: new Date(9).toISOString() };
   const scan = { profile, evidence: evidenceOf(full), startedAt: new Date(9), finishedAt: new Date(9) };
-  const status = { lastObserved: 2, firstMissed: null, status: 'confirmed' } as const;
+  const [own = assert.fail()] = profile.services;
+  const service = { ...own, lastObserved: 2, firstMissed: null, status: 'confirmed' } as const;
   for (const [known, begins, first] of casesOf<[object, number[], number][]>('detect', 'first scans')) {
-    const open = profile.services
-      .slice(0, begins.length)
-      .map((service, id) => ({ ...service, id, validFrom: begins[id] ?? 0, ...status }));
+    const open = begins.map((validFrom, id) => ({ ...service, id, validFrom }));
     const plan = planScan({ ...NEVER_SCANNED, open, ...known }, scan, { confirmAfterMs: 1, rescanAfterMs: 1 });
     assert.equal(plan.update?.firstScannedAt, first);
   }
