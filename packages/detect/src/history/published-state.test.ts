@@ -86,13 +86,8 @@ it('the role of a service is what the rules now say without a change, or the sto
   assert.ok(guard);
   const own = { ...guard, id: 1, validFrom: at, lastObserved: at, firstMissed: null, status: 'pending' } as const;
   const plan = (roleOf: RoleOf, ...open: KnownDomain['open']) => {
-    const before = {
-      ...NEVER_SCANNED,
-      lastScannedAt: at,
-      rulebook: profile.rulebook,
-      measured: new Set(SOURCES),
-      open,
-    };
+    const { rulebook } = profile;
+    const before = { ...NEVER_SCANNED, lastScannedAt: at, rulebook, measured: new Set(SOURCES), open };
     const scan = { profile, evidence: evidenceOf(full), startedAt: new Date(at), finishedAt: new Date(day(2)) };
     const { changes, intervals } = planScan(before, scan, { confirmAfterMs: 1, rescanAfterMs: 1, roleOf });
     return [...changes.map(({ change }) => change.type).sort(), ...(intervals?.updated ?? []).map((each) => each.role)];
