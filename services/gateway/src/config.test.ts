@@ -16,11 +16,8 @@ describe('the settings', () => {
       const refusal = { name: 'SettingsError', message: new RegExp(`^${name}: `) };
       assert.throws(() => readGatewayConfig({ [name]: value }), refusal, name);
     }
-    assert.equal(readGatewayConfig({ STRATA_INFERENCE_PORT: ' ' }).port, 8788);
-    const attention = (cache: string) =>
-      readGatewayConfig({ STRATA_MODEL_KV_CACHE: cache, STRATA_MODEL_FLASH_ATTENTION: 'off' }).attention;
-    assert.deepEqual(attention('q8_0/f16'), { flash: 'off', keys: 'q8_0', values: 'f16' });
-    assert.throws(() => attention('q4_0'), { name: 'SettingsError', message: /^STRATA_MODEL_KV_CACHE: quant/ });
+    const cache = { STRATA_MODEL_KV_CACHE: 'q4_0', STRATA_MODEL_FLASH_ATTENTION: 'off' };
+    assert.throws(() => readGatewayConfig(cache), { name: 'SettingsError', message: /^STRATA_MODEL_KV_CACHE: quant/ });
   });
 
   it('enable the network explicitly, or by naming a peer to join', () => {
@@ -40,14 +37,9 @@ describe('the settings', () => {
     assert.throws(() => readGatewayConfig(twice), /'a' is pinned twice/);
   });
 
-  it('restrict connections, streams, workers and models', () => {
-    const given = {
-      ...{ STRATA_INFERENCE_DATABASE_CONNECTIONS: '3', STRATA_CONNECTIONS_PER_ADDRESS: '4', STRATA_NETWORK: 'on' },
-      ...{ STRATA_STREAMS_PER_KEY: '25', STRATA_FREE_STREAMS_PER_KEY: '1', STRATA_NETWORK_MODELS: '6' },
-    };
-    const limits = { connectionsPerAddress: 4, freeStreamsPerKey: 1, freeStreamsPerAddress: 3 };
-    const expected = { databaseConnections: 3, limits, network: { maxModels: 6 } };
-    assert.partialDeepStrictEqual(readGatewayConfig(given), expected);
+  it('have these effects', () => {
+    for (const [given, expected] of casesOf<[Record<string, string>, object][]>('gateway', 'effects of settings'))
+      assert.partialDeepStrictEqual(readGatewayConfig({ STRATA_NETWORK: 'on', ...given }), expected);
   });
 
   it('have the version of the package', () =>

@@ -116,7 +116,10 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     ...readModelSettings(settings, { dataDirectory: settings.STRATA_DATA }),
     upstream: upstreamOf(settings),
     /** Undefined: only the models named above are served. */
-    network: networkConfigOf(settings, inferenceDirectory({ dataDirectory: settings.STRATA_DATA })),
+    network: networkConfigOf(settings, {
+      directory: inferenceDirectory({ dataDirectory: settings.STRATA_DATA }),
+      env,
+    }),
     queue: settings.STRATA_QUEUE,
     freeKeysPerDay: settings.STRATA_INFERENCE_FREE_KEYS_PER_DAY,
     trustedProxies: settings.STRATA_TRUSTED_PROXIES,

@@ -148,7 +148,7 @@ export function planScan(known: KnownDomain, scan: ScanRecord, options: PlanOpti
     ...counted,
     update: {
       lastScannedAt: now,
-      firstScannedAt: known.firstScannedAt ?? now,
+      firstScannedAt: known.firstScannedAt ?? firstScan(known, now),
       changedAt: result.changes.some(({ type }) => type !== 'reclassified') ? now : known.changedAt,
       measured: measuredBefore.union(measuredBy(profile)),
       rulebook: profile.rulebook,
@@ -193,6 +193,10 @@ function schedule(
   // One millisecond more, so that the second scan is late enough to confirm.
   return { nextDueAt: isWaiting ? Math.min(now + confirmAfterMs + 1, usually) : usually, changeHistory };
 }
+
+/** Earlier versions do not store the first scan: then the last one counts, or the first observation of a service. */
+const firstScan = ({ lastScannedAt, open }: KnownDomain, now: number): number =>
+  Math.min(lastScannedAt ?? now, ...open.map(({ validFrom }) => validFrom));
 
 function timeOf({ profile }: ScanRecord): number {
   const now = Date.parse(profile.observedAt);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { detect } from '../detect.ts';
 import { evidenceFromRecord } from '../explain.ts';
 import { type Role, type RoleOf, SOURCES } from '../profile.ts';
@@ -85,13 +86,8 @@ it('the role of a service is what the rules now say without a change, or the sto
   assert.ok(guard);
   const own = { ...guard, id: 1, validFrom: at, lastObserved: at, firstMissed: null, status: 'pending' } as const;
   const plan = (roleOf: RoleOf, ...open: KnownDomain['open']) => {
-    const before = {
-      ...NEVER_SCANNED,
-      lastScannedAt: at,
-      rulebook: profile.rulebook,
-      measured: new Set(SOURCES),
-      open,
-    };
+    const { rulebook } = profile;
+    const before = { ...NEVER_SCANNED, lastScannedAt: at, rulebook, measured: new Set(SOURCES), open };
     const scan = { profile, evidence: evidenceOf(full), startedAt: new Date(at), finishedAt: new Date(day(2)) };
     const { changes, intervals } = planScan(before, scan, { confirmAfterMs: 1, rescanAfterMs: 1, roleOf });
     return [...changes.map(({ change }) => change.type).sort(), ...(intervals?.updated ?? []).map((each) => each.role)];
@@ -104,4 +100,15 @@ it('the role of a service is what the rules now say without a change, or the sto
   assert.deepEqual(moved('gateway', roleOf), ['migrated', 'gateway']);
   assert.deepEqual([moved('dmarc_reports', roleOf), moved('gateway', reports)], [apart, apart]);
   assert.deepEqual(plan(roleOf, { ...own, role: 'forwarding', status: 'confirmed' }), ['gateway']);
+});
+it('the first scan is the stored one, or the earliest known time of a domain that an earlier version scanned', () => {
+  const profile = { ...profileOf(full), observedAt: new Date(9).toISOString() };
+  const scan = { profile, evidence: evidenceOf(full), startedAt: new Date(9), finishedAt: new Date(9) };
+  const [own = assert.fail()] = profile.services;
+  const service = { ...own, lastObserved: 2, firstMissed: null, status: 'confirmed' } as const;
+  for (const [known, begins, first] of casesOf<[object, number[], number][]>('detect', 'first scans')) {
+    const open = begins.map((validFrom, id) => ({ ...service, id, validFrom }));
+    const plan = planScan({ ...NEVER_SCANNED, open, ...known }, scan, { confirmAfterMs: 1, rescanAfterMs: 1 });
+    assert.equal(plan.update?.firstScannedAt, first);
+  }
 });

@@ -4,7 +4,6 @@
 export const RETIRED: Readonly<Record<string, string>> = {
   STRATA_ADVISORY_HOURS: 'each source is synced every two hours',
   STRATA_FEED_CONCURRENCY: 'sixteen feeds are polled at once',
-  STRATA_NETWORK_WORKERS: 'a gateway keeps the thousand most useful workers',
   STRATA_REPLAY_BUDGET_MS: 'an answer is continued exactly after the loss of a worker if that takes at most one second',
 };
 
@@ -13,6 +12,7 @@ export const FIXED: Readonly<Record<string, string>> = {
   STRATA_FREE_STREAMS_PER_ADDRESS: 'a tenth of STRATA_STREAMS_PER_KEY, at most 20',
   STRATA_FREE_STREAMS_PER_KEY: 'a twentieth of STRATA_STREAMS_PER_KEY, at most 10',
   STRATA_INFERENCE_DATABASE_CONNECTIONS: 'STRATA_DATABASE_CONNECTIONS is for gateways too',
+  STRATA_NETWORK_WORKERS: 'a gateway keeps the thousand most useful workers',
   STRATA_ON_DEMAND_ADDRESS_PER_DAY: 'twenty new names below private suffixes for each client address',
   STRATA_ON_DEMAND_SUFFIX_PER_DAY: '200 new names below one private suffix, 2,000 below all',
   STRATA_WITNESS_REQUESTS_PER_SECOND: 'a hundred requests a second of an address are accepted',

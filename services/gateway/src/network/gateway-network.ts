@@ -29,9 +29,6 @@ import { byTrust, fetchVocabulary } from './vocabulary/fetch-vocabulary.ts';
 import { type OpenVocabulary, Vocabularies } from './vocabulary/vocabularies.ts';
 import { VocabularyCache } from './vocabulary/vocabulary-cache.ts';
 
-/** The node allows 1,024 connections; some are for other gateways. The least useful workers are evicted. */
-const MAX_WORKERS = 1_000;
-
 export interface GatewayNetwork extends AsyncDisposable {
   readonly node: PeerNode;
   /** What a worker needs to join; a secret if the network is private. */
@@ -83,7 +80,7 @@ export async function openGatewayNetwork(
   const sessions: Sessions = stack.use(
     new Sessions({
       software: SOFTWARE,
-      max: MAX_WORKERS,
+      max: options.maxWorkers,
       trustOf: (peer) => trust.of(peer),
       hasModels: (peer) => (directory.worker(peer)?.offer.models.length ?? 0) > 0,
       roundTripMs: (peer) => node.peers.roundTripMs(peer),

@@ -1,4 +1,5 @@
 // The network settings of a gateway: those of its node, which workers share, and its own.
+import { loweredLimit } from '@strata/http';
 import { PeerEnvironment, readPeerSettings } from '@strata/p2p';
 import { z } from 'zod';
 
@@ -64,9 +65,14 @@ export type NetworkConfig = NonNullable<ReturnType<typeof networkConfigOf>>;
  * WebSockets are for workers behind a web proxy.
  */
 const LISTEN = ['/ip4/0.0.0.0/tcp/9788', '/ip4/0.0.0.0/tcp/9789/ws'];
+/** The node allows 1,024 connections; some are for other gateways. */
+const MAX_WORKERS = 1_000;
 
-/** Undefined: the gateway does not join the network. Naming a peer to join enables the network. */
-export function networkConfigOf(settings: z.output<typeof NetworkEnvironment>, directory: string) {
+/** Undefined: the gateway does not join the network. Naming a peer to join enables the network. `env`: with former settings. */
+export function networkConfigOf(
+  settings: z.output<typeof NetworkEnvironment>,
+  { directory, env }: { readonly directory: string; readonly env: Readonly<Record<string, string | undefined>> },
+) {
   const isOn = (settings.STRATA_NETWORK ?? (settings.STRATA_JOIN === undefined ? 'off' : 'on')) === 'on';
   if (!isOn) return undefined;
   const pins = settings.STRATA_PIN_MODELS ?? new Map<string, Pin>();
@@ -78,6 +84,8 @@ export function networkConfigOf(settings: z.output<typeof NetworkEnvironment>, d
     trees: new Map([...pins.values()].flatMap(({ sha256, treeSha256 }) => (treeSha256 ? [[sha256, treeSha256]] : []))),
     auditShare: settings.STRATA_AUDIT_SHARE,
     hedgeAfter: settings.STRATA_HEDGE_AFTER,
+    /** Connected workers; the least useful are evicted. */
+    maxWorkers: loweredLimit(MAX_WORKERS, env.STRATA_NETWORK_WORKERS),
     maxModels: settings.STRATA_NETWORK_MODELS,
   };
 }

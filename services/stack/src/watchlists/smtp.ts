@@ -29,17 +29,26 @@ export const SmtpUrl = z.string().transform((value, context): Smtp => {
   const parameters = [...(url?.searchParams.keys() ?? [])].sort();
   const from = EmailAddress.safeParse(url?.searchParams.get('from'));
   const base = WebAddress.safeParse(url?.searchParams.get('base'));
+  const [user, pass] = [decoded(url?.username), decoded(url?.password)];
   const isForm = url && /^smtps?:$/.test(url.protocol) && url.hostname !== '' && parameters.join() === 'base,from';
-  if (!isForm || !from.success || !base.success) {
+  if (!isForm || !from.success || !base.success || user === undefined || pass === undefined) {
     const message = `must have the form ${FORM}, with special characters percent-encoded`;
     context.addIssue({ code: 'custom', message });
     return z.NEVER;
   }
   const secure = url.protocol === 'smtps:';
-  const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
   return {
     ...{ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || (secure ? 465 : 587), secure },
     ...(user !== '' && { auth: { user, pass } }),
     ...{ from: from.data, base: base.data },
   };
 });
+
+/** Undefined for a malformed `%`. */
+function decoded(text = ''): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -104,9 +104,9 @@ export async function printConfigCommand(
 
 const MASK = '[secret]';
 
-/** A value for display: a secret is masked, except for the server and name of a database. */
+/** A value for display: a secret is masked, except for the server and name of a database, and user and password of a URL are. */
 export function masked(name: string, value: string): string {
-  if (!SECRETS.has(name)) return value.trim();
+  if (!SECRETS.has(name)) return withoutLogins(value.trim());
   if (!name.endsWith('DATABASE_URL')) return MASK;
   if (/^sqlite:/.test(value)) return value;
   try {
@@ -116,6 +116,13 @@ export function masked(name: string, value: string): string {
     return MASK;
   }
 }
+
+/** Each URL of a list is read from its scheme on. A user name may be a token. */
+const withoutLogins = (value: string): string =>
+  value
+    .split(/(?=https?:)/i)
+    .map((part) => part.replace(/^(https?:[/\\]*)[^/\\?#\s]*@/i, `$1${MASK}@`))
+    .join('');
 
 function defaultOf(table: SettingTable, name: string): string {
   const value = table.shape[name]?.safeParse(undefined).data;
