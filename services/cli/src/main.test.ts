@@ -150,20 +150,11 @@ describe('a command that root runs', { skip: isRoot ? false : 'only root writes 
   });
 });
 
-const [on, all] = [{ STRATA_NETWORK: 'on' }, { STRATA_HOST: '0.0.0.0' }];
-const named = { STRATA_CHAT_URL: 'https://chat.example/', STRATA_EXPLORER_URL: 'https://stack.example' };
-const explorer = 'http://127.0.0.1:8787';
-for (const [what, env, chat, stack] of [
-  ['each other to readers', on, 'http://127.0.0.1:8788', explorer],
-  ['IPv6', { ...on, STRATA_HOST: '::1', STRATA_STACK_PORT: '80' }, 'http://[::1]:8788', 'http://[::1]:80'],
-  ['no chat where nothing is served', {}, undefined, explorer],
-  ['no chat at an unknown port', { ...on, STRATA_INFERENCE_PORT: '0' }, undefined, explorer],
-  ['no address that a browser cannot open', { ...on, ...all }, undefined, undefined],
-  ['the URLs of the settings', { ...named, ...all }, 'https://chat.example', 'https://stack.example'],
-] as const)
+type Links = [what: string, env: Record<string, string>, chat: string | null, stack: string | null];
+for (const [what, env, chat, stack] of casesOf<Links[]>('cli', 'links of both services'))
   it(`both services name ${what}`, () => {
     const { stack: ofStack, inference } = withLinks(readConfig(env), readGatewayConfig(env));
-    assert.deepEqual([ofStack.chatUrl, inference.explorerUrl], [chat, stack]);
+    assert.deepEqual([ofStack.chatUrl ?? null, inference.explorerUrl ?? null], [chat, stack]);
   });
 
 it('both services report `stopping` concurrently, and answer until the drain time is over', async () => {
@@ -182,7 +173,7 @@ it('both services report `stopping` concurrently, and answer until the drain tim
   };
   await succeed('start', {
     env: {
-      ...{ ...quiet, STRATA_DATA: directory.path, STRATA_INFERENCE_PORT: '0', ...on, STRATA_MDNS: 'off' },
+      ...{ ...quiet, STRATA_DATA: directory.path, STRATA_INFERENCE_PORT: '0', STRATA_NETWORK: 'on', STRATA_MDNS: 'off' },
       ...{ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_DRAIN_SECONDS: '2' },
     },
     interruptAt: /^(?=[\s\S]*"url":"(http:[^"]+)\/v1")(?=[\s\S]*"url":"(http:[^"]+)\/","metricsPort")/,

@@ -3,17 +3,12 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../tests/support/property.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { type Cidr, parseAddress, parseCidr, prefixText, type Words } from './ip-address.ts';
 import { PrefixTable, type TableEntry } from './prefix-table.ts';
 
 it('parseAddress reads IPv4 as one word, IPv6 as four, with zeros left out or a dotted end', () => {
-  const table: Record<string, Words> = {
-    ...{ '192.0.2.1': [0xc0000201], '255.255.255.255': [0xffffffff], '0.0.0.0': [0] },
-    ...{ '2001:db8::1': [0x20010db8, 0, 0, 1], '2001:0DB8:0:0:0:0:0:1': [0x20010db8, 0, 0, 1] },
-    ...{ '2001:db8:0:0:0:0:0.0.0.1': [0x20010db8, 0, 0, 1], '::ffff:192.0.2.1': [0, 0, 0xffff, 0xc0000201] },
-    ...{ '::': [0, 0, 0, 0], '::1': [0, 0, 0, 1], 'fe80::': [0xfe800000, 0, 0, 0] },
-    '1:2:3:4:5:6:7::': [0x10002, 0x30004, 0x50006, 0x70000],
-  };
+  const table = casesOf<Record<string, Words>>('detect', 'words of addresses');
   for (const [text, words] of Object.entries(table)) assert.deepEqual(parseAddress(text), words, text);
 });
 it('parseAddress refuses text that is not an address', () => {

@@ -14,16 +14,8 @@ let mcp: Awaited<ReturnType<typeof asking>>;
 const ask = (at: string, key = service.key) => fetch(service.base + at, { headers: { 'x-stack-key': key } });
 
 function inputOf(required: readonly string[] = []): Record<string, unknown> {
-  const known = {
-    domain: service.domain,
-    provider: 'cloudflare',
-    tool: 'google-workspace',
-    kind: 'asn',
-    value: 'AS1',
-    a: 'provider:cloudflare',
-    b: 'score:>=0',
-    domains: [service.domain, 'never-scanned.com'],
-  };
+  const inputs = casesOf<Record<string, unknown>>('cli', 'inputs of MCP tools');
+  const known = { ...inputs, domain: service.domain, domains: [service.domain, 'never-scanned.com'] };
   return Object.fromEntries(required.map((name) => [name, known[name as keyof typeof known]]));
 }
 

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createLogger } from '@strata/http';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { EventBus } from '../events.ts';
 import { openStore, type Store } from '../store/index.ts';
 import { recordMentions, T0, withStore } from '../test/polling.ts';
@@ -79,15 +80,12 @@ withStore('a running tally follows a clock that was wrong, ahead or behind, and 
     return ['a.com', 'b.com', 'c.com'].map((domain) => live.tally().domain(domain, 1).days[0]);
   };
   // What lies ahead counts as of today.
-  for (const [at, named, counts] of [
-    [T0, ['a.com'], [1, 0, 0]],
-    [T0 + 80 * DAY_MS, ['b.com'], [0, 1, 0]],
-    [T0, [], [1, 1, 0]],
-    [T0 - 40 * DAY_MS, [], [1, 1, 0]],
-    [T0 + 60_000, ['c.com'], [1, 1, 1]],
-    [T0 + 80 * DAY_MS, [], [0, 1, 0]],
-  ] as const) {
-    now = at;
+  const steps = casesOf<[afterMs: number, named: string[], counts: number[]][]>(
+    'stack',
+    'mentions under a wrong clock',
+  );
+  for (const [afterMs, named, counts] of steps) {
+    now = T0 + afterMs;
     if (named.length > 0) await name(store, named, now);
     assert.deepEqual(await today(), counts);
   }

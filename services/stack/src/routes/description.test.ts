@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { assertDescribed } from '../test/described.ts';
 import { company } from '../test/harness.ts';
 import { sharedService } from '../test/shared.ts';
@@ -38,22 +39,15 @@ describe('the OpenAPI document', () => {
   });
 });
 it('a live answer keeps to its schema, whatever its status', async () => {
-  const domain = '/stack/v1/domains/{domain}';
-  for (const [at, target, status] of [
-    ['/keys', '/keys', 201],
-    ['/.well-known/stack-keys.json', '/.well-known/stack-keys.json', 200],
-    ['/problems/{code}', '/problems/quota_exceeded', 200],
-    ['/problems/{code}', '/problems/toString', 404],
-    [domain, '/stack/v1/domains/com', 400],
-    [domain, '/stack/v1/domains/never-scanned.com', 404],
-    [`${domain}/changes`, `/stack/v1/domains/${company(service.internet, 1)}/changes?limit=x`, 400],
-  ] as const) {
+  const asked = casesOf<[string, string, number][]>('stack', 'answers whose schema is checked');
+  for (const [at, path, status] of asked) {
+    const target = path.replace('$company', company(service.internet, 1));
     const answer = await (at === '/keys' ? service.fromElsewhere(target, { method: 'POST' }) : service.get(target));
     assert.equal(answer.status, status, target);
     assertDescribed(at, answer.body, { method: at === '/keys' ? 'post' : 'get', status });
   }
   const { body } = await service.ask('/stack/v1/domains/x.com');
-  assertDescribed(domain, body, { status: 401 });
+  assertDescribed('/stack/v1/domains/{domain}', body, { status: 401 });
 });
 it('a live answer keeps to its schema for the profile and history of every company', async () => {
   for (const domain of service.internet.domains())

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
 import { holds } from '../../../../../tests/support/property.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import type { VersionRange, VersionScheme } from '../../advisory.ts';
 import { written } from '../../test/written.ts';
 import { readOsvRecord } from './osv.ts';
@@ -17,16 +18,8 @@ function claimOf(affected: unknown, more: object = {}) {
   return { claim: claim?.kind === 'product' ? claim : undefined, record, problem };
 }
 
-const open = [{ introduced: '0' }, { fixed: '1.0' }, { introduced: '2.0' }];
-for (const [why, events, expected] of [
-  ['an introduction at 0 that nothing fixes is open at both ends', [{ introduced: '0' }], '(, )'],
-  ['a last affected version is affected', [{ introduced: '0' }, { last_affected: '2.1' }], '(, 2.1]'],
-  ['one version may be all', [{ introduced: '2' }, { last_affected: '2' }], '[2, 2]'],
-  ['the largest limit ends what is open', [...open, { limit: '3.0' }, { limit: '2.5' }], '(, 1.0) [2.0, 3.0)'],
-  ['a limit ends a range', [...open, { limit: '1.5' }], '(, 1.0)'],
-  ['an infinite limit does neither', [...open, { limit: '*' }], '(, 1.0) [2.0, )'],
-] as const)
-  it(`events of a range: ${why}`, () => assert.equal(shown([...events]), expected));
+for (const [why, events, expected] of casesOf<[string, Events, string][]>('advisories', 'events of a range'))
+  it(`events of a range: ${why}`, () => assert.equal(shown(events), expected));
 it('events of a range: a distribution fixes within a revision, or with an epoch', () => {
   const revision = [{ introduced: '1.18.0-6' }, { fixed: '1.18.0-6+deb11u1' }];
   assert.equal(shown(revision, 'deb'), '[1.18.0-6, 1.18.0-6+deb11u1)');

@@ -65,18 +65,10 @@ it('a look-up has the values of the profile', async () => {
   assert.partialDeepStrictEqual(rows[0], { scanned_at: profile.scanned_at, sector: profile.sector, score, grade });
 });
 
-for (const [type, body] of [
-  [CSV, `${a}\n${b},ignored\r\n\r\n=bad`],
-  [CSV, `\ufeffrank,Domain\n1,${a}\n2,"${b}"\n3,=bad,more`],
-  [`${CSV}; charset=utf-8`, `"domain"\n${a}\n${b}\n=bad`],
-  [CSV, `rank;domain;cost\n1;${a};1,5\n2;"${b}";"2;5"\n3;=bad;`],
-  [CSV, `rank\tdomain\n1\t${a}\n\t${b}\n3\t=bad`],
-  [NDJSON, `"${a}"\r\n{"rank": 2, "domain": "${b}"}\n\n{oops`],
-  [NDJSON, `"${a}"\n"${b}"\n{"name": "x"}`],
-  [NDJSON, `"${a}"\n"${b}"\n[7]`],
-] as const)
+for (const [type, body] of casesOf<[string, string][]>('stack', 'bodies of look-ups'))
   it(`a look-up reads ${type}: ${body.slice(0, 60)}`, async () => {
-    const { rows } = await ask(body, { type, query: '?fields=state,registrable' });
+    const sent = body.replaceAll('$a', a).replaceAll('$b', b);
+    const { rows } = await ask(sent, { type, query: '?fields=state,registrable' });
     const found = rows.map(({ state, registrable }: Row) => [state, registrable]);
     assert.deepEqual(found, [
       ['active', a],
