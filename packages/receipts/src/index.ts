@@ -18,6 +18,7 @@ export {
   noteVerifier,
   openNote,
   parseVerifierKey,
+  refusedKey,
   SIGNATURE_TYPES,
   signNote,
 } from './notes/note.ts';

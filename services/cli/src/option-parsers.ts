@@ -1,5 +1,5 @@
 // Options of several commands, and parsers of option values.
-import { type NoteVerifier, parseVerifierKey } from '@strata/receipts';
+import { type NoteVerifier, parseVerifierKey, refusedKey } from '@strata/receipts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { usageError } from './errors.ts';
 
@@ -35,5 +35,5 @@ function parsed(text: string, { min, max, isValid, kind }: Range): number {
 export function verifierKey(text: string): NoteVerifier {
   const verifier = parseVerifierKey(text);
   if (verifier) return verifier;
-  throw usageError(`'${text}' is not a verifier key of a log or catalog (C2SP: name+id+key)`);
+  throw usageError(refusedKey(text, 'a verifier key of a log or catalog (C2SP: name+id+key)'));
 }

@@ -16,7 +16,7 @@ import {
   WitnessEnvironment,
   witnessesOf,
 } from '@strata/http';
-import { type NoteVerifier, parseVerifierKey } from '@strata/receipts';
+import { type NoteVerifier, parseVerifierKey, refusedKey } from '@strata/receipts';
 import { z } from 'zod';
 import { DumpUrl } from './exports/dump/dump-url.ts';
 import { itemsOf } from './items-setting.ts';
@@ -59,7 +59,7 @@ const ReleaseKeys = List.transform((keys, context): readonly NoteVerifier[] =>
   keys.flatMap((key) => {
     const verifier = parseVerifierKey(key);
     if (verifier) return [verifier];
-    context.addIssue({ code: 'custom', message: `'${key}' is not a verifier key, as name+id+key` });
+    context.addIssue({ code: 'custom', message: refusedKey(key, 'a verifier key, as name+id+key') });
     return [];
   }),
 );

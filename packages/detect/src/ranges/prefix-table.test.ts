@@ -8,7 +8,7 @@ import { type Cidr, parseAddress, parseCidr, prefixText, type Words } from './ip
 import { PrefixTable, type TableEntry } from './prefix-table.ts';
 
 it('parseAddress reads IPv4 as one word, IPv6 as four, with zeros left out or a dotted end', () => {
-  const table = casesOf<Record<string, Words>>('detect', 'words of addresses');
+  const table = casesOf<Record<string, Words>>('detect', 'addresses as numbers');
   for (const [text, words] of Object.entries(table)) assert.deepEqual(parseAddress(text), words, text);
 });
 it('parseAddress refuses text that is not an address', () => {

@@ -1,5 +1,5 @@
 // The witnesses of a service's ledger: settings, metrics and reports.
-import { readWitnessPolicy, type WitnessAddress, type WitnessReport } from '@strata/receipts';
+import { readWitnessPolicy, refusedKey, type WitnessAddress, type WitnessReport } from '@strata/receipts';
 import { z } from 'zod';
 import { WebAddress } from '../environment.ts';
 import { SettingsError } from '../user-error.ts';
@@ -18,7 +18,7 @@ const Witnesses = z.string().transform((value, context): WitnessSettings['addres
   };
   const pairs = value.split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim().split(/\s+/)]));
   const wrong = pairs.find(([, url, ...rest]) => rest.length > 0 || !WebAddress.safeParse(url).success);
-  if (wrong) return refuse(`'${wrong.join(' ')}' is not a verifier key followed by the URL of a witness`);
+  if (wrong) return refuse(refusedKey(wrong.join(' '), 'a verifier key followed by the URL of a witness'));
   const policy = readWitnessPolicy({ keys: pairs.map(([key = '']) => key) });
   if ('problem' in policy) return refuse(policy.problem);
   return policy.witnesses.map((verifier, at) => ({ verifier, url: WebAddress.parse(pairs[at]?.[1]) }));

@@ -11,6 +11,7 @@ import {
   type NoteVerifier,
   noteVerifier,
   parseVerifierKey,
+  refusedKey,
   SIGNATURE_TYPES,
   signatureLine,
   splitNote,
@@ -68,7 +69,7 @@ export function readWitnessPolicy({
   const witnesses: NoteVerifier[] = [];
   for (const text of keys) {
     const witness = parseVerifierKey(text, SIGNATURE_TYPES.cosignature);
-    if (!witness) return { problem: `'${text.slice(0, 200)}' is not the verifier key of a witness` };
+    if (!witness) return { problem: refusedKey(text, 'the verifier key of a witness') };
     if (witnesses.some(({ publicKey }) => equalBytes(publicKey, witness.publicKey)))
       return { problem: `the key of ${witness.name} is listed twice` };
     witnesses.push(witness);

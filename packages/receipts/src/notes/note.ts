@@ -61,6 +61,13 @@ export function parseVerifierKey(text: string, type: SignatureType = SIGNATURE_T
   return encodeHex(verifier.keyId) === keyId ? verifier : undefined;
 }
 
+/** Why a text is refused as a key, for a message: `what` names what it should be. It may be a private key, and is not repeated. */
+export function refusedKey(text: string, what: string): string {
+  if (/PRIVATE.KEY|"d"\s*:/.test(text)) return `a private key was given, not ${what}`;
+  const [, name] = /^([^+\s]{1,100})\+[0-9a-f]{8}\+/.exec(text) ?? [];
+  return `${name === undefined ? 'a given key' : `the key of '${name}'`} is not ${what}`;
+}
+
 /** Signed note over a text that ends with a newline. Throws RangeError for a text that a note cannot contain. */
 export function signNote(text: string, signers: readonly NoteSigner[]): string {
   if (!isNoteText(text) || !text.endsWith('\n')) throw new RangeError('not the text of a note');

@@ -1,7 +1,7 @@
 // Settings of a witness: STRATA_* -> one validated WitnessConfig.
 import path from 'node:path';
 import { loweredLimit, Port, readEnvironment, ServiceEnvironment } from '@strata/http';
-import { isKeyName, type NoteVerifier, parseVerifierKey } from '@strata/receipts';
+import { isKeyName, type NoteVerifier, parseVerifierKey, refusedKey } from '@strata/receipts';
 import { z } from 'zod';
 
 /** `<verifier key>`, or `<origin> <verifier key>` for a log whose key does not have the name of the log. Keys by origin. */
@@ -12,7 +12,7 @@ const Logs = z.string().transform((value, context): ReadonlyMap<string, readonly
     const [key = '', origin, ...rest] = item.split(/\s+/).reverse();
     const verifier = parseVerifierKey(key);
     if (!verifier || rest.length > 0) {
-      context.addIssue({ code: 'custom', message: `'${item}' is not the verifier key of a log` });
+      context.addIssue({ code: 'custom', message: refusedKey(item, 'the verifier key of a log') });
       return z.NEVER;
     }
     const name = origin ?? verifier.name;
