@@ -24,7 +24,9 @@ export const provider = question({
       ...(answer.flows_30d.length > 0 ? ['Moved within 30 days:'] : []),
       ...answer.flows_30d.map((flow) => `- ${flowLine(flow)}`),
       `Domains: ${domains.results.map(({ domain }) => domain).join(', ') || 'none'}.`,
-      ...advisoryCounts(answer.advisories),
+      ...(answer.advisories
+        ? advisoryCounts(answer.advisories)
+        : ['Advisories: none are known of products of this provider.']),
     ];
   },
 });
