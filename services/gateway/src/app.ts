@@ -1,8 +1,9 @@
 // The composition root of the gateway: creates every object, in order; disposed in reverse.
 import { mkdir } from 'node:fs/promises';
 import { type Engine, isAuditable } from '@strata/engine';
-import { canSign, createHostGuard, type HttpServer, Metrics, Readiness, witnessFacts } from '@strata/http';
+import { canSign, createHostGuard, type HttpServer, Metrics, Readiness, StartError, witnessFacts } from '@strata/http';
 import {
+  checkpointOf,
   importLedger,
   isLedgerDirectory,
   ledgerIn,
@@ -85,7 +86,7 @@ export async function openGatewayStore(config: GatewayStoreConfig): Promise<Gate
 }
 
 /**
- * Builds the service without listening. Rejects with StartError if another gateway uses the SQLite file, with
+ * Builds the service without listening. Rejects with StartError if another gateway uses the SQLite file or has its ledger, with
  * EngineError or ModelStoreError if a model cannot be loaded, or with the signal's reason.
  */
 export async function createGateway(
@@ -199,7 +200,7 @@ export async function createGateway(
 
 /**
  * The ledger of all gateways of a PostgreSQL database, or that of the data directory. The log of a gateway that had the
- * database alone moves there from its directory.
+ * database alone moves there from its directory; until then no other gateway starts.
  */
 async function openLedger(
   config: GatewayConfig,
@@ -218,9 +219,16 @@ async function openLedger(
   if (store.ledger && isLedgerDirectory(ledgerIn(log.directory))) {
     const { size } = await importLedger({ ...log, to: store.ledger.log });
     options.logger?.info({ leaves: size }, 'the ledger has moved to the database');
+  } else if (store.ledger && !(await store.ledger.log.head())) {
+    // Receipts of a new ledger here would keep the earlier one from moving.
+    const earlier = await checkpointCopy.read();
+    if (earlier !== undefined && checkpointOf(earlier).size > 0) throw new StartError(NOT_MOVED);
   }
   return openSignedLedger({ ...log, keySetPath: KEY_SET_PATH, shared: store.ledger });
 }
+
+const NOT_MOVED =
+  'the ledger of this database is still in the data directory of an earlier gateway: start the gateway with that STRATA_DATA first, once, which moves the ledger to the database; then give this one a copy of its inference/keys';
 
 /** Rejects with StartError if the network node cannot be started: its key, its addresses, the peers to join. */
 async function openNetwork(

@@ -2,12 +2,15 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { openSignedLedger } from '@strata/log';
 import { startPeerNode } from '@strata/p2p';
 import { pino } from 'pino';
 import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
 import { reportJoined } from './network/discovery.ts';
 import { networkStartError } from './start-error.ts';
 import { GatewayMembership, type MembershipDeps } from './store/membership.ts';
+import { onEach, postgres } from './store/test/backends.ts';
+import { startHarness } from './test/harness.ts';
 import { freshBed } from './test/network/shared-bed.ts';
 
 describe('a network that cannot be joined', () => {
@@ -59,6 +62,22 @@ it('a gateway has ended after ten reads without a heartbeat, if the reader has w
     await membership.settleEnded(async (id) => void settled.push(`${read}: ${id}`));
   }
   assert.deepEqual(settled.slice(0, 2), ['29: 1', '29: 4']);
+});
+
+onEach([postgres], 'a gateway without the ledger of an earlier one', (_backend, test) => {
+  test('does not start before that ledger has moved to the database, and says how', async (store, url) => {
+    await using old = await temporaryDirectory();
+    const origin = 'localhost/strata/inference';
+    const of = { directory: path.join(old.path, 'inference'), origin, keySetPath: '/keys', now: () => new Date() };
+    {
+      await using ledger = await openSignedLedger({ ...of, checkpointCopy: store.ledgerCheckpoint(origin) });
+      await ledger.log.append(Buffer.from('a'));
+    }
+    const start = (more: object) => startHarness({ STRATA_MODEL: '', STRATA_INFERENCE_DATABASE_URL: url, ...more });
+    await assert.rejects(start({}), { name: 'StartError', message: /STRATA_DATA first, once.*inference\/keys$/ });
+    await using first = await start({ STRATA_DATA: old.path });
+    assert.equal(first.running.gateway.ledger.log.size, 1);
+  });
 });
 
 async function logOf(join: readonly string[], reach: (target: string) => Promise<readonly string[]>) {

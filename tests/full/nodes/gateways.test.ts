@@ -31,6 +31,9 @@ const isOk = ({ status }: { readonly status: number }) => status === 200;
 /** Those that are installed. */
 const PROXIES = (['nginx', 'haproxy'] as const).filter((program) => spawnSync(program, ['-v']).status === 0);
 
+for (const program of ['nginx', 'haproxy'] as const)
+  if (!PROXIES.includes(program)) it(`gateways behind ${program}`, { skip: `${program} is not installed` }, () => {});
+
 /** nginx or HAProxy with its file of deploy/proxy, in front of gateways at these ports; returns its address. */
 async function startProxy(
   stack: AsyncDisposableStack,

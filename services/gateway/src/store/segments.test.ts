@@ -1,12 +1,13 @@
 // Segments, and receipts and usage of answers: counted once, entered together, summed exactly, deleted by age.
 import assert from 'node:assert/strict';
 import { type SegmentRecord, SegmentTable } from '@strata/segments';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { AnswerTable, type AnswerUsage } from './answers.ts';
 import { type GatewayStore, openStore } from './store.ts';
 import { kept, onEach, plansOf } from './test/backends.ts';
 import { TokenReservations } from './token-reservations.ts';
 
-const [DAY_MS, T0] = [86_400_000, Date.UTC(2026, 0, 31)];
+const T0 = Date.UTC(2026, 0, 31);
 const [SIGNATURE, NONE] = [new Uint8Array(64).fill(1), new Uint8Array()];
 const BY = ['worker', 'gateway', 'caller', 'model', 'day'] as const;
 
@@ -75,15 +76,8 @@ onEach(kept, 'segments', (_backend, test) => {
       model: ({ modelSha256 }) => modelSha256,
       day: ({ endedAtMs }) => new Date(endedAtMs).toISOString().slice(0, 10),
     };
-    const spans: { fromMs?: number; toMs?: number }[] = [
-      {},
-      { fromMs: T0 + DAY_MS },
-      { toMs: T0 + DAY_MS },
-      { fromMs: T0 + 2_500_003, toMs: T0 + 3 * 2_500_003 },
-      { fromMs: T0 + DAY_MS, toMs: T0 + DAY_MS },
-    ];
     for (const by of BY)
-      for (const span of spans) {
+      for (const span of casesOf<{ fromMs?: number; toMs?: number }[]>('gateway', 'spans of segments')) {
         const { fromMs = 0, toMs = Number.POSITIVE_INFINITY } = span;
         const within = all.filter(({ endedAtMs }) => endedAtMs >= fromMs && endedAtMs < toMs);
         const expected = [...Map.groupBy(within, keys[by])].map(([key, group]) => {

@@ -37,15 +37,9 @@ it('events of a range are in the order of their scheme, whatever words it has fo
   assert.equal(shown(python.toReversed(), 'python'), '[1.0, 1.0.post1) [1.0.post1+a, 1.1.dev1)');
 });
 
-const again = [{ introduced: '0' }, { fixed: '1.0' }, { introduced: '1.0' }, { fixed: '2.0' }];
-for (const [events, expected] of [
-  [[{ last_affected: '1.0.0' }, { introduced: '1.0.0' }], '[1.0.0, 1.0.0]'],
-  [again, '(, 1.0) [1.0, 2.0)'],
-  // Fixed where it was introduced: nowhere, and not everywhere from there on.
-  [[{ introduced: '1.0' }, { fixed: '1.0.0' }], ''],
-] as const)
+for (const [events, expected] of casesOf<[Events, string][]>('advisories', 'events of a range at one version'))
   it(`events of a range at one version are a fix, then an introduction, then a last one: ${expected || 'none'}`, () => {
-    assert.equal(shown([...events]), expected);
+    assert.equal(shown(events), expected);
     assert.equal(shown(events.toReversed()), expected, 'reversed');
   });
 it('events of a range come to what the published algorithm says of every version, in whatever order they are written', () => {

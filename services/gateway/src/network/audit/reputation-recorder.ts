@@ -1,6 +1,7 @@
 // Worker reputations, and what each worker has shown of its model files, in memory and in the database, where several
 // gateways add to them: each applies what it found to the stored record shortly after, and reads what is new. A
 // crash loses at most the findings of the last second, which later audits reproduce.
+import { FailureLog } from '@strata/http';
 import { afterFinding, atTime, type Finding, NEW_WORKER, Reputation } from '@strata/inference';
 import type { Logger } from 'pino';
 import { z } from 'zod';
@@ -59,6 +60,7 @@ export class ReputationRecorder implements AsyncDisposable {
   /** By peer; empty for a record that is dropped. */
   readonly #unwritten = new Map<string, Change[]>();
   #revision: number;
+  readonly #failures: FailureLog;
   readonly #reading: NodeJS.Timeout;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -68,7 +70,8 @@ export class ReputationRecorder implements AsyncDisposable {
     this.#deps = deps;
     this.#records = records;
     this.#revision = revision;
-    this.#reading = setInterval(() => void this.refresh().catch(() => {}), READ_MS).unref();
+    this.#failures = new FailureLog(deps.logger, { what: 'reading the reputations of other gateways' });
+    this.#reading = setInterval(() => void this.#refreshLogged(), READ_MS).unref();
   }
 
   /** Rejects if the reputations cannot be read; a single invalid one is logged and dropped. */
@@ -136,6 +139,15 @@ export class ReputationRecorder implements AsyncDisposable {
       if (record && !this.#unwritten.has(peer)) this.#records.set(peer, record);
     }
     this.#forget();
+  }
+
+  async #refreshLogged(): Promise<void> {
+    try {
+      await this.refresh();
+      this.#failures.recovered();
+    } catch (error) {
+      this.#failures.failed(error);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
