@@ -26,7 +26,7 @@ export const provider = question({
       `Domains: ${domains.results.map(({ domain }) => domain).join(', ') || 'none'}.`,
       ...(answer.advisories
         ? advisoryCounts(answer.advisories)
-        : ['Advisories: none are known of products of this provider.']),
+        : ['Advisories: no advisory names a product of this provider.']),
     ];
   },
 });
