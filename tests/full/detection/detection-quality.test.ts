@@ -4,7 +4,7 @@ import { before, describe, it } from 'node:test';
 import { entries } from '@strata/catalog';
 import { compileRulebook, loadCatalog } from '@strata/detect';
 import { createInternet } from '@strata/testnet';
-import type { Calibration, Quality } from '../../../bench/detection/detection-quality.ts';
+import type { Quality } from '../../../bench/detection/detection-quality.ts';
 import { commonMistakes, measureQuality, precision, recall } from '../../../bench/detection/detection-quality.ts';
 
 describe('detection on the simulated internet, its faults on', () => {
@@ -24,15 +24,13 @@ describe('detection on the simulated internet, its faults on', () => {
     assert.ok(precision(all) >= 0.99, `precision ${percent(precision(all))} of ${all.right + all.wrong}`);
     assert.ok(recall(all) >= 0.97, `recall ${percent(recall(all))} of ${all.visible}`);
   });
-  it('means what it says by its levels of confidence', (test) => {
-    const { byLevel } = quality;
-    const line = (name: string, { claims, right }: Calibration) =>
-      `${name.padEnd(10)} ${String(claims).padStart(6)} claims, ${percent(right / claims)} right`;
-    for (const [name, calibration] of byLevel) test.diagnostic(line(name, calibration));
+  it('means what it says by its levels of confidence', () => {
     const goals = { high: 0.995, medium: 0.95, low: 0.8 };
     for (const [level, goal] of Object.entries(goals)) {
-      const calibration = byLevel.get(level) ?? assert.fail(`no claims are ${level}`);
-      assert.ok(calibration.right / calibration.claims >= goal, line(level, calibration));
+      const { claims, right } = quality.byLevel.get(level) ?? assert.fail(`no claims are ${level}`);
+      // Of few claims chance takes a share (one-sided, 95 %).
+      const chance = claims < 100 ? 1.64 * Math.sqrt((goal * (1 - goal)) / claims) : 0;
+      assert.ok(right / claims >= goal - chance, `${level}: ${claims} claims, ${percent(right / claims)} right`);
     }
   });
   it('is right of every category alone', () => {
