@@ -18,10 +18,9 @@ interface Traffic {
 /** What a probe sent for its evidence. Cached answers and repetitions are not in it: slightly less. */
 export function trafficOf({ domain, dns, addresses, http: home, policies, files }: Evidence): Traffic {
   const at = (labels: readonly string[]) => labels.map((label): Question => [`${label}.${domain}`, 'TXT']);
-  const apex = (['NS', 'SOA', 'A', 'AAAA', 'MX', 'TXT', 'CAA', 'TLSA'] as const).map(
-    // c-ares has no DS; the answer about TLSA is as small.
-    (type): Question => [domain, type],
-  );
+  // c-ares has no DS; the answer about TLSA is as small.
+  const apexTypes = ['NS', 'SOA', 'A', 'AAAA', 'MX', 'TXT', 'CAA', 'TLSA'] as const;
+  const apex = apexTypes.map((type): Question => [domain, type]);
   const address = [...dns.a.records, ...dns.www.records][0];
   if (dns.ns.status === 'nxdomain') return { questions: apex.slice(0, 1), address: undefined, urls: [] };
   const selectors = Object.entries(dns.named).filter(([label]) => label.endsWith('._domainkey'));

@@ -1,6 +1,6 @@
 // One sync of one source: each step is stored before the next is requested, so that a crash loses at most one step.
 import { randomUUID } from 'node:crypto';
-import { StoreError } from '@strata/db';
+import { isSuperseded } from '@strata/db';
 import type { Lease, Store, StoredSource } from '../store/index.ts';
 import { type AdvisorySource, type SourceDeps, SourceError, type SourceName } from './source.ts';
 
@@ -58,7 +58,7 @@ export async function runSource(source: AdvisorySource, deps: RunDeps): Promise<
   } catch (error) {
     if (lost.signal.aborted) return { kind: 'busy' };
     // A superseded scheduler leaves the rest to its successor, without a backoff: this is not a failure.
-    const isStopped = deps.signal.aborted || (error instanceof StoreError && error.code === 'superseded');
+    const isStopped = deps.signal.aborted || isSuperseded(error);
     const failures = isStopped ? begun.failures : begun.failures + 1;
     const message = isStopped ? null : error instanceof SourceError ? error.message : 'internal error';
     const nextAt = new Date(now().getTime() + (isStopped ? 0 : backoffAfter(error, failures)));

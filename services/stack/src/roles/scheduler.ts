@@ -1,6 +1,6 @@
 // Work that must run once for all processes of a store: publishing advisories, evaluating events, publishing the stream, syncing
 // advisories, polling feeds, retention. Any number of processes may be on standby; the lock selects one, and its term fences its writes.
-import { StoreError, type TermHold } from '@strata/db';
+import { isSuperseded, type TermHold } from '@strata/db';
 import type { Notary } from '@strata/http';
 import type { Logger } from 'pino';
 import { Watch } from '../alerts/watch.ts';
@@ -144,7 +144,7 @@ export class Scheduler implements AsyncDisposable {
       await running;
     } catch (error) {
       // A superseded term cannot write any more: the next term, here or in another process, continues its work.
-      if (error instanceof StoreError && error.code === 'superseded') work.stopping.abort();
+      if (isSuperseded(error)) work.stopping.abort();
       else if (!work.stopping.signal.aborted) throw error;
     }
   }
