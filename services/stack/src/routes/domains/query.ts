@@ -4,15 +4,12 @@ import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { pageFields, pageOf } from '../paging.ts';
-import { unknownWord } from '../parameters.ts';
+import { Choice } from '../parameters.ts';
 import { FacetSchema, facetsOf, QueryText, queryIn } from '../query-parameter.ts';
 import { domainsInOrder, OrderKeySchema, orderKeyOf, SORT_MEANING, SORTS } from './domain-order.ts';
 import { FoundDomainSchema, foundDomain } from './search.ts';
 
 const LIST = { name: 'query', key: OrderKeySchema };
-
-const Word = <const Words extends readonly [string, ...string[]]>(words: Words) =>
-  z.enum(words, { error: ({ input }) => unknownWord(String(input).slice(0, 64), words) });
 
 export const postQuery = route(
   {
@@ -25,8 +22,12 @@ export const postQuery = route(
     bodies: {
       'application/json': z.strictObject({
         query: QueryText,
-        sort: Word(SORTS).describe(SORT_MEANING).default('name'),
-        facets: z.array(Word(FACETS)).max(FACETS.length).describe('Counts of all results by these values.').default([]),
+        sort: Choice(SORTS).describe(SORT_MEANING).default('name'),
+        facets: z
+          .array(Choice(FACETS))
+          .max(FACETS.length)
+          .describe('Counts of all results by these values.')
+          .default([]),
         limit: z.int().min(1).max(1_000).default(50),
         cursor: z.string().min(1).max(1_024).describe('`next_cursor` of the previous page.').optional(),
       }),
