@@ -22,7 +22,9 @@ export function planOf(domain: string, { seed, templates }: World, { hasFaults, 
   const base = basePlanOf(domain, randomFor(seed, domain, 'plan'), templates, { hasFaults, other });
   // Separate random streams: adding a long tail or a situation does not change the rest of the world.
   const tailed = withTail(base, randomFor(seed, domain, 'tail'), templates);
-  const siteServices = drawSiteServices(randomFor(seed, domain, 'site services'));
+  const { cdn, hosting } = tailed;
+  const hasOwnServer = cdn === null && (hosting === 'self' || templates.hosting.of(hosting).platforms === undefined);
+  const siteServices = drawSiteServices(randomFor(seed, domain, 'site services'), { hasOwnServer });
   const situation = situationOf(randomFor(seed, domain, 'situation'), templates);
   return fitted({ ...tailed, siteServices, situation }, templates, seed);
 }

@@ -171,8 +171,8 @@ function addWeb(plan: Plan, world: World, add: Add): void {
     add('web_platform', id, isReadable ? 'html' : null);
     if (delivers) add('web_platform', delivers, null);
   }
-  for (const { id, category, label } of siteServicesOf(plan.siteServices))
-    add(category, id, label !== undefined ? 'cname' : isReadable ? 'html' : null);
+  for (const { id, category, label, cookies } of siteServicesOf(plan.siteServices))
+    add(category, id, label !== undefined ? 'cname' : isReadable ? (cookies ? 'header' : 'html') : null);
   const { versions } = softwareOf(plan, world);
   for (const id of ['php', 'asp-net']) if (versions[id]) add('web_platform', id, isReadable ? 'header' : null);
   // Present, although configured not to show it.

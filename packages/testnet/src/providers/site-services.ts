@@ -1,9 +1,12 @@
-// Services beside a site: sign-in, careers, help centre, status page, newsletter, protection against bots.
+// Services beside a site: sign-in, careers, help centre, status page, newsletter, protection against bots and floods.
 import type { NetworkRef } from '../dns/networks.ts';
 import type { Mint, Random } from '../random.ts';
 import { names, type ProviderName, readTemplates } from './template.ts';
 
-/** The vendor hosts a site that `label` of the company's domain is an alias of, or the home page loads its script. */
+/**
+ * The vendor hosts a site that `label` of the company's domain is an alias of, the home page loads its script, or its proxy in front of the
+ * company's own server sets cookies.
+ */
 export interface SiteService {
   readonly id: string;
   readonly role: string;
@@ -15,6 +18,7 @@ export interface SiteService {
   readonly suffix?: string;
   readonly network?: NetworkRef;
   readonly asset?: (mint: Mint) => string;
+  readonly cookies?: readonly string[];
 }
 
 /** Shares of the companies that have a service in the role. */
@@ -25,6 +29,7 @@ const SHARES: Readonly<Record<string, number>> = {
   status_page: 0.06,
   creator_platform: 0.04,
   bot_protection: 0.15,
+  protection: 0.03,
 };
 
 const siteServices: readonly SiteService[] = readTemplates('site-services', ['alias', 'asset']);
@@ -35,9 +40,10 @@ export const siteServiceNames: readonly ProviderName[] = siteServices.flatMap(({
   suffix === undefined || network === undefined ? [] : names(network, ['host'], suffix),
 );
 
-/** Ids, at most one for each role. */
-export function drawSiteServices(r: Random): readonly string[] {
-  return [...byRole].flatMap(([role, rows]) => (r.chance(SHARES[role] ?? 0) ? [r.weighted(rows).id] : []));
+/** Ids, at most one for each role. `hasOwnServer`: a proxy can stand in front of the site. */
+export function drawSiteServices(r: Random, { hasOwnServer }: { readonly hasOwnServer: boolean }): readonly string[] {
+  const drawn = [...byRole].flatMap(([role, rows]) => (r.chance(SHARES[role] ?? 0) ? [r.weighted(rows)] : []));
+  return drawn.filter(({ cookies }) => cookies === undefined || hasOwnServer).map(({ id }) => id);
 }
 
 export function siteServicesOf(ids: readonly string[]): readonly SiteService[] {

@@ -171,7 +171,8 @@ function headersOf(plan: Plan, world: World): Record<string, string | string[]> 
   const hosting = plan.hosting === 'self' ? null : templates.hosting.of(plan.hosting);
   const platform = templates.platform.of(plan.platform);
   const software = softwareOf(plan, world);
-  const cookies = [...(platform.cookies ?? []), ...(cdn?.cookies?.(mint) ?? [])].map(
+  const ofServices = siteServicesOf(plan.siteServices).flatMap((each) => each.cookies ?? []);
+  const cookies = [...(platform.cookies ?? []), ...ofServices, ...(cdn?.cookies?.(mint) ?? [])].map(
     (name) => `${name}=${mint.hex(name, 16)}; Path=/`,
   );
   return {
