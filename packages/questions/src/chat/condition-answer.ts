@@ -10,7 +10,7 @@ import { domainIn } from './words.ts';
 
 /** What the answer needs of a service. */
 export interface ConditionDeps {
-  /** The id of a provider by name, id or alias; undefined if there is none. */
+  /** The id of a provider by name, id or alias; undefined for another name. */
   readonly providerId: (name: string) => Promise<string | undefined>;
   /** The answer of a tool, as lines. */
   readonly section: (call: ToolCall) => Promise<readonly string[]>;

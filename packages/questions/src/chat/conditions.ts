@@ -15,7 +15,7 @@ import {
 } from './condition-words.ts';
 import { MAX_QUESTION } from './intent.ts';
 import { categoryAt, isOtherWord, topicOf } from './topics.ts';
-import { domainIn, type Word, withoutPossessive, wordsOf } from './words.ts';
+import { domainIn, type Word, withoutPossessive, splitWords } from './words.ts';
 
 /** A name to look up, as any service or as the provider of a category. */
 export interface Reading {
@@ -51,7 +51,7 @@ const ONE_OF = /^(?:country|tld|sector|grade|state):/;
 
 /** `earlier`: the question before it, whose conditions `Which of them have DNSSEC?` adds to. */
 export function conditionsOf(text: string, earlier?: string): Conditions {
-  const words = text.length > MAX_QUESTION ? [] : wordsOf(text);
+  const words = text.length > MAX_QUESTION ? [] : splitWords(text);
   const reader = new ConditionReader(words);
   while (reader.next());
   const lower = words.map(({ lower: word }) => word);
@@ -192,7 +192,7 @@ class ConditionReader {
     this.#unreadEnd = this.#at + 1;
   }
 
-  /** Ends a run of words that is a name; `length`: words of it that are still to be counted. */
+  /** Ends a name, of one or more words; `length`: how many of them come after the current position. */
   #endName(length = 0): false {
     const name = withoutPossessive(this.#name.join(' '));
     if (this.#name.length > MAX_NAME_WORDS) this.unread.push(name);

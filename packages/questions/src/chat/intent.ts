@@ -1,7 +1,7 @@
 // What a sentence asks about: a topic, the names in it, and a category. Pure, and linear in its length.
 import type { Category } from '@strata/detect';
 import { categoryAt, isOtherWord, TOPICS, type Topic, topicOf } from './topics.ts';
-import { domainIn, withoutPossessive, wordsOf } from './words.ts';
+import { domainIn, withoutPossessive, splitWords } from './words.ts';
 
 export interface Subject {
   /** The name, and further readings of it: `Cloudflare DNS`, `Cloudflare`. */
@@ -41,7 +41,7 @@ const USE_WORDS = new Set(['uses', 'used', 'using', 'provider', 'providers', 'do
  */
 export function intentOf(text: string, earlier?: string): Intent | undefined {
   if (text.length > MAX_QUESTION) return undefined;
-  const words = wordsOf(text).map(({ raw }) => raw);
+  const words = splitWords(text).map(({ raw }) => raw);
   const lower = words.map((word) => word.toLowerCase());
   const topics = new Set(lower.flatMap((word) => topicOf(word) ?? []));
   const isComparison = lower.some((word) =>

@@ -1,4 +1,4 @@
-// The words of a sentence.
+// Splits a sentence into words.
 import { plainText } from '../plain-text.ts';
 
 export interface Word {
@@ -13,7 +13,7 @@ export interface Word {
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}.&+'’_-]*/gu;
 
 /** In the order of the sentence. The path of a URL is not a word. */
-export function wordsOf(text: string): readonly Word[] {
+export function splitWords(text: string): readonly Word[] {
   const plain = plainText(text);
   let end = 0;
   return [...plain.matchAll(WORD)].flatMap(({ 0: word, index }) => {

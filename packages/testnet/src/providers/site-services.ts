@@ -40,7 +40,7 @@ export const siteServiceNames: readonly ProviderName[] = siteServices.flatMap(({
   suffix === undefined || network === undefined ? [] : names(network, ['host'], suffix),
 );
 
-/** Ids, at most one for each role. `hasOwnServer`: a proxy can stand in front of the site. */
+/** Ids, at most one for each role. `hasOwnServer`: the site can be behind a proxy. */
 export function drawSiteServices(r: Random, { hasOwnServer }: { readonly hasOwnServer: boolean }): readonly string[] {
   const drawn = [...byRole].flatMap(([role, rows]) => (r.chance(SHARES[role] ?? 0) ? [r.weighted(rows)] : []));
   return drawn.filter(({ cookies }) => cookies === undefined || hasOwnServer).map(({ id }) => id);
