@@ -15,7 +15,7 @@ import {
 } from './condition-words.ts';
 import { MAX_QUESTION } from './intent.ts';
 import { categoryAt, isOtherWord, topicOf } from './topics.ts';
-import { domainIn, type Word, withoutPossessive, splitWords } from './words.ts';
+import { domainIn, splitWords, type Word, withoutPossessive } from './words.ts';
 
 /** A name to look up, as any service or as the provider of a category. */
 export interface Reading {

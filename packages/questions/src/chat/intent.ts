@@ -1,7 +1,7 @@
 // What a sentence asks about: a topic, the names in it, and a category. Pure, and linear in its length.
 import type { Category } from '@strata/detect';
 import { categoryAt, isOtherWord, TOPICS, type Topic, topicOf } from './topics.ts';
-import { domainIn, withoutPossessive, splitWords } from './words.ts';
+import { domainIn, splitWords, withoutPossessive } from './words.ts';
 
 export interface Subject {
   /** The name, and further readings of it: `Cloudflare DNS`, `Cloudflare`. */
