@@ -56,7 +56,7 @@ describe('the report of the network', () => {
   });
 });
 
-const ON = { STRATA_NETWORK: 'on', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off' };
+const ON = { STRATA_NETWORK: 'on', STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off' };
 
 describe('GET /network', () => {
   let service: Harness;
