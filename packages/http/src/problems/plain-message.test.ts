@@ -14,8 +14,8 @@ const schema = z.strictObject({
 });
 const request = { params: {}, query: {}, headers: { 'content-type': 'application/json' } };
 
-for (const [field, value, message] of casesOf<[string, unknown, string][]>('http', 'values and what is said of them'))
-  it(`a body is refused in plain words: ${field} ${JSON.stringify(value)} ${message}`, () => {
+for (const [field, value, message] of casesOf<[string, unknown, string][]>('http', 'messages of values'))
+  it(`a body is refused: ${field} ${JSON.stringify(value)} ${message}`, () => {
     const name = field.split('.', 1)[0] as 'text';
     const bodies = { 'application/json': schema.pick({ [name]: true }) };
     assert.throws(() => parseInput({ bodies }, { ...request, body: value === null ? {} : { [name]: value } }), {

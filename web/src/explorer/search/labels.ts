@@ -15,8 +15,8 @@ export const SORTS: readonly Option[] = [
   ['score', 'Score, lowest first'],
   ['-changed_at', 'Last change, newest first'],
   ['changed_at', 'Last change, oldest first'],
-  ['-first_seen', 'First seen, newest first'],
-  ['first_seen', 'First seen, oldest first'],
+  ['-first_seen', 'First scan, newest first'],
+  ['first_seen', 'First scan, oldest first'],
   ['-scanned_at', 'Last scan, newest first'],
   ['scanned_at', 'Last scan, oldest first'],
 ];

@@ -80,7 +80,7 @@ const COLUMNS: readonly Column<FoundDomain>[] = [
   { name: 'Providers', cell: (found) => <Providers found={found} /> },
   minor(textColumn('State', 'state', (state) => <Badge tone={state === 'active' ? 'good' : 'plain'}>{state}</Badge>)),
   minor(textColumn('Sector', 'sector', formatName)),
-  minor(textColumn('First seen', 'first_seen', (at) => <Day at={at} />)),
+  minor(textColumn('First scan', 'first_seen', (at) => <Day at={at} />)),
   minor(textColumn('Last change', 'changed_at', (at) => (at === null ? '–' : <Day at={at} />))),
   minor(scannedColumn),
 ];
