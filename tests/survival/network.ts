@@ -43,7 +43,7 @@ class Network implements AsyncDisposable {
     const port = /\/tcp\/(\d+)/.exec(this.gateway.ready.addresses[0] ?? '')?.[1];
     this.isRestarting = true;
     await this.gateway.kill();
-    const settings = { STRATA_P2P_LISTEN: `/ip4/127.0.0.1/tcp/${port}` };
+    const settings = { STRATA_P2P: `listen=/ip4/127.0.0.1/tcp/${port},mdns=off` };
     this.gateway = await this.cluster.startGateway({ name: NAME, settings });
     await workersServing(this.gateway, WORKERS);
     this.isRestarting = false;

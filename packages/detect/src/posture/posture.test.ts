@@ -49,22 +49,20 @@ const throughText = (stored: StoredPosture) => JSON.parse(JSON.stringify(stored)
 const failing = { txt: 'timeout', dmarc: 'timeout', ds: 'servfail', caa: 'timeout', bimi: 'timeout' } as const;
 const withoutMail: EvidenceParts = { ...best, mx: ['0 '] };
 
-describe('a stored posture', () => {
-  const spf = 'v=spf1 ptr include:a.test exists:%{i}.b.test ip4:10.0.0.0/8 ~all';
-  it('is restored to what it was', () => {
-    for (const parts of [
-      ...[best, {}, failing, withoutMail, everyRecord('nxdomain'), { ...best, a: 'empty' } as const],
-      { ...best, ...failing, named: { 's1._domainkey': ['p=AAAA'] } },
-      { ...best, txt: [spf], dmarc: ['v=DMARC1; pct=5'] },
-    ]) {
-      const posture = postureOf(parts);
-      assert.deepEqual(restorePosture(throughText(shortenPosture(posture))), posture);
-    }
-  });
-  it('is short where there is little to say', () => {
-    const posture = postureOf({});
-    assert.ok(JSON.stringify(shortenPosture(posture)).length < 0.65 * JSON.stringify(posture).length);
-  });
+const spf = 'v=spf1 ptr include:a.test exists:%{i}.b.test ip4:10.0.0.0/8 ~all';
+it('a stored posture is restored to what it was', () => {
+  for (const parts of [
+    ...[best, {}, failing, withoutMail, everyRecord('nxdomain'), { ...best, a: 'empty' } as const],
+    { ...best, ...failing, named: { 's1._domainkey': ['p=AAAA'] } },
+    { ...best, txt: [spf], dmarc: ['v=DMARC1; pct=5'] },
+  ]) {
+    const posture = postureOf(parts);
+    assert.deepEqual(restorePosture(throughText(shortenPosture(posture))), posture);
+  }
+});
+it('a stored posture is short where there is little to say', () => {
+  const posture = postureOf({});
+  assert.ok(JSON.stringify(shortenPosture(posture)).length < 0.65 * JSON.stringify(posture).length);
 });
 
 const { policies: _, files: __, ...earlier } = best;

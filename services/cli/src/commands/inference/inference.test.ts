@@ -107,8 +107,8 @@ it('strata inference makes keys of its own kind, which a running gateway accepts
 it('strata inference names what is missing', async () => {
   const { env, directory, without } = await testGateway();
   const elsewhere = path.join(directory, 'elsewhere');
-  const ports = { STRATA_INFERENCE_PORT: '0', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
-  const quiet = { ...without, ...ports, STRATA_DATA: elsewhere, STRATA_MDNS: 'off' };
+  const ports = { STRATA_INFERENCE_PORT: '0', STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off' };
+  const quiet = { ...without, ...ports, STRATA_DATA: elsewhere };
   const bases = { quiet, without, env };
   type Case = [args: string, base: keyof typeof bases, more: Record<string, string>, code: number, words: string];
   for (const [args, base, more, code, words] of casesOf<Case[]>('cli', 'what strata inference lacks'))
