@@ -12,7 +12,7 @@ import { type AdditionalNames, allOf, bounded, type ObjectShape, propertyOf } fr
 export function withNeeded(make: Expressions, shape: ObjectShape): readonly ObjectShape[] {
   if (shape.needed.length === 0) return [shape];
   const known = [...new Set([...shape.properties.keys(), ...shape.required])];
-  const others = make.not(textExpression(make, known));
+  const unknown = make.not(textExpression(make, known));
   let shapes: readonly ObjectShape[] = [{ ...shape, needed: [] }];
   for (const need of shape.needed) {
     const names = known.filter((name) => matches(make, need.names, name));
@@ -29,7 +29,7 @@ export function withNeeded(make: Expressions, shape: ObjectShape): readonly Obje
   }
   return shapes.map((each) => ({
     ...each,
-    needed: each.needed.map(({ names, value }) => ({ names: make.and(names, others), value })),
+    needed: each.needed.map(({ names, value }) => ({ names: make.and(names, unknown), value })),
   }));
 }
 
