@@ -8,9 +8,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readGatewayConfig } from '@strata/gateway';
 import { readConfig, stackOpenApi } from '@strata/stack';
-import { fakeService } from '../../../tests/support/fake-service.ts';
-import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
-import { casesOf } from '../../../tests/support/vectors.ts';
+import { casesOf, fakeService, temporaryDirectory } from '../../../tests/support/index.ts';
 import { withLinks } from './commands/stack/start.ts';
 import { assertEnds, OTHER_UID, runStrata, spawnStrata, succeed } from './test/run-strata.ts';
 
@@ -172,8 +170,7 @@ it('both services report `stopping` concurrently, and answer until the drain tim
   await succeed('start', {
     env: {
       ...{ ...quiet, STRATA_DATA: directory.path, STRATA_INFERENCE_PORT: '0', STRATA_NETWORK: 'on' },
-      STRATA_MDNS: 'off',
-      ...{ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_DRAIN_SECONDS: '2' },
+      ...{ STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off', STRATA_DRAIN_SECONDS: '2' },
     },
     interruptAt: /^(?=[\s\S]*"url":"(http:[^"]+)\/v1")(?=[\s\S]*"url":"(http:[^"]+)\/","metricsPort")/,
     whileAt: async ({ matched: [, chat = '', stack = ''] }) => {

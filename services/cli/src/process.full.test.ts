@@ -9,9 +9,7 @@ import type { RequestListener } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { fakeService } from '../../../tests/support/fake-service.ts';
-import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
-import { until } from '../../../tests/support/until.ts';
+import { fakeService, temporaryDirectory, until } from '../../../tests/support/index.ts';
 import { OTHER_UID, otherUserSkip, runStrata, spawnStrata, strataProcess } from './test/run-strata.ts';
 
 const foreign = (mode: string) => {
@@ -61,7 +59,7 @@ it('a process of the command ends with 0 on SIGINT while a worker waits for its 
   const asked = Promise.withResolvers<void>();
   // A hub that never answers.
   await using hub = await fakeService(() => asked.resolve());
-  const near = { STRATA_MDNS: 'off', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_HF_ENDPOINT: hub.base };
+  const near = { STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off', STRATA_HF_ENDPOINT: hub.base };
   const { code, stderr } = await spawnStrata('inference worker --model hf:someone/something', {
     env: { STRATA_DATA: data.path, ...near },
     interruptAt: /resolving the model/,
@@ -272,7 +270,7 @@ describe('secrets', { timeout: 120_000 }, () => {
       ['inference gateway', { STRATA_MODEL: 'hf:owner/repository', ...token }],
     ];
     for (const [index, [command, env]] of starts.entries()) {
-      const own = { STRATA_DATA: path.join(directory.path, String(index)), STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
+      const own = { STRATA_DATA: path.join(directory.path, String(index)), STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0' };
       const ports = { STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_INFERENCE_PORT: '0' };
       const options = { env: { ...quiet, ...own, ...ports, ...env }, interruptAt: /"msg":"ready"/ };
       const { code, stdout, stderr } = await runStrata(command, options);

@@ -25,14 +25,14 @@ it('a network that cannot be joined names the port in use, and what a second gat
   const listen = ((await freshBed()).gateway.addresses()[0] ?? '').replace(/\/p2p\/.*/, '');
   const problem = await problemOf(listen);
   const port = listen.split('/').at(-1);
-  assert.match(problem, new RegExp(`^the network cannot be joined: .*:${port} is in use .*STRATA_P2P_LISTEN`));
+  assert.match(problem, new RegExp(`^the network cannot be joined: .*:${port} is in use .*STRATA_P2P`));
   assert.match(problem, /a second gateway of this machine also needs STRATA_INFERENCE_PORT and STRATA_DATA/);
   assert.doesNotMatch(problem, /\n|transportManager|node:net/);
 });
 
 it('a network that cannot be joined names an address that this machine does not have', async () => {
   const problem = await problemOf('/ip4/192.0.2.1/tcp/1');
-  assert.match(problem, /192\.0\.2\.1:1 is not an address of this machine: .*STRATA_P2P_LISTEN$/);
+  assert.match(problem, /192\.0\.2\.1:1 is not an address of this machine: .*STRATA_P2P$/);
   assert.doesNotMatch(problem, /\n|transportManager|node:net|second gateway/);
 });
 

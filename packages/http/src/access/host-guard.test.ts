@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { casesOf } from '../../../../tests/support/vectors.ts';
-import { DatabaseUrl } from '../environment.ts';
 import { countedAddress, countedNetworks } from '../limits/counted-address.ts';
 import { ERRORS } from '../problems/errors.ts';
 import { publicUrlOf, urlAt } from '../service-url.ts';
+import { DatabaseUrl } from '../settings/environment.ts';
 import { createHostGuard } from './host-guard.ts';
 
 /** The status of the refusal of a request; undefined where it is accepted. */

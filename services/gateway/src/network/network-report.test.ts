@@ -54,7 +54,7 @@ it('the report of the network is bounded, however many peers there are and howev
   assert.ok(JSON.stringify(report).length < 4_000_000);
 });
 
-const ON = { STRATA_NETWORK: 'on', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off' };
+const ON = { STRATA_NETWORK: 'on', STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off' };
 
 describe('GET /network', () => {
   let service: Harness;

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { casesOf } from '../../../../tests/support/vectors.ts';
-import { company } from '../test/harness.ts';
-import { sharedService } from '../test/shared.ts';
+import { company, sharedService } from '../test/index.ts';
 
 const service = await sharedService();
 const history = `domains/${company(service.internet, 37)}/changes`;
