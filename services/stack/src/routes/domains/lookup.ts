@@ -56,7 +56,6 @@ export const postLookup = route(
       description: 'The rows, with their receipt.',
     },
     errors: ['payload_too_large', 'unsupported_media_type'],
-    access: 'key',
     isChargedByHandler: true,
   },
   async (app: StackApp, input, context) => {

@@ -42,7 +42,6 @@ export const postQuery = route(
       }),
     },
     errors: ['payload_too_large', 'unsupported_media_type'],
-    access: 'key',
   },
   async (app: StackApp, { body }) => {
     const { query, sort, facets } = body;

@@ -154,8 +154,6 @@ export const getSearch = route(
         facets: z.array(FacetSchema).describe('If `facets` are requested.').optional(),
       }),
     },
-    errors: [],
-    access: 'key',
     cache: (app: StackApp, input) => {
       const { provider: _, with: __, ...rest } = input;
       const ids = providersOf(app, input);

@@ -60,8 +60,6 @@ export const getPivot = route(
         domains: z.array(z.object({ domain: z.string(), ...timeFields })),
       }),
     },
-    errors: [],
-    access: 'key',
     cache: (_app: StackApp, { kind, value, status, limit, cursor }) => ({
       key: `pivot ${JSON.stringify([kind, value, status, limit, cursor])}`,
       tags: [...tags.domains],
