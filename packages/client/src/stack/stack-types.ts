@@ -2660,7 +2660,7 @@ export interface Job {
 }
 export interface LookupRow {
   /**
-   * As given, at most 253 characters of it.
+   * As given, also a URL or an e-mail address; at most 253 characters of it.
    */
   domain?: string;
   /**
@@ -2811,6 +2811,14 @@ export interface LookupRow {
    * Ids of the providers in the role identity with high or medium confidence, separated by semicolons.
    */
   identity?: string | null;
+  /**
+   * The first scan that measured it.
+   */
+  first_seen?: string | null;
+  /**
+   * Confirmation of its last change of services; empty: none.
+   */
+  changed_at?: string | null;
 }
 export interface Market {
   category: Category;
