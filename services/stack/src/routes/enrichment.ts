@@ -117,8 +117,6 @@ export const getEnrichmentStatus = route(
           .describe('The list that decides which names are registrable.'),
       }),
     },
-    errors: [],
-    access: 'key',
     cache: () => ({ key: 'enrichment.status', tags: [], maxAgeMs: MAX_STALE_MS }),
   },
   async (app: StackApp) => {
@@ -184,7 +182,6 @@ export const getAdvisories = route(
       }),
     },
     errors: ['unavailable'],
-    access: 'key',
     cache: (_app: StackApp, input) => ({
       key: `enrichment.advisories ${JSON.stringify([filterOf(input), input.limit, input.offset, input.cursor])}`,
       tags: [...tags.advisories, ...tags.domains],
@@ -247,7 +244,6 @@ export const getAffected = route(
       }),
     },
     errors: ['invalid_domain', 'unavailable'],
-    access: 'key',
     cache: (_app: StackApp, input, context) => {
       const domain = input.domain === undefined ? undefined : domainOf(input.domain, context);
       const parameters = [domain, filterOf(input), input.match, input.limit, input.offset, input.cursor];
