@@ -99,7 +99,7 @@ export function sendUnsigned(reply: FastifyReply, output: UnsignedOutput, result
   return reply.send(typeof bytes === 'string' ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }
 
-/** The time counts only without If-None-Match (RFC 9110, 13.1.3); it has whole seconds. */
+/** The time counts only without If-None-Match (RFC 9110, 13.1.3), in seconds. */
 function isUnchanged(
   request: FastifyRequest,
   { etag, updatedAt }: { readonly etag: string; readonly updatedAt: Date },

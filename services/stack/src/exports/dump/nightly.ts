@@ -13,7 +13,7 @@ export interface DumpingDeps extends Pick<DumpDeps, 'tables' | 'scratch' | 'now'
 }
 
 const CHECK_MS = 600_000;
-/** A dump reads the whole store: what fails twice waits for the next day. */
+/** A dump reads the complete store: what fails twice waits for the next day. */
 const RETRY_MS = 3_600_000;
 
 /** The new dump of today; `kept` if it exists and is not replaced, `locked` while another process dumps. */
