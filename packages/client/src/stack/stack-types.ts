@@ -101,6 +101,19 @@ export interface StackPaths {
        * Source of the sector: the operator's list, the suffix, or the home page.
        */
       sector_source: ('list' | 'suffix' | 'page') | null;
+      /**
+       * ISO 3166 codes; `country:` in a query means either.
+       */
+      country: {
+        /**
+         * Of the top-level domain: `DE` for `de`.
+         */
+        tld: string | null;
+        /**
+         * Of the network of the site's address, as its registry gives it; servers may stand elsewhere.
+         */
+        network: string | null;
+      };
       services: Service[];
       security: Security;
       /**
