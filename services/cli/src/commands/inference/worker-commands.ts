@@ -13,7 +13,6 @@ interface WorkerOptions extends OutputOptions {
   readonly slots?: number;
 }
 
-/** Adds the commands to `inference`. */
 export function addWorkerCommands(inference: Command, context: CommandContext): void {
   const config = async (overrides: Readonly<Record<string, string>> = {}) =>
     (await import('@strata/worker')).readWorkerConfig({

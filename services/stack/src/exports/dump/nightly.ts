@@ -42,6 +42,5 @@ export async function dumpNightly(deps: DumpingDeps & { readonly logger: Logger 
   }
 }
 
-/** Rows of each table. */
 export const rowsOf = ({ tables }: Manifest): Record<string, number> =>
   Object.fromEntries(Object.entries(tables).map(([name, { rows }]) => [name, rows]));
