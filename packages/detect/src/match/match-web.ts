@@ -115,6 +115,9 @@ function matchCookies(findings: Finding[], { cookies }: HttpEvidence, matchers: 
     const exact = matchers.cookies.get(cookie);
     if (exact) addFindings(findings, exact, cookie);
     addFindings(findings, matchers.cookiePrefixes.findAt(cookie), cookie);
+    for (const { end, minLength, rule } of matchers.cookieFrames.findAt(cookie)) {
+      if (cookie.length >= minLength && cookie.endsWith(end)) findings.push(findingOf(rule, cookie));
+    }
   }
 }
 
