@@ -254,6 +254,7 @@ export interface ChatCompletionRequest {
         };
   } | null;
   add_generation_prompt?: boolean | null;
+  reasoning_format?: ('auto' | 'deepseek' | 'none') | null;
   modalities?: string[] | null;
   audio?: unknown;
   functions?: unknown;

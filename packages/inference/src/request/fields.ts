@@ -169,6 +169,7 @@ export const chatFields = z.object({
   // Extensions of vLLM, SGLang and llama.cpp's server.
   chat_template_kwargs: optional(templateVariables),
   add_generation_prompt: optional(z.boolean()),
+  reasoning_format: optional(z.enum(['auto', 'deepseek', 'none'])),
   modalities: optional(z.array(z.string().max(64)).max(16)),
   audio: z.unknown().optional(),
   functions: z.unknown().optional(),
