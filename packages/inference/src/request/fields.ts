@@ -27,7 +27,7 @@ const content = z.union([text, parts], 'must be a string or a list of parts');
 const toolCall = z.object({
   // Some clients leave it out, as their model's template has no use for it.
   id: optional(z.string().max(256)),
-  type: z.literal('function'),
+  type: z.literal('function').default('function'),
   function: z.object({ name: z.string().min(1).max(128), arguments: text }),
 });
 
