@@ -12,10 +12,13 @@ const find = tool(async ({ city }) => `found ${city}`, { name: 'find', descripti
 for (const useResponsesApi of [true, false])
   eachFamily(`LangChain in ${useResponsesApi ? 'responses' : 'chat completions'}`, async (options, passed) => {
     const { model, apiKey, baseURL } = options;
-    const reasoning = useResponsesApi ? { reasoning: { summary: 'auto' as const } } : {};
+    // In responses it reads only summaries. It sends its own option `reasoning` only for models of OpenAI's names, and no
+    // `tool_choice: required`.
+    const modelKwargs = useResponsesApi ? { reasoning: { summary: 'auto' } } : {};
     const shared = { model, apiKey, configuration: { baseURL }, maxRetries: 0, useResponsesApi };
-    const chat = new ChatOpenAI({ ...shared, ...reasoning });
-    const calling = chat.bindTools([find], { tool_choice: 'required', strict: true, parallel_tool_calls: false });
+    const chat = new ChatOpenAI({ ...shared, modelKwargs });
+    const tool_choice = useResponsesApi ? 'find' : 'required';
+    const calling = chat.bindTools([find], { tool_choice, strict: true, parallel_tool_calls: false });
     const question = new HumanMessage('Where?');
     const answer = await calling.invoke([question]);
     const [call] = answer.tool_calls ?? [];

@@ -112,7 +112,7 @@ export interface ChatCompletionRequest {
         tool_calls?:
           | {
               id?: string | null;
-              type: 'function';
+              type?: 'function';
               function: {
                 name: string;
                 arguments: string;
@@ -384,6 +384,10 @@ export interface ChatCompletion {
        * What the model thought before it answered; absent without reasoning.
        */
       reasoning_content?: string;
+      /**
+       * What the model thought before it answered; absent without reasoning.
+       */
+      reasoning?: string;
       refusal: null;
       tool_calls?: {
         id: string;
@@ -434,6 +438,10 @@ export interface ChatCompletionChunk {
        * What the model thought before it answered; absent without reasoning.
        */
       reasoning_content?: string;
+      /**
+       * What the model thought before it answered; absent without reasoning.
+       */
+      reasoning?: string;
       refusal?: null;
       tool_calls?: {
         index: number;
