@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { ConnectionEnvironment } from '../limits/connection-settings.ts';
 import { SettingsError } from '../user-error.ts';
+import { itemsOf } from './items.ts';
 
 /** Items separated by commas and whitespace. */
 export const List = z.string().transform((value) =>
@@ -69,6 +70,18 @@ export const PoolSize = z.coerce
   .describe('PostgreSQL connections; plus up to three for the ledger (not `scanner`) and one for a lock');
 
 export const Port = z.coerce.number().int().min(0).max(65_535);
+
+/** Ports of metrics, by service. A number without a name is that of the stack service. */
+export const MetricsPorts = itemsOf(
+  {
+    stack: Port.default(9464).describe('port of the stack service'),
+    gateway: Port.optional().meta({ description: 'port of a gateway', absent: 'off' }),
+    worker: Port.optional().meta({ description: 'port of a worker', absent: 'off' }),
+  },
+  { first: 'stack' },
+).describe(
+  'ports of metrics, `/health` and `/ready`, as `stack=9464,gateway=9465,worker=9466`; a number alone is that of `stack`',
+);
 
 /** The origin of a ledger: the first line of its checkpoints. */
 export const LedgerOrigin = z
