@@ -107,10 +107,10 @@ export const Environment = z.object({
   STRATA_FINGERPRINTS: Paths.default([]).describe(
     'files and folders of [community sets](detection.md#community-sets), comma-separated',
   ),
-  STRATA_CATALOG: itemsOf({
-    url: WebAddress.optional().describe('address of the release'),
-    signers: ReleaseKeys.optional().describe('verifier keys of its signer'),
-  }).describe('[catalog release](catalog.md#releases) to fetch and apply, as `url=https://…,signers=KEY`'),
+  STRATA_CATALOG: itemsOf({ url: WebAddress.optional(), signers: ReleaseKeys.optional() }).meta({
+    description: '[catalog release](catalog.md#releases) to fetch and apply, as `url=https://…,signers=KEY`',
+    absent: 'none',
+  }),
   STRATA_CONTACT_URL: z
     .url({ protocol: /^https?$/ })
     .default('https://strata.invalid/bot')

@@ -71,17 +71,14 @@ export const PoolSize = z.coerce
 
 export const Port = z.coerce.number().int().min(0).max(65_535);
 
-/** Ports of metrics, by service. A number without a name is that of the stack service. */
+/** Ports of metrics, by service. A number without a name is that of the stack service; the others have none by default. */
 export const MetricsPorts = itemsOf(
-  {
-    stack: Port.default(9464).describe('port of the stack service'),
-    gateway: Port.optional().meta({ description: 'port of a gateway', absent: 'off' }),
-    worker: Port.optional().meta({ description: 'port of a worker', absent: 'off' }),
-  },
+  { stack: Port.default(9464), gateway: Port.optional(), worker: Port.optional() },
   { first: 'stack' },
-).describe(
-  'ports of metrics, `/health` and `/ready`, as `stack=9464,gateway=9465,worker=9466`; a number alone is that of `stack`',
-);
+).meta({
+  description: 'ports of metrics, `/health` and `/ready`, as `9464,gateway=9465,worker=9466`',
+  absent: '`9464` of the stack service',
+});
 
 /** The origin of a ledger: the first line of its checkpoints. */
 export const LedgerOrigin = z
