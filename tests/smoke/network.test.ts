@@ -10,8 +10,7 @@ import { createLogger } from '@strata/http';
 import { createSimulatedEngine, simulatedAnswer, simulatedText } from '@strata/testnet';
 import { readWorkerConfig, startWorker } from '@strata/worker';
 import OpenAI from 'openai';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { untilAnswer } from '../support/until.ts';
+import { temporaryDirectory, untilAnswer } from '../support/index.ts';
 
 const MODEL = 'simulated-8b';
 const HOST = { STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off', STRATA_LOG_LEVEL: 'silent' };

@@ -29,6 +29,7 @@ export {
   witnessFacts,
 } from './operations/witnesses.ts';
 export { ERRORS, type ErrorCode, type FieldProblem, Refusal } from './problems/errors.ts';
+export { givenText } from './problems/plain-message.ts';
 export { refusalOf } from './problems/problem.ts';
 export { AnswerCache, type CachePolicy } from './responses/answer-cache.ts';
 export { NOTICE, type Notary } from './responses/notary.ts';

@@ -9,9 +9,7 @@ import type { RequestListener } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { fakeService } from '../../../tests/support/fake-service.ts';
-import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
-import { until } from '../../../tests/support/until.ts';
+import { fakeService, temporaryDirectory, until } from '../../../tests/support/index.ts';
 import { OTHER_UID, otherUserSkip, runStrata, spawnStrata, strataProcess } from './test/run-strata.ts';
 
 const foreign = (mode: string) => {

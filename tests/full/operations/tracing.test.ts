@@ -6,10 +6,7 @@ import { json } from 'node:stream/consumers';
 import { it } from 'node:test';
 import { tinyChatModel } from '@strata/testnet';
 import { runStrata, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
-import { fakeService } from '../../support/fake-service.ts';
-import { freePort } from '../../support/free-port.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { until } from '../../support/until.ts';
+import { fakeService, freePort, temporaryDirectory, until } from '../../support/index.ts';
 
 type Attributes = readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
 type Span = Readonly<Record<'traceId' | 'spanId' | 'parentSpanId' | 'name' | 'service', string>> & {

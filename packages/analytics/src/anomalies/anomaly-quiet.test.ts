@@ -2,8 +2,7 @@
 // real events among it are found.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { judgeAll, type QuietOptions, type QuietSeries, quietYear, withLoss } from '../test/quiet-year.ts';
 import { judge } from './anomaly.ts';
 import { countChance, incompleteBeta, studentChance } from './anomaly-chance.ts';

@@ -1,9 +1,7 @@
 // The posture as it is read, stored, explained factor by factor, and packed into flags.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { best, postureOf } from '../test/best-posture.ts';
-import { type EvidenceParts, everyRecord } from '../test/evidence-of.ts';
-import { hasMembers, rowsOf } from '../test/rows.ts';
+import { best, type EvidenceParts, everyRecord, hasMembers, postureOf, rowsOf } from '../test/index.ts';
 import type { PostureFlag, Regression } from './posture-flags.ts';
 import { POSTURE_FLAGS, packPosture, postureBit, postureFlags, regressionsOf } from './posture-flags.ts';
 import type { PostureFactor } from './posture-type.ts';

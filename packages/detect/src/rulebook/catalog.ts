@@ -120,7 +120,7 @@ export const RuleGroup = z
       .url({ protocol: /^https$/ })
       .optional()
       .describe(
-        'The vendor’s document in which customers read what to publish; groups of one category may have different ones.',
+        'The document that has the patterns: the vendor’s, or a public list; groups of one category may have different ones.',
       ),
     verified_at: z.iso.date().optional().describe('The day of the last comparison of the patterns with the source.'),
     examples: z.array(Example).min(1).optional().describe('Records that show the provider in this category.'),

@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { freePort } from '../../../../tests/support/free-port.ts';
-import { casesOf } from '../../../../tests/support/vectors.ts';
+import { casesOf, freePort } from '../../../../tests/support/index.ts';
 import { begin, events, HELLO, MODEL, refuses, says, streams } from '../test/scripted.ts';
 import { asking, chat, failedAs, reading, textOf, useUpstream } from '../test/upstream-harness.ts';
 import { EventReader, type StreamEvent } from './response.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { StopScanner } from './stop-scanner.ts';
 
 function sent(pieces: readonly string[], stops: readonly string[]): { text: string; stop: string | undefined } {

@@ -7,8 +7,7 @@ import { it } from 'node:test';
 import { newFeed } from '@strata/feeds';
 import { createLogger } from '@strata/http';
 import type { Fetched } from '@strata/scan';
-import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import { casesOf } from '../../../../tests/support/vectors.ts';
+import { casesOf, temporaryDirectory } from '../../../../tests/support/index.ts';
 import { openStore } from '../store/index.ts';
 import { feedAddress, feedsOfPage, importSubscriptions, readSubscriptions } from './subscriptions.ts';
 

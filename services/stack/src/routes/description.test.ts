@@ -5,9 +5,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
 import { casesOf } from '../../../../tests/support/vectors.ts';
-import { assertDescribed } from '../test/described.ts';
-import { company } from '../test/harness.ts';
-import { sharedService } from '../test/shared.ts';
+import { assertDescribed, company, sharedService } from '../test/index.ts';
 import { stackOpenApi } from './index.ts';
 
 interface Described {

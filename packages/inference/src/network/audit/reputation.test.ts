@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { randomFrom } from '../../../../../tests/support/random.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { casesOf, randomFrom } from '../../../../../tests/support/index.ts';
 import { audited, type LifeOptions } from '../test/audited-life.ts';
 import { type MarginOptions, marginsOf } from '../test/margins.ts';
 import { AuditRun } from './audit-run.ts';

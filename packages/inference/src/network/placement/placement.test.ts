@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { randomFrom } from '../../../../../tests/support/random.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { casesOf, randomFrom } from '../../../../../tests/support/index.ts';
 import { weightedDraw } from '../audit/weighted-draw.ts';
 import { type Candidate, type CandidateField, choosePlacement, expectedFirstTokenMs } from './placement.ts';
 import { PrefixMap } from './prefix-map.ts';

@@ -10,10 +10,7 @@ import { createLogger } from '@strata/http';
 import { readAnswerContent } from '@strata/inference';
 import { canonicalize, prepareReceipt } from '@strata/receipts';
 import { tinyChatModel } from '@strata/testnet';
-import { fakeService } from '../../../../../tests/support/fake-service.ts';
-import { shared } from '../../../../../tests/support/shared.ts';
-import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { casesOf, fakeService, shared, temporaryDirectory } from '../../../../../tests/support/index.ts';
 import { assertEnds, jsonOf, type RunOptions } from '../../test/run-strata.ts';
 import { forTerminal } from './chat.ts';
 

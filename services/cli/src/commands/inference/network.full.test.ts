@@ -9,11 +9,8 @@ import { openGatewayStore, readGatewayConfig } from '@strata/gateway';
 import { decodeOffer, settleSignedBytes } from '@strata/inference';
 import { createJoinToken } from '@strata/p2p';
 import { tinyChatModel } from '@strata/testnet';
-import { fakeService } from '../../../../../tests/support/fake-service.ts';
+import { casesOf, fakeService, temporaryDirectory, until } from '../../../../../tests/support/index.ts';
 import { requestOf, startScriptedGateway } from '../../../../../tests/support/scripted-gateway.ts';
-import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
-import { until } from '../../../../../tests/support/until.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { assertEnds, jsonOf, runStrata, succeed, TestContext } from '../../test/run-strata.ts';
 import { networkCommand } from './network.ts';
 
