@@ -71,7 +71,7 @@ export const PoolSize = z.coerce
 
 export const Port = z.coerce.number().int().min(0).max(65_535);
 
-/** Ports of metrics, by service. A number without a name is that of the stack service; the others have none by default. */
+/** Ports of metrics, by service. A number without a name is that of the stack service; gateway and worker have no default. */
 export const MetricsPorts = itemsOf(
   { stack: Port.default(9464), gateway: Port.optional(), worker: Port.optional() },
   { first: 'stack' },
