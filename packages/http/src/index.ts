@@ -26,10 +26,10 @@ export { type WarmUpRequest, warmUp } from './operations/warm-up.ts';
 export {
   addWitnessMetrics,
   WitnessEnvironment,
-  witnessesOf,
   witnessFacts,
 } from './operations/witnesses.ts';
 export { ERRORS, type ErrorCode, type FieldProblem, Refusal } from './problems/errors.ts';
+export { givenText } from './problems/plain-message.ts';
 export { refusalOf } from './problems/problem.ts';
 export { AnswerCache, type CachePolicy } from './responses/answer-cache.ts';
 export { NOTICE, type Notary } from './responses/notary.ts';

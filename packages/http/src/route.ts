@@ -32,11 +32,15 @@ interface EventKind {
   readonly schema: z.ZodType;
 }
 
-/** Response of a `bytes` route; `maxAgeSeconds` allows public caching, Infinity marks it immutable. */
+/**
+ * Response of a `bytes` route; `maxAgeSeconds` allows public caching, Infinity marks it immutable. With `updatedAt` it has validators, and
+ * a client that has it receives a 304.
+ */
 export interface Bytes {
   readonly bytes: Uint8Array | string;
   readonly contentType?: string;
   readonly maxAgeSeconds?: number;
+  readonly updatedAt?: Date;
 }
 
 /** Response of a `file` route: a complete file that does not change. */
@@ -125,7 +129,8 @@ export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With parameters in OpenAPI syntax: `/v1/domains/{domain}`. A trailing `{rest*}` matches the remaining path. */
   readonly path: string;
-  readonly access: 'key' | 'open';
+  /** `key` by default. */
+  readonly access?: 'key' | 'open';
   readonly output?: { readonly kind: string };
   /** Media types and schemas of the request body, for a route that needs one. */
   readonly bodies?: BodySchemas | undefined;
@@ -150,7 +155,8 @@ interface RouteContract<
   readonly query?: Q;
   readonly bodies?: B;
   readonly output: O;
-  readonly errors: readonly Code[];
+  /** What the handler refuses with; nothing by default. */
+  readonly errors?: readonly Code[];
   /** The handler counts requests against the quota, by `charge`; otherwise the server counts one. */
   readonly isChargedByHandler?: true;
   readonly example?: unknown;
@@ -171,7 +177,7 @@ export interface Route<App> {
 export function route<
   App,
   O extends Output,
-  Code extends ErrorCode,
+  Code extends ErrorCode = never,
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
   B extends BodySchemas | undefined = undefined,

@@ -468,6 +468,19 @@ export interface StackPaths {
        */
       query?: string;
       /**
+       * `-` is descending. Domains without the value come last; equal ones are in the order of names. By name, names that begin with `q` come first.
+       */
+      sort?:
+        | 'name'
+        | 'score'
+        | '-score'
+        | 'scanned_at'
+        | '-scanned_at'
+        | 'first_seen'
+        | '-first_seen'
+        | 'changed_at'
+        | '-changed_at';
+      /**
        * Counts of all results by these values, separated by commas.
        */
       facets?: string;
@@ -1197,6 +1210,16 @@ export interface StackPaths {
          * `bundled`, or the name of the key that signed the release.
          */
         source: string;
+      };
+      /**
+       * The nightly dump, if one is configured.
+       */
+      dump: {
+        written_at: string | null;
+        /**
+         * Of the last attempt, if it failed: the log says why.
+         */
+        failed_at: string | null;
       };
       /**
        * The list that decides which names are registrable.

@@ -89,9 +89,9 @@ export const RuleGroup = z
       .optional()
       .describe('Response header: present, or its value contains `value` as complete words, in any case.'),
     cookie: z
-      .array(z.string().regex(/^[A-Za-z0-9_.~-]+\*?$/))
+      .array(z.string().regex(/^[A-Za-z0-9_.~-]+(?:\*[A-Za-z0-9_.~-]*)?$/))
       .optional()
-      .describe('Cookie names; a trailing `*` is a prefix.'),
+      .describe('Cookie names, case-sensitive; one `*`, not at the start, is any text.'),
     html: z
       .strictObject({
         generator: z

@@ -9,7 +9,7 @@ import { assertEnds } from '../../test/run-strata.ts';
 it('strata catalog lint counts what the catalog has, and names what an entry lacks', async () => {
   const { stdout } = await assertEnds('catalog lint', 0, /^$/);
   assert.match(stdout, /providers +\d{4,} *\npatterns +\d{4,} *\npatterns with a source +\d/);
-  await assertEnds('catalog lint fastmail', 1, /fastmail rules\.1: no source\nfastmail rules\.1: no examples/);
+  await assertEnds('catalog lint haisoft', 1, /haisoft rules\.1: no source\nhaisoft rules\.1: no examples/);
   await assertEnds('catalog lint no-such', 2, /no provider with the id 'no-such'/);
 });
 

@@ -16,7 +16,6 @@ export const createResponse = route(
   {
     method: 'POST',
     path: '/v1/responses',
-    access: 'key',
     body: { schema: 'ResponseRequest', read: (body) => body },
     described: {
       summary: 'Answer a conversation (Responses API)',

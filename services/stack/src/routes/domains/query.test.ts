@@ -36,6 +36,8 @@ for (const sort of 'name score -score scanned_at -scanned_at first_seen -first_s
       cursor = body.next_cursor;
     }
     assert.deepEqual(found, all);
+    const { results } = await search(`state=live&sort=${sort}&limit=4&offset=3`);
+    assert.deepEqual(results, all.slice(3, 7));
   });
 
 it('a query has facets whose conditions find as many domains', async () => {
