@@ -89,8 +89,7 @@ export async function startInferenceNetwork(
         {
           ...common,
           STRATA_DATA: path.join(options.directory, `worker-${number}`),
-          STRATA_MODEL_SLOTS: '2',
-          STRATA_MODEL_PROCESSES: '1',
+          STRATA_MODEL_OPTIONS: 'slots=2,processes=1',
         },
         { ready: /^serving gateway (\S+)/, signal: stop },
       ),
