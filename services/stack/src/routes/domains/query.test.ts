@@ -82,10 +82,8 @@ it('a query restricts leaderboards and exports to its domains', async () => {
   }
 });
 
-const refusedQueries = casesOf<[body: object, field: string, says: string, position?: number][]>(
-  'stack',
-  'refused queries',
-);
+type RefusedQuery = [body: object, field: string, says: string, position?: number];
+const refusedQueries = casesOf<RefusedQuery[]>('stack', 'refused queries');
 refusedQueries.push(
   [{ query: 'a'.repeat(2_001) }, 'query', '2000'],
   [{ query: '('.repeat(1_000) }, 'query', 'nested', 17],
