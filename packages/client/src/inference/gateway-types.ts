@@ -112,7 +112,7 @@ export interface ChatCompletionRequest {
         tool_calls?:
           | {
               id?: string | null;
-              type: 'function';
+              type?: 'function';
               function: {
                 name: string;
                 arguments: string;
@@ -254,6 +254,7 @@ export interface ChatCompletionRequest {
         };
   } | null;
   add_generation_prompt?: boolean | null;
+  reasoning_format?: ('auto' | 'deepseek' | 'none') | null;
   modalities?: string[] | null;
   audio?: unknown;
   functions?: unknown;
@@ -383,6 +384,10 @@ export interface ChatCompletion {
        * What the model thought before it answered; absent without reasoning.
        */
       reasoning_content?: string;
+      /**
+       * What the model thought before it answered; absent without reasoning.
+       */
+      reasoning?: string;
       refusal: null;
       tool_calls?: {
         id: string;
@@ -433,6 +438,10 @@ export interface ChatCompletionChunk {
        * What the model thought before it answered; absent without reasoning.
        */
       reasoning_content?: string;
+      /**
+       * What the model thought before it answered; absent without reasoning.
+       */
+      reasoning?: string;
       refusal?: null;
       tool_calls?: {
         index: number;
