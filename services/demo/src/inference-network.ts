@@ -26,7 +26,6 @@ export const newLedgerName = (service: string): string => `localhost/demo-${rand
 export interface InferenceNetwork extends AsyncDisposable {
   readonly base: string;
   readonly key: string;
-  /** Id of the model of the workers. */
   readonly model: string;
   /** Process ids of the running workers. */
   workers(): readonly number[];

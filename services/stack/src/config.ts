@@ -172,7 +172,6 @@ export const Environment = z.object({
 });
 
 export type Config = ReturnType<typeof readConfig>;
-export type AdvisorySettings = Config['advisories'];
 
 /** Reads the settings; throws SettingsError with one line per problem. An empty variable counts as unset. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>) {

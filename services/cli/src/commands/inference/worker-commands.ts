@@ -14,7 +14,6 @@ interface WorkerOptions extends OutputOptions {
   readonly slots?: number;
 }
 
-/** Adds the commands to `inference`. */
 export function addWorkerCommands(inference: Command, context: CommandContext): void {
   const config = async (overrides: Readonly<Record<string, string>> = {}) => {
     const { STRATA_MODEL_OPTIONS: options = '', ...settings } = await effectiveEnvironment(context, 'worker');
