@@ -185,4 +185,4 @@ const linked = (query: string, { link }: ConditionDeps): string =>
 
 /** What a reader may take a term for. */
 const note = (query: string): string =>
-  query.includes('country:') ? ' The country is that of the top-level domain.' : '';
+  query.includes('country:') ? ' The country is that of the top-level domain or of the network of the address.' : '';
