@@ -2,6 +2,7 @@
 // unchanged.
 import type { JobContext } from '@strata/engine';
 import type { ChatDelta, ChatMessage, ChatRequest, CompletionRequest, Generation, Verified } from '@strata/inference';
+import type { StoredChoice } from './stored/answer-log.ts';
 
 /** Updated while the deltas of a choice are read. */
 export interface ChoiceUsage {
@@ -18,6 +19,8 @@ export interface ChoiceDeps {
   /** The requesting key, and a callback for the workers' segments. */
   readonly context: JobContext;
   readonly signal: AbortSignal;
+  /** Of a stored answer: the tokens that it begins with, and where its next ones are recorded. */
+  readonly stored?: StoredChoice | undefined;
 }
 
 export interface PlannedChoice {
@@ -36,6 +39,8 @@ export interface Plan {
   /** As many requests of its key as the answer counts; 1 if absent. */
   readonly requests?: number;
   readonly choices: readonly PlannedChoice[];
+  /** Whether choices can begin with the tokens of a stored answer. */
+  readonly isContinuable?: boolean;
 }
 
 /** One vector of length 1 for each of its inputs. Adds their tokens to `usage`. */

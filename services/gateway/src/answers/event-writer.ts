@@ -19,6 +19,13 @@ export interface RawReply {
 /** Typed events have a name. A text is JSON, or `[DONE]`. */
 export type StreamEvent = { readonly type?: string; readonly [field: string]: unknown } | string;
 
+/** An event whose number is sent with it, so that a client can go on after it. */
+export interface NumberedEvent {
+  /** `<answer>:<number>`. */
+  readonly id: string;
+  readonly event: StreamEvent;
+}
+
 export interface EventWriterOptions {
   readonly keepAliveMs?: number;
   readonly idleMs?: number;
@@ -78,14 +85,23 @@ export class EventWriter implements Disposable {
    * the client has disconnected or does not read.
    */
   async send(...events: readonly StreamEvent[]): Promise<void> {
+    await this.#write(events.map(frameOf));
+  }
+
+  /** Sends numbered events, like `send`. */
+  async sendNumbered(events: readonly NumberedEvent[]): Promise<void> {
+    await this.#write(events.map(({ id, event }) => `id: ${id}\n${frameOf(event)}`));
+  }
+
+  async #write(frames: readonly string[]): Promise<void> {
     this.#signal.throwIfAborted();
     this.begin();
     this.#timer.refresh();
     const { raw } = this.#reply;
     if (raw.writableEnded || raw.destroyed) throw new Error('the stream has ended');
     // The headers are sent with the first event.
-    if (events.length === 0) raw.flushHeaders();
-    else if (!raw.write(events.map(frameOf).join(''))) await this.#drained();
+    if (frames.length === 0) raw.flushHeaders();
+    else if (!raw.write(frames.join(''))) await this.#drained();
   }
 
   async #drained(): Promise<void> {

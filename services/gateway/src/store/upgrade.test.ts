@@ -41,7 +41,10 @@ onEach(kept, 'a store of an older version', (backend) => {
       ];
       assert.deepEqual(
         await tablesOf(url),
-        [...Object.keys(ROWS), ...added, 'quota_usage', 'segments', 'token_reservations'].sort(),
+        [
+          ...[...Object.keys(ROWS), ...added, 'quota_usage', 'segments', 'token_reservations'],
+          ...['stored_answers', 'stored_answer_parts'],
+        ].sort(),
       );
     });
 });
