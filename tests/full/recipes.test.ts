@@ -20,8 +20,8 @@ const output = { kind: 'signed', schema: z.object({ recipe: z.string() }) };
 const facts = { tag: 'Statistics', summary: 'A recipe', errors: [], access: 'key', cache: () => undefined };
 export const getRecipe = route({ method: 'GET', path: '/stack/v1/recipe', output, ...facts }, () => ({ recipe: 'done' }));
 `;
-const MIGRATION = `import { sql } from 'kysely';
-export const up = (db) => sql\`create table recipe_rows (id integer primary key)\`.execute(db);
+const MIGRATION = `
+export const recipe = (db) => sql\`create table recipe_rows (id integer primary key)\`.execute(db);
 `;
 /** Starts the changed service, and prints what it has. */
 const FOLLOW = `import { DatabaseSync } from 'node:sqlite';
@@ -97,10 +97,10 @@ describe('a recipe', { timeout: 120_000 }, () => {
     const gauge = "metrics.gauge('strata_recipe', 'A recipe', () => 7);\n  $&";
     edit(named('Add a metric', 'stack-metrics.ts'), /metrics\.gauge\('strata_ledger_leaves'/, gauge);
 
-    const migration = named('Add a migration', 'NNN-name.ts');
-    writeFileSync(at(migration.replace('NNN-name', '900-recipe')), MIGRATION);
+    const migration = named('Add a migration', 'domains.ts');
+    edit(migration, /$/, MIGRATION);
     const migrations = path.join(path.dirname(migration), 'index.ts');
-    edit(migrations, /^/, `import { up as recipe } from './900-recipe.ts';\n`);
+    edit(migrations, /domainTimes, /, '$&recipe, ');
     edit(migrations, /\n\};\n$/, `\n  '900-recipe': recipe,$&`);
 
     writeFileSync(at('follow.ts'), FOLLOW);

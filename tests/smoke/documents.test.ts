@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { createInternet } from '@strata/testnet';
 import { runStrata } from '../../services/cli/src/test/run-strata.ts';
 
@@ -12,48 +12,46 @@ const assertExists = (file: string) => assert.ok(existsSync(path.join(root, file
 /** What the first group of a pattern finds in a text, in order. */
 const namedIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name);
 
-describe('the README', () => {
-  const readme = read('README.md');
+const readme = read('README.md');
 
-  it("asks for a company that the demo's internet has, and that is there", async () => {
-    await using internet = await createInternet({ domains: 500, migrationShare: 0.01 });
-    const [domain = '', ...rest] = new Set(namedIn(readme, /\/domains\/([a-z0-9.-]+)/g));
-    assert.deepEqual([rest, internet.truth(domain).state], [[], 'active']);
-  });
+it("the README asks for a company that the demo's internet has, and that is there", async () => {
+  await using internet = await createInternet({ domains: 500, migrationShare: 0.01 });
+  const [domain = '', ...rest] = new Set(namedIn(readme, /\/domains\/([a-z0-9.-]+)/g));
+  assert.deepEqual([rest, internet.truth(domain).state], [[], 'active']);
+});
 
-  it('has at most 150 lines, and asks only for paths that the API has', () => {
-    assert.ok(readme.split('\n').length <= 151);
-    const { paths } = JSON.parse(read('openapi/stack.json')) as { paths: Record<string, unknown> };
-    const known = Object.keys(paths).map((each) => new RegExp(`^${each.replaceAll(/\{\w+\}/g, '[^/]+')}$`));
-    for (const asked of namedIn(readme, /(\/stack\/v1\/[\w./-]+)/g))
-      assert.ok(
-        known.some((each) => each.test(asked)),
-        asked,
-      );
-  });
+it('the README has at most 150 lines, and asks only for paths that the API has', () => {
+  assert.ok(readme.split('\n').length <= 151);
+  const { paths } = JSON.parse(read('openapi/stack.json')) as { paths: Record<string, unknown> };
+  const known = Object.keys(paths).map((each) => new RegExp(`^${each.replaceAll(/\{\w+\}/g, '[^/]+')}$`));
+  for (const asked of namedIn(readme, /(\/stack\/v1\/[\w./-]+)/g))
+    assert.ok(
+      known.some((each) => each.test(asked)),
+      asked,
+    );
+});
 
-  it('names only commands and options that exist, and models to contribute that are here', async () => {
-    const lines = namedIn(readme, /npx strata ((?:[a-z]+ )+[^`#\n]*)/g);
-    assert.ok(lines.length >= 12);
-    const commandOf = (line: string) =>
-      /^(?:(?:stack|inference|network|keys|segment|watch) )*[a-z]+/.exec(line)?.[0] ?? '';
-    const helps = new Map<string, string>();
-    for (const command of new Set(lines.map(commandOf)))
-      helps.set(command, (await runStrata(`${command} --help`)).stdout);
-    for (const line of lines) {
-      const help = helps.get(commandOf(line)) ?? '';
-      assert.match(help, new RegExp(`^Usage: strata ${commandOf(line)} `), line);
-      for (const [option] of line.matchAll(/--[a-z-]+/g)) assert.match(help, new RegExp(`${option}\\b`), line);
-      for (const file of namedIn(line, /--model (packages\S+)/g)) assertExists(file);
-    }
-  });
+it('the README names only commands and options that exist, and models to contribute that are here', async () => {
+  const lines = namedIn(readme, /npx strata ((?:[a-z]+ )+[^`#\n]*)/g);
+  assert.ok(lines.length >= 12);
+  const commandOf = (line: string) =>
+    /^(?:(?:stack|inference|network|keys|segment|watch) )*[a-z]+/.exec(line)?.[0] ?? '';
+  const helps = new Map<string, string>();
+  for (const command of new Set(lines.map(commandOf)))
+    helps.set(command, (await runStrata(`${command} --help`)).stdout);
+  for (const line of lines) {
+    const help = helps.get(commandOf(line)) ?? '';
+    assert.match(help, new RegExp(`^Usage: strata ${commandOf(line)} `), line);
+    for (const [option] of line.matchAll(/--[a-z-]+/g)) assert.match(help, new RegExp(`${option}\\b`), line);
+    for (const file of namedIn(line, /--model (packages\S+)/g)) assertExists(file);
+  }
+});
 
-  it('names only scripts that exist', () => {
-    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-    const named = namedIn(readme, /(?:^|`|=\S+ )npm (?!ci\b|install\b)(?:run )?([a-z][\w:-]*)/gm);
-    assert.ok(named.length >= 8);
-    for (const name of named) assert.ok(scripts[name], name);
-  });
+it('the README names only scripts that exist', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  const named = namedIn(readme, /(?:^|`|=\S+ )npm (?!ci\b|install\b)(?:run )?([a-z][\w:-]*)/gm);
+  assert.ok(named.length >= 8);
+  for (const name of named) assert.ok(scripts[name], name);
 });
 
 const pages = globSync('{*,bench/*,docs/**/*}.md', { cwd: root }).filter((page) => page !== 'CHANGELOG.md');

@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { StackClient, verifyBody } from '@strata/client';
-import { company, moveDns, startHarness } from '../../services/stack/src/test/harness.ts';
-import { sharedInternet } from '../../services/stack/src/test/shared.ts';
-import { openStream } from '../../services/stack/src/test/stream-reader.ts';
+import { company, moveDns, openStream, sharedInternet, startHarness } from '../../services/stack/src/test/index.ts';
 import { assertAccessible, assertReceiptHolds, openBrowser, settled, skip, visit } from '../support/web/browser.ts';
 
 const HOUR_MS = 3_600_000;

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createInternet, type Internet } from '@strata/testnet';
-import { assertDescribed } from '../../services/stack/src/test/described.ts';
-import { type Harness, startHarness } from '../../services/stack/src/test/harness.ts';
+import { assertDescribed, type Harness, startHarness } from '../../services/stack/src/test/index.ts';
 import { vectorsIn } from '../support/vectors.ts';
 
 /** The given table: path, tag, query parameters, some with their defaults. */

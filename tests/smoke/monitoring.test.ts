@@ -33,7 +33,7 @@ describe('metrics', () => {
     stack = await startHarness({ internet });
     await stack.scan(company(internet, 0));
     await stack.get(`/stack/v1/domains/${company(internet, 0)}`);
-    const p2p = { STRATA_NETWORK: 'on', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off' };
+    const p2p = { STRATA_NETWORK: 'on', STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off' };
     gateway = await startGateway({ ...p2p, STRATA_INFERENCE_METRICS_PORT: '0' });
     const messages = [{ role: 'user', content: 'What is DMARC?' }];
     const question = { model: 'strata-tiny-chat', max_tokens: 4, messages };

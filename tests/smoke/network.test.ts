@@ -10,11 +10,10 @@ import { createLogger } from '@strata/http';
 import { createSimulatedEngine, simulatedAnswer, simulatedText } from '@strata/testnet';
 import { readWorkerConfig, startWorker } from '@strata/worker';
 import OpenAI from 'openai';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { untilAnswer } from '../support/until.ts';
+import { temporaryDirectory, untilAnswer } from '../support/index.ts';
 
 const MODEL = 'simulated-8b';
-const HOST = { STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', STRATA_LOG_LEVEL: 'silent' };
+const HOST = { STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off', STRATA_LOG_LEVEL: 'silent' };
 const logger = createLogger({ level: 'silent' });
 /** What the gateway would open as a GGUF, were the engines real. */
 const bytes = Buffer.from('the vocabulary of the simulated model');

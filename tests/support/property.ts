@@ -1,6 +1,8 @@
 // What must hold for every value that fast-check makes.
 import fc from 'fast-check';
 
+export { fc };
+
 const SURROGATES = 0x800;
 const codePointNumber = fc.oneof(fc.nat(0x17f), fc.nat(0x10_ffff - SURROGATES));
 

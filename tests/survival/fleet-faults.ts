@@ -9,10 +9,9 @@ import { strataProcess } from '../../services/cli/src/test/run-strata.ts';
 import { rows } from '../../services/stack/src/store/test/backends.ts';
 import type { FleetAtWork } from '../support/fleet.ts';
 import type { FleetLoad } from '../support/fleet-load.ts';
+import { randomFrom, untilAnswer } from '../support/index.ts';
 import type { TestNode } from '../support/nodes.ts';
-import { randomFrom } from '../support/random.ts';
 import { succeeds } from '../support/strata-stack.ts';
-import { untilAnswer } from '../support/until.ts';
 
 export type FaultyFleet = FleetAtWork & { readonly settings: Record<string, string>; readonly clocks: string };
 const random = randomFrom(3);

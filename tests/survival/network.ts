@@ -1,10 +1,9 @@
 // Faults of a gateway with workers while it streams answers: what a client got to its end is signed, in the ledger, and counted once.
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { randomFrom, untilAnswer } from '../support/index.ts';
 import { busyWorker, Cluster, type GatewayProcess, workersServing } from '../support/network/cluster.ts';
 import { clientOf, faultsOf, type StreamAsk, streamOf } from '../support/network/streams.ts';
-import { randomFrom } from '../support/random.ts';
-import { untilAnswer } from '../support/until.ts';
 import { Checker } from './checker/check.ts';
 import type { Finding } from './checker/store-checks.ts';
 import type { Group } from './scenario.ts';
@@ -43,7 +42,7 @@ class Network implements AsyncDisposable {
     const port = /\/tcp\/(\d+)/.exec(this.gateway.ready.addresses[0] ?? '')?.[1];
     this.isRestarting = true;
     await this.gateway.kill();
-    const settings = { STRATA_P2P_LISTEN: `/ip4/127.0.0.1/tcp/${port}` };
+    const settings = { STRATA_P2P: `listen=/ip4/127.0.0.1/tcp/${port},mdns=off` };
     this.gateway = await this.cluster.startGateway({ name: NAME, settings });
     await workersServing(this.gateway, WORKERS);
     this.isRestarting = false;

@@ -7,9 +7,8 @@ import { rows } from '../../services/stack/src/store/test/backends.ts';
 import { type PostgresServer, startPostgres } from '../support/database/postgres.ts';
 import { startFleet, TWO_OF_EACH } from '../support/fleet.ts';
 import { type FleetLoad, startLoad } from '../support/fleet-load.ts';
+import { temporaryDirectory, untilAnswer } from '../support/index.ts';
 import { working } from '../support/nodes.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { untilAnswer } from '../support/until.ts';
 import { anyProcess, backup, type FaultyFleet, jump, prune, restarted, rotation, withClock } from './fleet-faults.ts';
 import type { Group } from './scenario.ts';
 

@@ -6,8 +6,7 @@ import { chownSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, 
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { it } from 'node:test';
-import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
-import { casesOf } from '../../../tests/support/vectors.ts';
+import { casesOf, temporaryDirectory } from '../../../tests/support/index.ts';
 import { holderOf, lockedDirectories, lockFile, networkFileSystemOf, waitForLock, warnOfFileSystem } from './index.ts';
 
 /** A path for a lock in a directory of its own. */

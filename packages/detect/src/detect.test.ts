@@ -1,15 +1,13 @@
 // From evidence to a profile, on hostile evidence too; catalog/ has tests with the real catalog.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import fc from 'fast-check';
-import { codePoint, holds } from '../../../tests/support/property.ts';
+import { codePoint, fc, holds } from '../../../tests/support/property.ts';
 import { casesOf } from '../../../tests/support/vectors.ts';
 import { detect } from './detect.ts';
 import { sentenceOf } from './judge/sentence.ts';
 import { distributionIn, platformOf, versionAfter } from './match/version.ts';
 import type { Role, ServiceEvidence } from './profile.ts';
-import { aliasTo, evidenceOf } from './test/evidence-of.ts';
-import { linesOf, profileOf, testRulebook } from './test/rulebook-of.ts';
+import { aliasTo, evidenceOf, linesOf, profileOf, testRulebook } from './test/index.ts';
 
 it('detect is a function of its arguments alone', () => {
   const http = { headers: { 'x-edgy-ray': '1' } };

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../tests/support/property.ts';
+import { fc, holds } from '../../../tests/support/property.ts';
 import { casesOf } from '../../../tests/support/vectors.ts';
 import { evidenceFromRecord, explainRecord, RecordError } from './explain.ts';
 import { testRulebook } from './test/rulebook-of.ts';

@@ -3,17 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../tests/support/property.ts';
+import { fc, holds } from '../../../tests/support/property.ts';
 import { casesOf } from '../../../tests/support/vectors.ts';
 import { detect } from './detect.ts';
 import { extractPage } from './evidence/page.ts';
 import type { KnownService } from './history/known-service.ts';
 import { reconcile } from './history/reconcile.ts';
 import { SOURCES } from './profile.ts';
-import { rulebookWith } from './test/community-set.ts';
-import { aliasTo, type EvidenceParts, evidenceOf } from './test/evidence-of.ts';
-import { testRulebook } from './test/rulebook-of.ts';
+import { aliasTo, type EvidenceParts, evidenceOf, rulebookWith, testRulebook } from './test/index.ts';
 
 const DAY = 86_400_000;
 const labels = testRulebook.probeLabels;

@@ -113,27 +113,25 @@ const slot = (id: string, tokens: readonly number[], usedAt: number, cacheKey?: 
   return { id, tokens, usedAt, ...(cacheKey === undefined ? {} : { cacheKey }) };
 };
 
-describe('the slot of a prompt', () => {
-  const prompt = range(0, 100);
-  const [a, b, c] = [slot('a', range(0, 40), 1, 'k'), slot('b', range(0, 40), 0, 'other'), slot('c', range(0, 60), 2)];
-  const max = slot('y', [...range(0, 60), 7], 9);
-  const unrelated = [slot('x', range(0, 10), 5), slot('y', range(50, 90), 2), slot('z', range(0, 5), 9)];
-  const short = slot('d', range(0, 2), 0, 'l');
-  for (const [name, slots, cacheKey, expected] of [
-    ['is the one that has the longest beginning in common', [slot('x', range(0, 20), 1), max], undefined, 'y'],
-    ['is the one unused for the longest time where little is common', unrelated, undefined, 'y'],
-    ['is the one unused for longer of two that have read as much', [slot('x', range(0, 40), 8), a], undefined, 'a'],
-    ['is the one of the same cache key where that decides between equals', [a, b], 'k', 'a'],
-    ['is the one unused for longer where no cache key is given', [a, b], undefined, 'b'],
-    ['is the one with the longer beginning, whatever its cache key', [a, c], 'k', 'c'],
-    ['is the one of the same cache key where little is common', [short, slot('b', [], 0, 'other')], 'l', 'd'],
-    ['is undefined where no slot is free', [], undefined, undefined],
-  ] as const)
-    it(name, () => {
-      assert.equal(chooseSlot(slots, prompt, cacheKey)?.id, expected);
-      assert.equal(chooseSlot([...slots].reverse(), prompt, cacheKey)?.id, expected);
-    });
+const prompt = range(0, 100);
+const [a, b, c] = [slot('a', range(0, 40), 1, 'k'), slot('b', range(0, 40), 0, 'other'), slot('c', range(0, 60), 2)];
+const max = slot('y', [...range(0, 60), 7], 9);
+const unrelated = [slot('x', range(0, 10), 5), slot('y', range(50, 90), 2), slot('z', range(0, 5), 9)];
+const short = slot('d', range(0, 2), 0, 'l');
+for (const [name, slots, cacheKey, expected] of [
+  ['is the one that has the longest beginning in common', [slot('x', range(0, 20), 1), max], undefined, 'y'],
+  ['is the one unused for the longest time where little is common', unrelated, undefined, 'y'],
+  ['is the one unused for longer of two that have read as much', [slot('x', range(0, 40), 8), a], undefined, 'a'],
+  ['is the one of the same cache key where that decides between equals', [a, b], 'k', 'a'],
+  ['is the one unused for longer where no cache key is given', [a, b], undefined, 'b'],
+  ['is the one with the longer beginning, whatever its cache key', [a, c], 'k', 'c'],
+  ['is the one of the same cache key where little is common', [short, slot('b', [], 0, 'other')], 'l', 'd'],
+  ['is undefined where no slot is free', [], undefined, undefined],
+] as const)
+  it(`the slot of a prompt ${name}`, () => {
+    assert.equal(chooseSlot(slots, prompt, cacheKey)?.id, expected);
+    assert.equal(chooseSlot([...slots].reverse(), prompt, cacheKey)?.id, expected);
+  });
 
-  it('has a prefix in common that is counted from the beginning alone', () =>
-    assert.deepEqual([commonPrefix([1, 2, 3], [1, 2, 4, 3]), commonPrefix([], [1])], [2, 0]));
-});
+it('the slot of a prompt has a prefix in common that is counted from the beginning alone', () =>
+  assert.deepEqual([commonPrefix([1, 2, 3], [1, 2, 4, 3]), commonPrefix([], [1])], [2, 0]));

@@ -1,8 +1,7 @@
 // Lists of feeds: as other readers write them, hostile, and written to be read again; and what pages announce.
 import assert from 'node:assert/strict';
 import { it, test } from 'node:test';
-import fc from 'fast-check';
-import { codePoint, holds } from '../../../tests/support/property.ts';
+import { codePoint, fc, holds } from '../../../tests/support/property.ts';
 import { announcedFeeds } from './links/announced-feeds.ts';
 import { readOpml, writeOpml } from './opml.ts';
 

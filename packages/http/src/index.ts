@@ -4,7 +4,6 @@ export { createHostGuard, type HostGuard } from './access/host-guard.ts';
 export { InvalidKeyLimit } from './access/invalid-key-limit.ts';
 export type { KeyGate } from './access/keys.ts';
 export { answerSecurity } from './access/security-headers.ts';
-export * from './environment.ts';
 export { parseInput } from './input.ts';
 export { addLedgerRoutes, ledgerRoutes } from './ledger-routes.ts';
 export {
@@ -14,7 +13,6 @@ export {
 export { Connections } from './limits/connections.ts';
 export { countedAddress, countedNetworks } from './limits/counted-address.ts';
 export { countedCache } from './limits/counted-cache.ts';
-export { loweredLimit } from './limits/lowered-limit.ts';
 export { type ApiInfo, openApiDocument } from './openapi.ts';
 export { FailureLog } from './operations/failure-log.ts';
 export { followKeys } from './operations/follow-keys.ts';
@@ -32,6 +30,7 @@ export {
   witnessFacts,
 } from './operations/witnesses.ts';
 export { ERRORS, type ErrorCode, type FieldProblem, Refusal } from './problems/errors.ts';
+export { givenText } from './problems/plain-message.ts';
 export { refusalOf } from './problems/problem.ts';
 export { AnswerCache, type CachePolicy } from './responses/answer-cache.ts';
 export { NOTICE, type Notary } from './responses/notary.ts';
@@ -49,6 +48,9 @@ export type { Responder } from './server/add-routes.ts';
 export type { ClientTimeouts, ErrorFormat } from './server/create-fastify.ts';
 export { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
 export { publicUrlOf, urlAt } from './service-url.ts';
+export * from './settings/environment.ts';
+export { itemsOf } from './settings/items.ts';
+export { loweredLimit } from './settings/lowered-limit.ts';
 export { createSignedServer, type SignedServer, type SignedServerDeps } from './signed-server.ts';
 export { serveSite } from './site.ts';
 export type { SseOptions } from './streams/event-streams.ts';

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { suggestionFor } from './nearest-names.ts';
 import { type FieldProblem, Refusal } from './problems/errors.ts';
+import { plainMessage } from './problems/plain-message.ts';
 import type { BodySchemas } from './route.ts';
 
 interface InputContract {
@@ -26,6 +27,9 @@ const MAX_UNKNOWN = 10;
 const MAX_NAME = 64;
 /** Space for all values of a list, such as the roles. */
 const MAX_MESSAGE = 1_000;
+/** Problems that the summary explains, and characters of each reason. */
+const MAX_EXPLAINED = 3;
+const MAX_REASON = 160;
 
 /** Throws Refusal `invalid_parameter` that lists every invalid field. */
 export function parseInput(contract: InputContract, request: InputSource): Record<string, unknown> {
@@ -35,11 +39,26 @@ export function parseInput(contract: InputContract, request: InputSource): Recor
   if (contract.params) read(contract.params, paramsOf(request, contract), input, problems);
   if (contract.query) read(contract.query, query, input, problems);
   if (contract.bodies) input.body = readBody(contract.bodies, request, problems);
+  else if (!contract.ignoresUnknown && isPlainObject(request.body))
+    problems.push(...unknownIn(request.body, [], 'field'));
   if (problems.length > 0) {
-    const fields = problems.map((problem) => problem.field).join(', ');
-    throw new Refusal('invalid_parameter', `Cannot use: ${fields}.`, { errors: problems });
+    throw new Refusal('invalid_parameter', `Cannot use: ${summaryOf(problems)}.`, { errors: problems });
   }
   return input;
+}
+
+/** As JSON is parsed, and not the stream of an upload. */
+const isPlainObject = (body: unknown): body is Record<string, unknown> =>
+  typeof body === 'object' && body !== null && Object.getPrototypeOf(body) === Object.prototype;
+
+/** The fields, the first ones with the beginning of their messages. */
+function summaryOf(problems: readonly FieldProblem[]): string {
+  return problems
+    .map(({ field, message }, i) => {
+      if (i >= MAX_EXPLAINED) return field;
+      return `${field} (${message.length > MAX_REASON ? `${message.slice(0, MAX_REASON)}…` : message})`;
+    })
+    .join(', ');
 }
 
 function unknownIn(
@@ -65,7 +84,7 @@ function readBody(schemas: BodySchemas, { body, headers }: InputSource, problems
     throw new Refusal('unsupported_media_type', `Send a body of one of these types: ${types}.`);
   }
   const content = Buffer.isBuffer(body) ? textOf(body) : body;
-  const parsed = schema.safeParse(content);
+  const parsed = schema.safeParse(content, { error: plainMessage });
   if (parsed.success) return parsed.data;
   const found = parsed.error.issues.slice(0, MAX_UNKNOWN).flatMap((issue) => {
     const at = issue.path.join('.');
@@ -75,7 +94,8 @@ function readBody(schemas: BodySchemas, { body, headers }: InputSource, problems
     const problems = unknownIn(unknown, fieldsAt(schema, issue.path), 'field');
     return at === '' ? problems : problems.map(({ field, message }) => ({ field: `${at}.${field}`, message }));
   });
-  problems.push(...found);
+  // Zod also checks the length of a text that should be a list.
+  for (const problem of found) if (!problems.some(({ field }) => field === problem.field)) problems.push(problem);
   return undefined;
 }
 
@@ -116,7 +136,7 @@ function read(
     if (Array.isArray(value)) problems.push({ field, message: 'must not be repeated' });
     else if (value !== undefined) given[field] = value;
   }
-  const parsed = schema.safeParse(given);
+  const parsed = schema.safeParse(given, { error: plainMessage });
   if (parsed.success) Object.assign(input, parsed.data);
   else {
     const known = new Set(problems.map((problem) => problem.field));

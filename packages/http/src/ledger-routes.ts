@@ -32,7 +32,7 @@ async function receiptOf({ ledger }: LedgerApp, id: string, { refuse }: RequestC
 export const ledgerRoutes: readonly Route<LedgerApp>[] = [
   route(
     {
-      ...{ ...common, path: '/ledger/checkpoint', errors: [] },
+      ...{ ...common, path: '/ledger/checkpoint' },
       summary: 'Signed tree head of the ledger',
       output: {
         kind: 'bytes',

@@ -87,13 +87,13 @@ export function openApiDocument<App>(
       summary: contract.summary,
       ...(contract.description ? { description: contract.description } : {}),
       operationId: operationIdOf(contract.method, contract.path),
-      security: contract.access === 'key' ? [{ StackKey: [] }] : [],
+      security: contract.access === 'open' ? [] : [{ StackKey: [] }],
       parameters: [...parameters('path', contract.params), ...parameters('query', contract.query)],
       ...(contract.upload ? { requestBody: { required: true, content: uploadContent(contract.upload) } } : {}),
       ...(contract.bodies ? { requestBody: { required: true, content: contentOf(contract.bodies) } } : {}),
       responses: {
         ...success(contract.output, contract.example ?? examples[exampleKey(contract.method, path)]),
-        ...problems([...contract.errors, ...(contract.access === 'key' ? keyErrors : []), ...commonErrors]),
+        ...problems([...(contract.errors ?? []), ...(contract.access === 'open' ? [] : keyErrors), ...commonErrors]),
       },
     };
   }

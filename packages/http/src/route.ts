@@ -125,7 +125,8 @@ export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With parameters in OpenAPI syntax: `/v1/domains/{domain}`. A trailing `{rest*}` matches the remaining path. */
   readonly path: string;
-  readonly access: 'key' | 'open';
+  /** `key` by default. */
+  readonly access?: 'key' | 'open';
   readonly output?: { readonly kind: string };
   /** Media types and schemas of the request body, for a route that needs one. */
   readonly bodies?: BodySchemas | undefined;
@@ -150,7 +151,8 @@ interface RouteContract<
   readonly query?: Q;
   readonly bodies?: B;
   readonly output: O;
-  readonly errors: readonly Code[];
+  /** What the handler refuses with; nothing by default. */
+  readonly errors?: readonly Code[];
   /** The handler counts requests against the quota, by `charge`; otherwise the server counts one. */
   readonly isChargedByHandler?: true;
   readonly example?: unknown;
@@ -171,7 +173,7 @@ export interface Route<App> {
 export function route<
   App,
   O extends Output,
-  Code extends ErrorCode,
+  Code extends ErrorCode = never,
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
   B extends BodySchemas | undefined = undefined,

@@ -10,8 +10,7 @@ import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
-import { casesOf } from '../../../tests/support/vectors.ts';
+import { casesOf, temporaryDirectory } from '../../../tests/support/index.ts';
 import { serveSite } from './site.ts';
 
 const SECRET = 'not for readers';

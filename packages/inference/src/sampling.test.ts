@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../tests/support/property.ts';
+import { fc, holds } from '../../../tests/support/property.ts';
 import { casesOf } from '../../../tests/support/vectors.ts';
 import { endMarginOf, MAX_MARGIN_NATS, marginOf } from './margin.ts';
 import {

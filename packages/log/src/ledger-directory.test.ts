@@ -7,8 +7,7 @@ import { mkdir, readFile, rename, rm, truncate, utimes, writeFile } from 'node:f
 import path from 'node:path';
 import { describe } from 'node:test';
 import { tilePath, tilesOfTree } from '@strata/receipts';
-import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
-import { until } from '../../../tests/support/until.ts';
+import { temporaryDirectory, until } from '../../../tests/support/index.ts';
 import { type DatabaseLog, type LedgerTable, LogError, openLedgerFile, openSignedLedger } from './index.ts';
 import { moveLog } from './ledger-directory.ts';
 import { appendAll, type LogBackend, logConformance, upTo } from './test/conformance.ts';

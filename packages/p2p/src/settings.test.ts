@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { NetworkKeyError, PeerEnvironment, peerNodeOptions, readPeerSettings } from './settings.ts';
+import { z } from 'zod';
+import { JoinAddresses, NetworkKeyError, PeerItems, peerNodeOptions, readPeerSettings } from './settings.ts';
 import { useDirectory } from './test/hosts.ts';
 
 const defaults = { directory: '/data/host', listen: ['/ip4/0.0.0.0/tcp/0'] };
-const read = (env: Readonly<Record<string, string>>) => readPeerSettings(PeerEnvironment.parse(env), defaults);
+const Items = z.object(PeerItems);
+const read = (items: Readonly<Record<string, string>>, STRATA_JOIN: readonly string[] = []) =>
+  readPeerSettings({ STRATA_JOIN, STRATA_P2P: Items.parse(items) }, defaults);
 const key = '0f'.repeat(32);
 
 it('the settings of a host has the defaults of its service where nothing is set', () => {
@@ -22,20 +25,17 @@ it('the settings of a host has the defaults of its service where nothing is set'
 });
 
 it('the settings of a host takes lists apart by commas and spaces, each value once', () => {
-  const settings = read({
-    STRATA_JOIN: '/ip4/192.0.2.1/tcp/4001, token-a token-a',
-    STRATA_P2P_LISTEN: '/ip4/0.0.0.0/tcp/4001,/ip4/0.0.0.0/tcp/4002/ws',
-    STRATA_MDNS: 'off',
-  });
+  const listen = '/ip4/0.0.0.0/tcp/4001,/ip4/0.0.0.0/tcp/4002/ws';
+  const settings = read({ listen, mdns: 'off' }, JoinAddresses.parse('/ip4/192.0.2.1/tcp/4001, token-a token-a'));
   assert.deepEqual(settings.join, ['/ip4/192.0.2.1/tcp/4001', 'token-a']);
   assert.deepEqual(settings.listen, ['/ip4/0.0.0.0/tcp/4001', '/ip4/0.0.0.0/tcp/4002/ws']);
   assert.equal(settings.isMdnsOn, false);
 });
 
-const wrong = { STRATA_P2P_LISTEN: '0.0.0.0:4001', STRATA_P2P_ALLOW: 'not-a-peer', STRATA_MDNS: 'yes' };
+const wrong = { listen: '0.0.0.0:4001', allow: 'not-a-peer', mdns: 'yes' };
 for (const [name, value] of Object.entries(wrong))
   it(`the settings of a host refuses ${name}=${value}, and names it`, () => {
-    const { error } = PeerEnvironment.safeParse({ [name]: value });
+    const { error } = Items.safeParse({ [name]: value });
     assert.deepEqual(error?.issues[0]?.path, [name]);
   });
 
@@ -44,7 +44,7 @@ describe('the key of a private network', () => {
   const optionsWith = async (text: string, mode = 0o600) => {
     const file = path.join(directory.path, `network-${mode}.key`);
     if (text !== '') await writeFile(file, text, { mode });
-    return peerNodeOptions(read({ STRATA_NETWORK_KEY_FILE: file }));
+    return peerNodeOptions(read({ 'network-key-file': file }));
   };
 
   it('is read as hexadecimal digits, and as a swarm.key file', async () => {

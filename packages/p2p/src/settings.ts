@@ -28,27 +28,28 @@ const Addresses = listOf(isParsed(multiaddr), 'multiaddr, such as /ip4/0.0.0.0/t
 const PeerIds = listOf(isParsed(peerIdFromString), 'peer id');
 const Switch = z.enum(['on', 'off']);
 
-/** Every setting of a host; spread into the settings schema of the service that runs it. */
-export const PeerEnvironment = z.object({
-  // Invalid ones are reported when joining.
-  STRATA_JOIN: listOf(() => true, 'address')
-    .optional()
-    .describe('multiaddrs or join tokens, comma-separated'),
-  STRATA_P2P_LISTEN: Addresses.optional().meta({
+/** Addresses of peers: the setting STRATA_JOIN. Invalid ones are reported when joining. */
+export const JoinAddresses = listOf(() => true, 'address')
+  .optional()
+  .describe('multiaddrs or join tokens, comma-separated');
+
+/** Options of a host: the items of the setting STRATA_P2P. */
+export const PeerItems = {
+  listen: Addresses.optional().meta({
     description: 'multiaddrs to listen on',
     absent: 'gateway: TCP 9788 and WebSockets 9789; worker: TCP at a free port; on all interfaces',
   }),
-  STRATA_P2P_ANNOUNCE: Addresses.optional().describe('multiaddrs to advertise instead'),
-  STRATA_P2P_KEY_FILE: z.string().min(1).optional().meta({
+  announce: Addresses.optional().describe('multiaddrs to advertise instead'),
+  allow: PeerIds.optional().meta({ description: 'peer ids that may connect', absent: 'all' }),
+  mdns: Switch.default('on').describe('find peers on the LAN'),
+  relay: Switch.default('off').describe('relay for other hosts'),
+  'private-addresses': Switch.default('on').describe('advertise addresses of the LAN'),
+  'key-file': z.string().optional().meta({
     description: 'identity, created if missing',
     absent: '`peer.key` in the folder `inference` or `inference/worker` of the data directory',
   }),
-  STRATA_NETWORK_KEY_FILE: z.string().min(1).optional().describe('key of a private network'),
-  STRATA_P2P_ALLOW: PeerIds.optional().meta({ description: 'peer ids that may connect', absent: 'all' }),
-  STRATA_P2P_RELAY: Switch.default('off').describe('relay for other hosts'),
-  STRATA_P2P_PRIVATE_ADDRESSES: Switch.default('on').describe('advertise addresses of the LAN'),
-  STRATA_MDNS: Switch.default('on').describe('find peers on the LAN'),
-});
+  'network-key-file': z.string().optional().describe('key of a private network'),
+};
 
 export interface PeerSettings extends Omit<PeerNodeOptions, 'networkKey'> {
   readonly join: readonly string[];
@@ -62,17 +63,25 @@ export interface PeerDefaults {
   readonly listen: readonly string[];
 }
 
+export interface GivenPeerSettings {
+  readonly STRATA_JOIN?: z.output<typeof JoinAddresses> | undefined;
+  readonly STRATA_P2P: z.output<z.ZodObject<typeof PeerItems>>;
+}
+
 /** Reads the settings; missing values take the defaults of the service. Reads no file. */
-export function readPeerSettings(settings: z.output<typeof PeerEnvironment>, defaults: PeerDefaults): PeerSettings {
-  const { STRATA_P2P_ANNOUNCE: announce, STRATA_P2P_ALLOW: allow, STRATA_NETWORK_KEY_FILE: networkKeyFile } = settings;
+export function readPeerSettings(
+  { STRATA_JOIN: join = [], STRATA_P2P: items }: GivenPeerSettings,
+  defaults: PeerDefaults,
+): PeerSettings {
+  const { announce, allow, 'network-key-file': networkKeyFile } = items;
   return {
-    keyFile: settings.STRATA_P2P_KEY_FILE ?? path.join(defaults.directory, 'peer.key'),
+    keyFile: items['key-file'] ?? path.join(defaults.directory, 'peer.key'),
     knownPeersFile: path.join(defaults.directory, 'known-peers.json'),
-    join: settings.STRATA_JOIN ?? [],
-    listen: settings.STRATA_P2P_LISTEN ?? defaults.listen,
-    isMdnsOn: settings.STRATA_MDNS === 'on',
-    isRelay: settings.STRATA_P2P_RELAY === 'on',
-    arePrivateAddressesAnnounced: settings.STRATA_P2P_PRIVATE_ADDRESSES === 'on',
+    join,
+    listen: items.listen ?? defaults.listen,
+    isMdnsOn: items.mdns === 'on',
+    isRelay: items.relay === 'on',
+    arePrivateAddressesAnnounced: items['private-addresses'] === 'on',
     ...(announce === undefined ? {} : { announce }),
     ...(allow === undefined ? {} : { allow }),
     ...(networkKeyFile === undefined ? {} : { networkKeyFile }),

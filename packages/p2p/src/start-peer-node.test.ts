@@ -59,7 +59,7 @@ describe('host', { concurrency: true }, () => {
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
     const listen = [`/ip4/127.0.0.1/tcp/${port}`];
-    const message = `the address 127.0.0.1:${port} is in use by another program, or by another host on this machine: set another one with STRATA_P2P_LISTEN`;
+    const message = `the address 127.0.0.1:${port} is in use by another program, or by another host on this machine: set another one with listen=… of STRATA_P2P`;
     for (const _again of [1, 2])
       await assert.rejects(hosts.start('taken', { listen }), { name: 'ListenError', message });
     server.close();

@@ -159,5 +159,5 @@ function listenErrorFrom(cause: unknown): unknown {
   const [, code = '', address] = /listen (E[A-Z]+): .*?(\S+:\d+)$/m.exec(message) ?? [];
   const reason = REASONS[code];
   if (address === undefined || reason === undefined) return cause;
-  return new ListenError(`the address ${address} ${reason}: set another one with STRATA_P2P_LISTEN`, { cause });
+  return new ListenError(`the address ${address} ${reason}: set another one with listen=… of STRATA_P2P`, { cause });
 }

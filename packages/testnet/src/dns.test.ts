@@ -136,31 +136,29 @@ describe('the DNS of the simulated internet', () => {
   });
 });
 
-describe('the path between the resolver and its clients', () => {
-  it('loses its share of questions over UDP, and none over TCP', async () => {
-    await using internet = await createInternet({ domains: 20, hasFaults: false, vantage: { lossShare: 0.3 } });
-    const [domain = ''] = inState(internet, 'active');
-    const ask = () => dig(internet.resolver, domain, 'NS', { timeoutMs: 700 });
-    const overUdp = await Promise.all(Array.from({ length: 300 }, ask));
-    const lost = overUdp.filter((answer) => answer === undefined).length;
-    assert.ok(lost > 60 && lost < 120, `${lost} of 300 lost`);
-    for (let i = 0; i < 20; i += 1) assert.ok((await digOverTcp(internet.resolver, domain, 'NS')).answers?.length);
-  });
-  it('delivers spoofed answers first, or adds unrequested records', async () => {
-    await using internet = await createInternet({ domains: 20, hasFaults: false, vantage: { poisonShare: 1 } });
-    const [domain = ''] = inState(internet, 'active');
-    const kinds = new Set<string>();
-    for (let i = 0; i < 40; i += 1) {
-      const { questions, answers } = (await dig(internet.resolver, domain, 'MX')) ?? {};
-      if (questions?.[0]?.name === UNRELATED) kinds.add('twin');
-      else if (answers?.some(({ name }) => name === UNRELATED)) kinds.add('unrelated');
-    }
-    assert.deepEqual([...kinds].sort(), ['twin', 'unrelated']);
-  });
-  it('is faultless where no share is given', () => {
-    const vantage = vantageOf('seed', {});
-    for (let i = 0; i < 1_000; i += 1) assert.deepEqual([vantage.isLost(), vantage.poison()], [false, null]);
-  });
+it('the path between the resolver and its clients loses its share of questions over UDP, and none over TCP', async () => {
+  await using internet = await createInternet({ domains: 20, hasFaults: false, vantage: { lossShare: 0.3 } });
+  const [domain = ''] = inState(internet, 'active');
+  const ask = () => dig(internet.resolver, domain, 'NS', { timeoutMs: 700 });
+  const overUdp = await Promise.all(Array.from({ length: 300 }, ask));
+  const lost = overUdp.filter((answer) => answer === undefined).length;
+  assert.ok(lost > 60 && lost < 120, `${lost} of 300 lost`);
+  for (let i = 0; i < 20; i += 1) assert.ok((await digOverTcp(internet.resolver, domain, 'NS')).answers?.length);
+});
+it('the path between the resolver and its clients delivers spoofed answers first, or adds unrequested records', async () => {
+  await using internet = await createInternet({ domains: 20, hasFaults: false, vantage: { poisonShare: 1 } });
+  const [domain = ''] = inState(internet, 'active');
+  const kinds = new Set<string>();
+  for (let i = 0; i < 40; i += 1) {
+    const { questions, answers } = (await dig(internet.resolver, domain, 'MX')) ?? {};
+    if (questions?.[0]?.name === UNRELATED) kinds.add('twin');
+    else if (answers?.some(({ name }) => name === UNRELATED)) kinds.add('unrelated');
+  }
+  assert.deepEqual([...kinds].sort(), ['twin', 'unrelated']);
+});
+it('the path between the resolver and its clients is faultless where no share is given', () => {
+  const vantage = vantageOf('seed', {});
+  for (let i = 0; i < 1_000; i += 1) assert.deepEqual([vantage.isLost(), vantage.poison()], [false, null]);
 });
 
 describe('a resolver that checks signatures', () => {

@@ -8,9 +8,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readGatewayConfig } from '@strata/gateway';
 import { readConfig, stackOpenApi } from '@strata/stack';
-import { fakeService } from '../../../tests/support/fake-service.ts';
-import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
-import { casesOf } from '../../../tests/support/vectors.ts';
+import { casesOf, fakeService, temporaryDirectory } from '../../../tests/support/index.ts';
 import { withLinks } from './commands/stack/start.ts';
 import { assertEnds, OTHER_UID, runStrata, spawnStrata, succeed } from './test/run-strata.ts';
 
@@ -19,48 +17,46 @@ const quiet = {
   ...{ STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0' },
 };
 
-describe('the strata command', () => {
-  const groups = casesOf<Record<string, string>>('cli', 'commands');
+const groups = casesOf<Record<string, string>>('cli', 'commands');
 
-  it('has help for every command, each option with its meaning', async () => {
-    const check = async (command: string) => {
-      const { stdout } = await assertEnds(`${command} --help`.trim(), 0, /^$/);
-      assert.ok(stdout.startsWith(`Usage: strata ${command}`.trim()), stdout.slice(0, 80));
-      for (const line of stdout.split('\n').filter((text) => /^ {2}-/.test(text)))
-        assert.match(line, /^ {2}-\S.* {2,}\S/, line);
-      return stdout;
-    };
-    for (const [group, commands] of Object.entries(groups)) {
-      const listed = await check(group);
-      for (const name of commands.split(' ')) {
-        assert.match(listed, new RegExp(`^ {2}${name}\\b`, 'm'));
-        await check(`${group} ${name}`.trim());
-      }
+it('the strata command has help for every command, each option with its meaning', async () => {
+  const check = async (command: string) => {
+    const { stdout } = await assertEnds(`${command} --help`.trim(), 0, /^$/);
+    assert.ok(stdout.startsWith(`Usage: strata ${command}`.trim()), stdout.slice(0, 80));
+    for (const line of stdout.split('\n').filter((text) => /^ {2}-/.test(text)))
+      assert.match(line, /^ {2}-\S.* {2,}\S/, line);
+    return stdout;
+  };
+  for (const [group, commands] of Object.entries(groups)) {
+    const listed = await check(group);
+    for (const name of commands.split(' ')) {
+      assert.match(listed, new RegExp(`^ {2}${name}\\b`, 'm'));
+      await check(`${group} ${name}`.trim());
     }
-  });
+  }
+});
 
-  it('ends with exit code 2 for usage errors and invalid settings', async () => {
-    const stack = ['nonsense', 'scan', 'keys revoke', 'keys list --nonsense', 'verify a b', 'serve --role janitor'];
-    for (const args of ['nonsense', ...stack.map((each) => `stack ${each}`)])
-      assert.equal((await assertEnds(args, 2, /^error: .+\n\(strata --help/)).stdout, '', args);
-    const env = { STRATA_STACK_PORT: 'x', STRATA_RESOLVERS: 'y' };
-    const words = /^strata: invalid settings\n {2}STRATA_STACK_PORT: .+\n {2}STRATA_RESOLVERS\.?\d*: .+\n$/;
-    await assertEnds('stack keys list', 2, words, { env });
-  });
+it('the strata command ends with exit code 2 for usage errors and invalid settings', async () => {
+  const stack = ['nonsense', 'scan', 'keys revoke', 'keys list --nonsense', 'verify a b', 'serve --role janitor'];
+  for (const args of ['nonsense', ...stack.map((each) => `stack ${each}`)])
+    assert.equal((await assertEnds(args, 2, /^error: .+\n\(strata --help/)).stdout, '', args);
+  const env = { STRATA_STACK_PORT: 'x', STRATA_RESOLVERS: 'y' };
+  const words = /^strata: invalid settings\n {2}STRATA_STACK_PORT: .+\n {2}STRATA_RESOLVERS\.?\d*: .+\n$/;
+  await assertEnds('stack keys list', 2, words, { env });
+});
 
-  it('prints its version and that of the API, as the package and the description have them', async () => {
-    const { version } = JSON.parse(await readFile(path.join(import.meta.dirname, '../package.json'), 'utf8'));
-    const { info } = stackOpenApi() as { info?: { version: string } };
-    const stdout = `strata ${version} (API ${info?.version})\n`;
-    assert.deepEqual(await runStrata('--version'), { code: 0, stdout, stderr: '' });
-  });
+it('the strata command prints its version and that of the API, as the package and the description have them', async () => {
+  const { version } = JSON.parse(await readFile(path.join(import.meta.dirname, '../package.json'), 'utf8'));
+  const { info } = stackOpenApi() as { info?: { version: string } };
+  const stdout = `strata ${version} (API ${info?.version})\n`;
+  assert.deepEqual(await runStrata('--version'), { code: 0, stdout, stderr: '' });
+});
 
-  it('connects to loopback only in these tests', async () => {
-    // An error of the system would have a number.
-    const isOfGuard = ({ cause }: { readonly cause: NodeJS.ErrnoException }) =>
-      cause.code === 'ECONNREFUSED' && cause.errno === undefined;
-    await assert.rejects(fetch('http://192.0.2.1/'), isOfGuard);
-  });
+it('the strata command connects to loopback only in these tests', async () => {
+  // An error of the system would have a number.
+  const isOfGuard = ({ cause }: { readonly cause: NodeJS.ErrnoException }) =>
+    cause.code === 'ECONNREFUSED' && cause.errno === undefined;
+  await assert.rejects(fetch('http://192.0.2.1/'), isOfGuard);
 });
 
 /** Runs `serve` with these settings; it must end by itself with one line that matches. */
@@ -174,8 +170,7 @@ it('both services report `stopping` concurrently, and answer until the drain tim
   await succeed('start', {
     env: {
       ...{ ...quiet, STRATA_DATA: directory.path, STRATA_INFERENCE_PORT: '0', STRATA_NETWORK: 'on' },
-      STRATA_MDNS: 'off',
-      ...{ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_DRAIN_SECONDS: '2' },
+      ...{ STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off', STRATA_DRAIN_SECONDS: '2' },
     },
     interruptAt: /^(?=[\s\S]*"url":"(http:[^"]+)\/v1")(?=[\s\S]*"url":"(http:[^"]+)\/","metricsPort")/,
     whileAt: async ({ matched: [, chat = '', stack = ''] }) => {

@@ -9,9 +9,7 @@ import type { RequestListener } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { fakeService } from '../../../tests/support/fake-service.ts';
-import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
-import { until } from '../../../tests/support/until.ts';
+import { fakeService, temporaryDirectory, until } from '../../../tests/support/index.ts';
 import { OTHER_UID, otherUserSkip, runStrata, spawnStrata, strataProcess } from './test/run-strata.ts';
 
 const foreign = (mode: string) => {
@@ -50,66 +48,64 @@ describe('a process of another user', { skip: otherUserSkip() }, () => {
   });
 });
 
-describe('a process of the command', () => {
-  it('ends quietly when its output is closed', async () => {
-    const input = '{"domain":"x.com"}\n'.repeat(5_000);
-    const { code, stderr } = await spawnStrata('stack explain', { input, closesOutput: true });
-    assert.deepEqual([code, stderr], [0, '']);
+it('a process of the command ends quietly when its output is closed', async () => {
+  const input = '{"domain":"x.com"}\n'.repeat(5_000);
+  const { code, stderr } = await spawnStrata('stack explain', { input, closesOutput: true });
+  assert.deepEqual([code, stderr], [0, '']);
+});
+
+it('a process of the command ends with 0 on SIGINT while a worker waits for its model', async () => {
+  await using data = await temporaryDirectory();
+  const asked = Promise.withResolvers<void>();
+  // A hub that never answers.
+  await using hub = await fakeService(() => asked.resolve());
+  const near = { STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off', STRATA_HF_ENDPOINT: hub.base };
+  const { code, stderr } = await spawnStrata('inference worker --model hf:someone/something', {
+    env: { STRATA_DATA: data.path, ...near },
+    interruptAt: /resolving the model/,
+    whileAt: () => asked.promise,
+  });
+  assert.equal(code, 0, stderr);
+});
+
+it('a process of the command of mcp writes nothing but the protocol, and ends when its input does', async () => {
+  const { command, args, env } = strataProcess(['mcp'], { STRATA_URL: 'http://127.0.0.1:1' });
+  const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  let stdout = '';
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } };
+  const lines = [
+    { jsonrpc: '2.0', id: 1, method: 'initialize', params },
+    { jsonrpc: '2.0', method: 'notifications/initialized' },
+    { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'stack_alerts', arguments: {} } },
+    { jsonrpc: '2.0', id: 3, method: 'no/such/method' },
+  ];
+  child.stdin.write(`${lines.map((line) => JSON.stringify(line)).join('\n')}\nno json\n`);
+  for await (const chunk of child.stdout.setEncoding('utf8')) {
+    stdout += chunk;
+    if (/"id":3/.test(stdout) && /"id":2/.test(stdout)) child.stdin.end();
+  }
+  if (child.exitCode === null) await once(child, 'close');
+  assert.deepEqual([child.exitCode, child.signalCode], [0, null]);
+  const messages = Array.from(stdout.trim().split('\n'), (line) => JSON.parse(line));
+  assert.ok(messages.every(({ jsonrpc }) => jsonrpc === '2.0'));
+  assert.deepEqual(messages.flatMap(({ id }) => id ?? []).toSorted(), [1, 2, 3]);
+});
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  it(`a process of the command of mcp --http ends with 0 on ${signal}, having printed nothing on standard output`, async () => {
+    const { command, args, env } = strataProcess(['mcp', '--http', '0']);
+    const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.on('data', (chunk) => assert.fail(String(chunk)));
+    let stderr = '';
+    while (!/API key: none/.test(stderr)) stderr += String((await once(child.stderr, 'data'))[0]);
+    child.kill(signal);
+    assert.deepEqual(await once(child, 'close'), [0, null]);
   });
 
-  it('ends with 0 on SIGINT while a worker waits for its model', async () => {
-    await using data = await temporaryDirectory();
-    const asked = Promise.withResolvers<void>();
-    // A hub that never answers.
-    await using hub = await fakeService(() => asked.resolve());
-    const near = { STRATA_MDNS: 'off', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_HF_ENDPOINT: hub.base };
-    const { code, stderr } = await spawnStrata('inference worker --model hf:someone/something', {
-      env: { STRATA_DATA: data.path, ...near },
-      interruptAt: /resolving the model/,
-      whileAt: () => asked.promise,
-    });
-    assert.equal(code, 0, stderr);
-  });
-
-  it('of mcp writes nothing but the protocol, and ends when its input does', async () => {
-    const { command, args, env } = strataProcess(['mcp'], { STRATA_URL: 'http://127.0.0.1:1' });
-    const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
-    let stdout = '';
-    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 't', version: '1' } };
-    const lines = [
-      { jsonrpc: '2.0', id: 1, method: 'initialize', params },
-      { jsonrpc: '2.0', method: 'notifications/initialized' },
-      { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'stack_alerts', arguments: {} } },
-      { jsonrpc: '2.0', id: 3, method: 'no/such/method' },
-    ];
-    child.stdin.write(`${lines.map((line) => JSON.stringify(line)).join('\n')}\nno json\n`);
-    for await (const chunk of child.stdout.setEncoding('utf8')) {
-      stdout += chunk;
-      if (/"id":3/.test(stdout) && /"id":2/.test(stdout)) child.stdin.end();
-    }
-    if (child.exitCode === null) await once(child, 'close');
-    assert.deepEqual([child.exitCode, child.signalCode], [0, null]);
-    const messages = Array.from(stdout.trim().split('\n'), (line) => JSON.parse(line));
-    assert.ok(messages.every(({ jsonrpc }) => jsonrpc === '2.0'));
-    assert.deepEqual(messages.flatMap(({ id }) => id ?? []).toSorted(), [1, 2, 3]);
-  });
-
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    it(`of mcp --http ends with 0 on ${signal}, having printed nothing on standard output`, async () => {
-      const { command, args, env } = strataProcess(['mcp', '--http', '0']);
-      const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-      child.stdout.on('data', (chunk) => assert.fail(String(chunk)));
-      let stderr = '';
-      while (!/API key: none/.test(stderr)) stderr += String((await once(child.stderr, 'data'))[0]);
-      child.kill(signal);
-      assert.deepEqual(await once(child, 'close'), [0, null]);
-    });
-
-  it('of mcp --http says that its port is taken', async () => {
-    await using taken = await fakeService(() => {});
-    const { code, stderr } = await spawnStrata(['mcp', '--http', new URL(taken.base).port]);
-    assert.deepEqual([code, /EADDRINUSE/.test(stderr)], [1, true], stderr);
-  });
+it('a process of the command of mcp --http says that its port is taken', async () => {
+  await using taken = await fakeService(() => {});
+  const { code, stderr } = await spawnStrata(['mcp', '--http', new URL(taken.base).port]);
+  assert.deepEqual([code, /EADDRINUSE/.test(stderr)], [1, true], stderr);
 });
 
 const SECRETS = {
@@ -274,7 +270,7 @@ describe('secrets', { timeout: 120_000 }, () => {
       ['inference gateway', { STRATA_MODEL: 'hf:owner/repository', ...token }],
     ];
     for (const [index, [command, env]] of starts.entries()) {
-      const own = { STRATA_DATA: path.join(directory.path, String(index)), STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
+      const own = { STRATA_DATA: path.join(directory.path, String(index)), STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0' };
       const ports = { STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_INFERENCE_PORT: '0' };
       const options = { env: { ...quiet, ...own, ...ports, ...env }, interruptAt: /"msg":"ready"/ };
       const { code, stdout, stderr } = await runStrata(command, options);

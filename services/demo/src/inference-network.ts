@@ -62,7 +62,7 @@ export async function startInferenceNetwork(
     ...process.env,
     ...{
       STRATA_LOG_LEVEL: options.logLevel,
-      STRATA_MDNS: 'off',
+      STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off',
       STRATA_JOIN: '',
       STRATA_MODEL: '',
       STRATA_UPSTREAM: '',
@@ -71,7 +71,7 @@ export async function startInferenceNetwork(
   const { port, explorerUrl, explorerKey } = options;
   const gatewaySettings = {
     ...common,
-    ...{ STRATA_DATA: options.directory, STRATA_NETWORK: 'on', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' },
+    ...{ STRATA_DATA: options.directory, STRATA_NETWORK: 'on' },
     STRATA_INFERENCE_PORT: String(port),
     STRATA_INFERENCE_FREE_KEYS_PER_DAY: process.env.STRATA_INFERENCE_FREE_KEYS_PER_DAY || FREE_KEYS,
     STRATA_INFERENCE_LEDGER_ORIGIN: process.env.STRATA_INFERENCE_LEDGER_ORIGIN || newLedgerName('inference'),
@@ -90,7 +90,6 @@ export async function startInferenceNetwork(
         {
           ...common,
           STRATA_DATA: path.join(options.directory, `worker-${number}`),
-          STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0',
           STRATA_MODEL_SLOTS: '2',
           STRATA_MODEL_PROCESSES: '1',
         },

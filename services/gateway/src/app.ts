@@ -257,7 +257,7 @@ async function openNetwork(
       ...(await peerNodeOptions(config.network.peer)),
       // Otherwise the operator could not find out which id to allow.
       onRefused: (refused: string) =>
-        deps.logger.warn({ peer: refused }, 'a peer was refused: STRATA_P2P_ALLOW does not name it'),
+        deps.logger.warn({ peer: refused }, 'a peer was refused: the item `allow` of STRATA_P2P does not name it'),
     };
     return await openGatewayNetwork({ ...config.network, peer, directory, queue: config.queue }, { ...deps, engines });
   } catch (cause) {

@@ -4,9 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';
 import { createSimulatedEngine } from '@strata/testnet';
 import OpenAI from 'openai';
-import { fakeService } from '../../../tests/support/fake-service.ts';
-import { temporaryDirectory } from '../../../tests/support/temporary-directory.ts';
-import { untilAnswer } from '../../../tests/support/until.ts';
+import { fakeService, temporaryDirectory, untilAnswer } from '../../../tests/support/index.ts';
 import { openGatewayStore, readGatewayConfig } from './index.ts';
 import { type Harness, MODEL, startHarness } from './test/harness.ts';
 import { until } from './test/network/answers.ts';
@@ -17,40 +15,38 @@ const CHAT = '/v1/chat/completions';
 const endless = (slots: number) =>
   createSimulatedEngine({ slots, tokensPerSecond: 50, answerTokens: 100_000 }) as unknown as Engine;
 
-describe('a gateway that is stopped', () => {
-  it('stops immediately while it waits for a model', async () => {
-    const stopping = new AbortController();
-    // Accepts the request and never answers.
-    await using hub = await fakeService(() => stopping.abort());
-    const settings = { STRATA_MODEL: 'hf:owner/some-model', STRATA_HF_ENDPOINT: hub.base };
-    await assert.rejects(startHarness(settings, { signal: stopping.signal }), stopping.signal.reason);
-  });
+it('a gateway that is stopped stops immediately while it waits for a model', async () => {
+  const stopping = new AbortController();
+  // Accepts the request and never answers.
+  await using hub = await fakeService(() => stopping.abort());
+  const settings = { STRATA_MODEL: 'hf:owner/some-model', STRATA_HF_ENDPOINT: hub.base };
+  await assert.rejects(startHarness(settings, { signal: stopping.signal }), stopping.signal.reason);
+});
 
-  it('rejects waiting requests, then ends slow answers, and stores their receipts', async () => {
-    await using directory = await temporaryDirectory();
-    const settings = { STRATA_MODEL: '', STRATA_DATA: directory.path };
-    const service = await startHarness(settings, { engines: { m: endless(2) }, shutdownMs: 300 });
-    const order: string[] = [];
-    const ask = async (stream: boolean) => {
-      const answer = await service.post(CHAT, { model: 'm', messages, stream });
-      order.push(stream ? 'cut off' : 'refused');
-      return answer;
-    };
-    const streams = [ask(true), ask(true)];
-    await until(() => service.running.gateway.models.busy === 2);
-    const waiting = [ask(false), ask(false)];
-    await until(() => service.running.gateway.models.busy === 4);
-    await service[Symbol.asyncDispose]();
-    for (const { status } of await Promise.all(waiting)) assert.equal(status, 503);
-    for (const { text } of await Promise.all(streams)) {
-      assert.match(text, /"error":\{"message":"The service is stopping/);
-      assert.doesNotMatch(text, /\[DONE\]/);
-    }
-    assert.deepEqual(order, ['refused', 'refused', 'cut off', 'cut off']);
-    await using store = await openGatewayStore(readGatewayConfig({ STRATA_DATA: directory.path }));
-    assert.deepEqual(await store.answers.unentered(10), [], 'they are in the ledger');
-    assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, 2);
-  });
+it('a gateway that is stopped rejects waiting requests, then ends slow answers, and stores their receipts', async () => {
+  await using directory = await temporaryDirectory();
+  const settings = { STRATA_MODEL: '', STRATA_DATA: directory.path };
+  const service = await startHarness(settings, { engines: { m: endless(2) }, shutdownMs: 300 });
+  const order: string[] = [];
+  const ask = async (stream: boolean) => {
+    const answer = await service.post(CHAT, { model: 'm', messages, stream });
+    order.push(stream ? 'cut off' : 'refused');
+    return answer;
+  };
+  const streams = [ask(true), ask(true)];
+  await until(() => service.running.gateway.models.busy === 2);
+  const waiting = [ask(false), ask(false)];
+  await until(() => service.running.gateway.models.busy === 4);
+  await service[Symbol.asyncDispose]();
+  for (const { status } of await Promise.all(waiting)) assert.equal(status, 503);
+  for (const { text } of await Promise.all(streams)) {
+    assert.match(text, /"error":\{"message":"The service is stopping/);
+    assert.doesNotMatch(text, /\[DONE\]/);
+  }
+  assert.deepEqual(order, ['refused', 'refused', 'cut off', 'cut off']);
+  await using store = await openGatewayStore(readGatewayConfig({ STRATA_DATA: directory.path }));
+  assert.deepEqual(await store.answers.unentered(10), [], 'they are in the ledger');
+  assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, 2);
 });
 
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 // The reasons why a gateway cannot join the network, each in one sentence, from errors of a real network node.
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { openSignedLedger } from '@strata/log';
 import { startPeerNode } from '@strata/p2p';
 import { pino } from 'pino';
@@ -13,29 +13,27 @@ import { onEach, postgres } from './store/test/backends.ts';
 import { startHarness } from './test/harness.ts';
 import { freshBed } from './test/network/shared-bed.ts';
 
-describe('a network that cannot be joined', () => {
-  const problemOf = async (...listen: readonly string[]): Promise<string> => {
-    await using directory = await temporaryDirectory();
-    const options = { keyFile: path.join(directory.path, 'key'), listen, isMdnsOn: false };
-    const cause = await startPeerNode(options).catch((error: Error) => error);
-    assert.ok(cause instanceof Error, 'it started');
-    return networkStartError(cause, listen).message;
-  };
+const problemOf = async (...listen: readonly string[]): Promise<string> => {
+  await using directory = await temporaryDirectory();
+  const options = { keyFile: path.join(directory.path, 'key'), listen, isMdnsOn: false };
+  const cause = await startPeerNode(options).catch((error: Error) => error);
+  assert.ok(cause instanceof Error, 'it started');
+  return networkStartError(cause, listen).message;
+};
 
-  it('names the port in use, and what a second gateway needs', async () => {
-    const listen = ((await freshBed()).gateway.addresses()[0] ?? '').replace(/\/p2p\/.*/, '');
-    const problem = await problemOf(listen);
-    const port = listen.split('/').at(-1);
-    assert.match(problem, new RegExp(`^the network cannot be joined: .*:${port} is in use .*STRATA_P2P_LISTEN`));
-    assert.match(problem, /a second gateway of this machine also needs STRATA_INFERENCE_PORT and STRATA_DATA/);
-    assert.doesNotMatch(problem, /\n|transportManager|node:net/);
-  });
+it('a network that cannot be joined names the port in use, and what a second gateway needs', async () => {
+  const listen = ((await freshBed()).gateway.addresses()[0] ?? '').replace(/\/p2p\/.*/, '');
+  const problem = await problemOf(listen);
+  const port = listen.split('/').at(-1);
+  assert.match(problem, new RegExp(`^the network cannot be joined: .*:${port} is in use .*STRATA_P2P`));
+  assert.match(problem, /a second gateway of this machine also needs STRATA_INFERENCE_PORT and STRATA_DATA/);
+  assert.doesNotMatch(problem, /\n|transportManager|node:net/);
+});
 
-  it('names an address that this machine does not have', async () => {
-    const problem = await problemOf('/ip4/192.0.2.1/tcp/1');
-    assert.match(problem, /192\.0\.2\.1:1 is not an address of this machine: .*STRATA_P2P_LISTEN$/);
-    assert.doesNotMatch(problem, /\n|transportManager|node:net|second gateway/);
-  });
+it('a network that cannot be joined names an address that this machine does not have', async () => {
+  const problem = await problemOf('/ip4/192.0.2.1/tcp/1');
+  assert.match(problem, /192\.0\.2\.1:1 is not an address of this machine: .*STRATA_P2P$/);
+  assert.doesNotMatch(problem, /\n|transportManager|node:net|second gateway/);
 });
 
 it('a gateway that waits for another one polls the lock twice a second', async () => {
@@ -87,17 +85,16 @@ async function logOf(join: readonly string[], reach: (target: string) => Promise
   return lines;
 }
 
-describe('joining the network', () => {
-  it('is logged for each target', async () => {
-    const lines = await logOf(['strata1secret', '/ip4/127.0.0.1/tcp/1/p2p/x'], async (target) =>
-      target.startsWith('/ip4') ? Promise.reject(new Error('it did not answer')) : ['peer'],
-    );
-    assert.deepEqual(lines.map(({ level, setting, msg }) => `${level} ${setting}: ${msg}`).sort(), [
-      '30 STRATA_JOIN, number 1: joined the network',
-      '40 STRATA_JOIN, number 2: no peer was reached; retrying',
-    ]);
-    assert.doesNotMatch(JSON.stringify(lines), /strata1secret/);
-  });
-
-  it('is not logged without targets', async () => assert.deepEqual(await logOf([], () => assert.fail()), []));
+it('joining the network is logged for each target', async () => {
+  const lines = await logOf(['strata1secret', '/ip4/127.0.0.1/tcp/1/p2p/x'], async (target) =>
+    target.startsWith('/ip4') ? Promise.reject(new Error('it did not answer')) : ['peer'],
+  );
+  assert.deepEqual(lines.map(({ level, setting, msg }) => `${level} ${setting}: ${msg}`).sort(), [
+    '30 STRATA_JOIN, number 1: joined the network',
+    '40 STRATA_JOIN, number 2: no peer was reached; retrying',
+  ]);
+  assert.doesNotMatch(JSON.stringify(lines), /strata1secret/);
 });
+
+it('joining the network is not logged without targets', async () =>
+  assert.deepEqual(await logOf([], () => assert.fail()), []));

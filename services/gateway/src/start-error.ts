@@ -16,6 +16,6 @@ export function networkStartError(cause: Error, listen: readonly string[]): Star
   // A gateway that already runs on this machine is the most frequent reason.
   const second = cause.name === 'ListenError' && why.includes('in use');
   const more = second ? ' (a second gateway of this machine also needs STRATA_INFERENCE_PORT and STRATA_DATA)' : '';
-  const where = HOST_ERRORS.has(cause.name) ? '' : ` at ${listen.join(' ')} (STRATA_P2P_LISTEN)`;
+  const where = HOST_ERRORS.has(cause.name) ? '' : ` at ${listen.join(' ')} (listen=… of STRATA_P2P)`;
   return new StartError(`the network cannot be joined${where}: ${why}${more}`, { cause });
 }

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import {
   connectionLimitsOf,
   DatabaseUrl,
+  itemsOf,
   LedgerOrigin,
   List,
   loweredLimit,
@@ -19,7 +20,6 @@ import {
 import { type NoteVerifier, parseVerifierKey, refusedKey } from '@strata/receipts';
 import { z } from 'zod';
 import { DumpUrl } from './exports/dump/dump-url.ts';
-import { itemsOf } from './items-setting.ts';
 import { RetentionDays, retentionOf } from './store/retention-config.ts';
 import { SmtpUrl } from './watchlists/smtp.ts';
 

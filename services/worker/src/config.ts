@@ -1,8 +1,8 @@
 // The only reader of the environment: STRATA_* variables to one validated WorkerConfig.
 import path from 'node:path';
 import { checkAuditable, checkModelSettings, ModelEnvironment, readModelSettings } from '@strata/engine';
-import { Port, readEnvironment, ServiceEnvironment } from '@strata/http';
-import { PeerEnvironment, readPeerSettings } from '@strata/p2p';
+import { itemsOf, Port, readEnvironment, ServiceEnvironment } from '@strata/http';
+import { JoinAddresses, PeerItems, readPeerSettings } from '@strata/p2p';
 import { z } from 'zod';
 
 /** Every setting of a worker. `docs/settings.md` is generated from it; `absent` describes the value of an unset variable. */
@@ -24,7 +24,8 @@ export const Environment = z.object({
     .max(10_000)
     .default(16)
     .describe('requests per model that may wait for a slot; further ones are refused'),
-  ...PeerEnvironment.shape,
+  STRATA_JOIN: JoinAddresses,
+  STRATA_P2P: itemsOf(PeerItems).describe('options of the libp2p host, as `mdns=off,relay=on`'),
 });
 
 export type WorkerConfig = Readonly<ReturnType<typeof readWorkerConfig>>;

@@ -9,9 +9,8 @@ import { promisify } from 'node:util';
 import { StackClient, type StackProblem } from '@strata/client';
 import { type Harness as Gateway, startHarness as startGateway } from '../../../services/gateway/src/test/harness.ts';
 import { type ScannedStack, startScannedStack } from '../../support/client-services.ts';
+import { casesOf, temporaryDirectory } from '../../support/index.ts';
 import { serveModules } from '../../support/module-server.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { casesOf } from '../../support/vectors.ts';
 import { sharedBrowser, skip } from '../../support/web/browser.ts';
 
 const root = path.join(import.meta.dirname, '../../..');

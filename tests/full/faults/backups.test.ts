@@ -10,10 +10,9 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { strataProcess } from '../../../services/cli/src/test/run-strata.ts';
-import { randomFrom } from '../../support/random.ts';
+import { randomFrom, temporaryDirectory } from '../../support/index.ts';
 import { fillStore, type ServeProcess, settingsOf, startServe } from '../../support/serve-process.ts';
 import { fails, succeeds } from '../../support/strata-stack.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** Set it to 10 for a long run. */
 const TIMES = Number(process.env.STRATA_TEST_FAULTS ?? 1);

@@ -10,10 +10,9 @@ import { describe, it } from 'node:test';
 import { checkStore } from '@strata/db';
 import { openStore, stackSchema } from '@strata/stack/store';
 import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
+import { temporaryDirectory, untilAnswer } from '../../support/index.ts';
 import { fillStore, settingsOf, startServe } from '../../support/serve-process.ts';
 import { fails, succeeds } from '../../support/strata-stack.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { untilAnswer } from '../../support/until.ts';
 
 const hasLimits = spawnSync('prlimit', ['--version']).error === undefined;
 const isOk = ({ status }: Response) => status === 200;

@@ -14,12 +14,10 @@ import type { Internet } from '@strata/testnet';
 import { tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { readBackupFile } from '../../../services/cli/src/backup/backup-files.ts';
 import { postgres, rows } from '../../../services/stack/src/store/test/backends.ts';
-import { type Harness, startHarness } from '../../../services/stack/src/test/harness.ts';
-import { sharedInternet } from '../../../services/stack/src/test/shared.ts';
+import { type Harness, sharedInternet, startHarness } from '../../../services/stack/src/test/index.ts';
 import { type Busy, startBusy } from '../../support/busy-stack.ts';
+import { repeatDuring, temporaryDirectory, until } from '../../support/index.ts';
 import { fails, succeeds } from '../../support/strata-stack.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { repeatDuring, until } from '../../support/until.ts';
 
 const MAIN = path.join(import.meta.dirname, '../../../services/cli/src/main.ts');
 

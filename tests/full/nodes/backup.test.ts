@@ -7,13 +7,11 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import type { Internet } from '@strata/testnet';
-import { type Harness, startHarness } from '../../../services/stack/src/test/harness.ts';
-import { sharedInternet } from '../../../services/stack/src/test/shared.ts';
+import { type Harness, sharedInternet, startHarness } from '../../../services/stack/src/test/index.ts';
 import { type Busy, startBusy } from '../../support/busy-stack.ts';
+import { repeatDuring, temporaryDirectory } from '../../support/index.ts';
 import { contentOf } from '../../support/node-answers.ts';
 import { fails, succeeds } from '../../support/strata-stack.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { repeatDuring } from '../../support/until.ts';
 
 let internet: Internet;
 

@@ -14,12 +14,9 @@ import { type Harness, type Json, MODEL, startHarness } from '../../../services/
 import { postgres } from '../../../services/stack/src/store/test/backends.ts';
 import { startPostgres } from '../../support/database/postgres.ts';
 import { root } from '../../support/deployed.ts';
-import { endProcess } from '../../support/end-process.ts';
-import { freePort } from '../../support/free-port.ts';
+import { endProcess, freePort, temporaryDirectory, until, untilAnswer } from '../../support/index.ts';
 import { Cluster, type GatewayProcess, workersServing } from '../../support/network/cluster.ts';
 import { streamOf } from '../../support/network/streams.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { until, untilAnswer } from '../../support/until.ts';
 
 const CHAT = '/v1/chat/completions';
 const question = { model: MODEL, messages: [{ role: 'user', content: 'What is DMARC?' }], max_tokens: 4 };

@@ -6,10 +6,9 @@ import { createInternet } from '@strata/testnet';
 import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { postgres } from '../../../services/stack/src/store/test/backends.ts';
 import { confirm, day, GOOGLE, MICROSOFT, recordScan, scanOf } from '../../../services/stack/src/store/test/scans.ts';
+import { temporaryDirectory, untilAnswer } from '../../support/index.ts';
 import { contentOf, get } from '../../support/node-answers.ts';
 import { type TestNode, testNodes } from '../../support/nodes.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { untilAnswer } from '../../support/until.ts';
 
 const DOMAINS = 30;
 

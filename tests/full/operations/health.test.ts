@@ -3,8 +3,7 @@ import path from 'node:path';
 import { it } from 'node:test';
 import { openStore } from '@strata/stack/store';
 import { confirm, GOOGLE, recordScan, scanOf } from '../../../services/stack/src/store/test/scans.ts';
-import { startHarness } from '../../../services/stack/src/test/harness.ts';
-import { sharedInternet } from '../../../services/stack/src/test/shared.ts';
+import { sharedInternet, startHarness } from '../../../services/stack/src/test/index.ts';
 import { untilAnswer } from '../../support/until.ts';
 
 it('the stack service that stops applies the writes of other nodes for as long as it answers', async () => {

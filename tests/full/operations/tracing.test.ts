@@ -6,10 +6,7 @@ import { json } from 'node:stream/consumers';
 import { it } from 'node:test';
 import { tinyChatModel } from '@strata/testnet';
 import { runStrata, spawnStrata } from '../../../services/cli/src/test/run-strata.ts';
-import { fakeService } from '../../support/fake-service.ts';
-import { freePort } from '../../support/free-port.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { until } from '../../support/until.ts';
+import { fakeService, freePort, temporaryDirectory, until } from '../../support/index.ts';
 
 type Attributes = readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
 type Span = Readonly<Record<'traceId' | 'spanId' | 'parentSpanId' | 'name' | 'service', string>> & {
@@ -105,9 +102,8 @@ it('traces of chat completions go on in the worker', async () => {
   await using directory = await temporaryDirectory();
   const [port, p2p] = [await freePort(), await freePort()];
   const dataOf = (name: string) => ({ STRATA_DATA: path.join(directory.path, name) });
-  const shared = { ...collector.env, STRATA_MDNS: 'off' };
-  const ofGateway = { STRATA_INFERENCE_PORT: String(port), STRATA_P2P_LISTEN: `/ip4/127.0.0.1/tcp/${p2p}` };
-  const ofWorker = { STRATA_MODEL: tinyChatModel, STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
+  const ofGateway = { STRATA_INFERENCE_PORT: String(port), STRATA_P2P: `listen=/ip4/127.0.0.1/tcp/${p2p},mdns=off` };
+  const ofWorker = { STRATA_MODEL: tinyChatModel, STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off' };
   const traceId = randomBytes(16).toString('hex');
   const messages = [{ role: 'user', content: 'DMARC?' }];
   const ask = async () => {
@@ -127,11 +123,11 @@ it('traces of chat completions go on in the worker', async () => {
     assert.equal(answer.status, 200, await answer.text());
   };
   await spawnStrata(['inference', 'gateway', '--network'], {
-    env: { ...shared, ...dataOf('gateway'), ...ofGateway },
+    env: { ...collector.env, ...dataOf('gateway'), ...ofGateway },
     interruptAt: /--join (strata1\S+)\n/,
     whileAt: ({ matched }) =>
       spawnStrata(['inference', 'worker', '--join', matched[1] ?? ''], {
-        env: { ...shared, ...dataOf('worker'), ...ofWorker },
+        env: { ...collector.env, ...dataOf('worker'), ...ofWorker },
         interruptAt: /serving gateway/,
         whileAt: ask,
       }),

@@ -6,8 +6,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { createGunzip } from 'node:zlib';
-import { fakeService } from '../../support/fake-service.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { fakeService, temporaryDirectory } from '../../support/index.ts';
 
 const AUDIT = path.join(import.meta.dirname, '../../../.ci/audit');
 /** An advisory in the registry's bulk answer. */

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startBothServices, useBothServices } from '../../support/both-services.ts';
-import { request, statuses } from '../../support/raw-http.ts';
-import { casesOf } from '../../support/vectors.ts';
+import { casesOf, request, statuses } from '../../support/index.ts';
 
 describe('services of one machine', () => {
   const services = useBothServices(() => ({ STRATA_INFERENCE_FREE_KEYS_PER_DAY: '3' }));

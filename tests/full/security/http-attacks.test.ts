@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { useBothServices } from '../../support/both-services.ts';
-import { exchange, request, statuses } from '../../support/raw-http.ts';
-import { vectorsIn } from '../../support/vectors.ts';
+import { exchange, request, statuses, vectorsIn } from '../../support/index.ts';
 
 describe('a client that attacks', () => {
   const settings = { STRATA_INFERENCE_FREE_KEYS_PER_DAY: '1000', STRATA_FREE_KEYS_PER_DAY: '1000' };

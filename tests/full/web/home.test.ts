@@ -106,7 +106,7 @@ describePages('home', ({ answer, demo, inPage }) => {
       await settled(page);
     }
     // Names contain no exclamation marks: the service rejects the text, and the page shows the error.
-    await page.getByText('Cannot use: q.').waitFor();
+    await page.getByText('Cannot use: q (contains a character that is invalid in domain names).').waitFor();
   });
   const pasting = { path: '/start', allowed: [404] };
   inPage('opens what was pasted last, also if suggestions are late or never come', pasting, async (page) => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
+import { ROLE_LIST } from '@strata/detect';
 import { untilAnswer } from '../../support/until.ts';
 import { describePages } from '../../support/web/demo.ts';
 
@@ -34,6 +35,13 @@ describePages('the questions of the README', ({ answer }) => {
       const isSo = (body: Answer) => list === undefined || (body[list]?.length ?? 0) > 0;
       await untilAnswer(asked, () => answer<Answer>(asked), isSo);
     });
+
+  it('are asked of companies that fill every role', async () => {
+    const { facets } = await answer<{ facets: { role: { value: string }[] } }>(
+      '/stack/v1/search?query=state:live&facets=role&limit=1',
+    );
+    assert.deepEqual(new Set(facets.role.map(({ value }) => value)), new Set(ROLE_LIST));
+  });
 
   it('are asked of weeks in which something happened on many days, and of companies with sectors', async () => {
     type Moved = { readonly at: string };

@@ -9,7 +9,7 @@ export type GatewayReady = typeof ready;
 const { data, settings, simulated } = JSON.parse(process.argv[2] ?? '{}') as ProcessOptions;
 const config = readGatewayConfig({
   ...{ STRATA_DATA: data, STRATA_INFERENCE_PORT: '0', STRATA_NETWORK: 'on', STRATA_QUEUE: '2000' },
-  ...{ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', STRATA_LOG_LEVEL: 'error' },
+  ...{ STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off', STRATA_LOG_LEVEL: 'error' },
   ...settings,
 });
 const own = simulated && createSimulatedEngine(simulated);

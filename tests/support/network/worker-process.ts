@@ -35,7 +35,7 @@ function worldOf(options: SimulatedEngineOptions): WorkerWorld {
   return { models: [{ name: engine.info.name, engine, vocabulary: simulatedVocabulary(), speed }] };
 }
 
-const quiet = { STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', STRATA_LOG_LEVEL: 'error' };
+const quiet = { STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off', STRATA_LOG_LEVEL: 'error' };
 const config = readWorkerConfig({ STRATA_DATA: data, ...quiet, ...settings });
 const logger = createLogger({ level: config.logLevel });
 const worker = await startWorker(config, { logger }, simulated === undefined ? {} : worldOf(simulated));

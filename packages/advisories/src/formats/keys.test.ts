@@ -1,8 +1,7 @@
 // The keys under which advisories name products.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { vectorsIn } from '../../../../tests/support/vectors.ts';
 import { CPE_ATTRIBUTES, parseCpe, productKeyOf } from '../cpe/cpe.ts';
 import { ANY, type CpeValue } from '../cpe/cpe-value.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
-import { codePoint, holds } from '../../../../tests/support/property.ts';
+import { codePoint, fc, holds } from '../../../../tests/support/property.ts';
 import { vectorsIn } from '../../../../tests/support/vectors.ts';
 import {
   type Advisory,
@@ -45,47 +44,45 @@ const advisoryOf = (root: ConfigurationNode): Pick<Advisory, 'claims'> => ({
   claims: [{ kind: 'configuration', source: 'nvd', products: [], root }],
 });
 
-describe('configurations', () => {
-  const product = fc.constantFrom('f5:nginx', 'openbsd:openssh', 'example:other', 'broken');
-  const leaf: fc.Arbitrary<CpeCriterion> = fc
-    .tuple(product, fc.constantFrom('1.0', '1.18.0', '2.0', 'n/a'), fc.boolean())
-    .map(([name, to, isVulnerable]) => criterion(name, to, isVulnerable));
-  const { tree } = fc.letrec<{ tree: ConfigurationNode; child: ConfigurationNode | CpeCriterion }>((tie) => ({
-    tree: fc
-      .tuple(fc.constantFrom('AND', 'OR'), fc.boolean(), fc.array(tie('child'), { maxLength: 4 }))
-      .map(([operator, isNegated, children]) => nodeOf(operator, isNegated, children)),
-    child: fc.oneof({ maxDepth: 4 }, leaf, tie('tree')),
+const product = fc.constantFrom('f5:nginx', 'openbsd:openssh', 'example:other', 'broken');
+const leaf: fc.Arbitrary<CpeCriterion> = fc
+  .tuple(product, fc.constantFrom('1.0', '1.18.0', '2.0', 'n/a'), fc.boolean())
+  .map(([name, to, isVulnerable]) => criterion(name, to, isVulnerable));
+const { tree } = fc.letrec<{ tree: ConfigurationNode; child: ConfigurationNode | CpeCriterion }>((tie) => ({
+  tree: fc
+    .tuple(fc.constantFrom('AND', 'OR'), fc.boolean(), fc.array(tie('child'), { maxLength: 4 }))
+    .map(([operator, isNegated, children]) => nodeOf(operator, isNegated, children)),
+  child: fc.oneof({ maxDepth: 4 }, leaf, tie('tree')),
+}));
+it('configurations twice negated are as they were', () =>
+  holds(100, [tree], (root) => {
+    const twice = nodeOf('OR', true, [nodeOf('AND', true, [root])]);
+    assert.deepEqual(judge(advisoryOf(twice), nginx), judge(advisoryOf(root), nginx));
   }));
-  it('twice negated are as they were', () =>
-    holds(100, [tree], (root) => {
-      const twice = nodeOf('OR', true, [nodeOf('AND', true, [root])]);
-      assert.deepEqual(judge(advisoryOf(twice), nginx), judge(advisoryOf(root), nginx));
-    }));
-  it('never affect a product by criteria that are not vulnerable', () => {
-    const tame = (child: ConfigurationNode | CpeCriterion): ConfigurationNode | CpeCriterion =>
-      child.kind === 'cpe' ? { ...child, isVulnerable: false } : { ...child, children: child.children.map(tame) };
-    holds(100, [tree], (root) => {
-      assert.equal(judge(advisoryOf(nodeOf('OR', false, [tame(root)])), nginx).reason, 'other_product');
-    });
+it('configurations never affect a product by criteria that are not vulnerable', () => {
+  const tame = (child: ConfigurationNode | CpeCriterion): ConfigurationNode | CpeCriterion =>
+    child.kind === 'cpe' ? { ...child, isVulnerable: false } : { ...child, children: child.children.map(tame) };
+  holds(100, [tree], (root) => {
+    assert.equal(judge(advisoryOf(nodeOf('OR', false, [tame(root)])), nginx).reason, 'other_product');
   });
-  it('are affected no more by another product in an OR', () =>
-    holds(100, [tree], (root) => {
-      const wider = nodeOf('OR', false, [root, criterion('example:another', '99')]);
-      assert.deepEqual(judge(advisoryOf(wider), nginx), judge(advisoryOf(root), nginx));
-    }));
-  it('nested without end are unknown, not a broken stack', () => {
-    let root = nodeOf('AND', false, [criterion('f5:nginx', '2.0')]);
-    for (let depth = 0; depth < 5_000; depth++) root = nodeOf('AND', false, [root]);
-    assert.equal(judge(advisoryOf(root), nginx).verdict, 'unaffected');
-    const beside = nodeOf('AND', false, [criterion('f5:nginx', '2.0'), root]);
-    assert.equal(judge(advisoryOf(beside), nginx).reason, 'condition');
-  });
-  it('of many criteria are judged, and listed briefly', () => {
-    const many = Array.from({ length: 20_000 }, (_, index) => criterion('f5:nginx', `0.${index}`));
-    const judgement = judge(advisoryOf(nodeOf('OR', false, many)), nginx);
-    assert.equal(judgement.reason, 'out_of_range');
-    assert.ok(judgement.range !== null && judgement.range.length < 200 && judgement.range.endsWith(' or 19992 more'));
-  });
+});
+it('configurations are affected no more by another product in an OR', () =>
+  holds(100, [tree], (root) => {
+    const wider = nodeOf('OR', false, [root, criterion('example:another', '99')]);
+    assert.deepEqual(judge(advisoryOf(wider), nginx), judge(advisoryOf(root), nginx));
+  }));
+it('configurations nested without end are unknown, not a broken stack', () => {
+  let root = nodeOf('AND', false, [criterion('f5:nginx', '2.0')]);
+  for (let depth = 0; depth < 5_000; depth++) root = nodeOf('AND', false, [root]);
+  assert.equal(judge(advisoryOf(root), nginx).verdict, 'unaffected');
+  const beside = nodeOf('AND', false, [criterion('f5:nginx', '2.0'), root]);
+  assert.equal(judge(advisoryOf(beside), nginx).reason, 'condition');
+});
+it('configurations of many criteria are judged, and listed briefly', () => {
+  const many = Array.from({ length: 20_000 }, (_, index) => criterion('f5:nginx', `0.${index}`));
+  const judgement = judge(advisoryOf(nodeOf('OR', false, many)), nginx);
+  assert.equal(judgement.reason, 'out_of_range');
+  assert.ok(judgement.range !== null && judgement.range.length < 200 && judgement.range.endsWith(' or 19992 more'));
 });
 
 describe('judge', () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import fc from 'fast-check';
 import semver from 'semver';
-import { codePoint, holds } from '../../../../tests/support/property.ts';
+import { codePoint, fc, holds } from '../../../../tests/support/property.ts';
 import { vectorsIn } from '../../../../tests/support/vectors.ts';
 import type { VersionRange, VersionScheme } from '../advisory.ts';
 import { covers, intervalOf, intervalOfVersion, rangeText } from './ranges.ts';

@@ -1,9 +1,8 @@
 // Chances by their closed forms; and the small form of bench/false-alarms.ts: chance alone gives hardly an alarm, and
 // real events among it are found.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { it } from 'node:test';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { judgeAll, type QuietOptions, type QuietSeries, quietYear, withLoss } from '../test/quiet-year.ts';
 import { judge } from './anomaly.ts';
 import { countChance, incompleteBeta, studentChance } from './anomaly-chance.ts';
@@ -95,26 +94,24 @@ for (const [what, options] of worlds) {
   });
 }
 
-describe('an event in a quiet season', () => {
-  const day = 90;
-  const series = quietYear(world);
-  const isFound = (each: QuietSeries, domains: number) => {
-    const { kind, samples } = withLoss(each, { day, domains });
-    const now = samples.find((sample) => sample.day === day);
-    return now !== undefined && judge(samples, now, { kind, tests: TESTS }) !== undefined;
-  };
-  const rateOf = ({ samples }: QuietSeries) => samples.reduce((sum, { value }) => sum + value, 0) / samples.length;
+const day = 90;
+const series = quietYear(world);
+const isFound = (each: QuietSeries, domains: number) => {
+  const { kind, samples } = withLoss(each, { day, domains });
+  const now = samples.find((sample) => sample.day === day);
+  return now !== undefined && judge(samples, now, { kind, tests: TESTS }) !== undefined;
+};
+const rateOf = ({ samples }: QuietSeries) => samples.reduce((sum, { value }) => sum + value, 0) / samples.length;
 
-  it('is found: 30 domains lost in a day where 1 is usual', () => {
-    const ones = series.filter((each) => each.metric === 'losses' && rateOf(each) > 0.5 && rateOf(each) < 1.5);
-    const missed = ones.filter((each) => !isFound(each, 30)).map((each) => each.provider);
-    assert.deepEqual([missed, ones.length > 10], [[], true]);
-  });
-  it('is found: half of the domains lost in a day, in losses and in what is left', () => {
-    for (const each of series.filter((one) => one.metric !== 'gains')) {
-      const level = series.find((one) => one.provider === each.provider && one.metric === 'domains');
-      const held = level?.samples.find((sample) => sample.day === day - 1)?.value ?? 0;
-      assert.ok(isFound(each, Math.floor(held / 2)), `${each.metric} of provider ${each.provider}, ${held} domains`);
-    }
-  });
+it('an event in a quiet season is found: 30 domains lost in a day where 1 is usual', () => {
+  const ones = series.filter((each) => each.metric === 'losses' && rateOf(each) > 0.5 && rateOf(each) < 1.5);
+  const missed = ones.filter((each) => !isFound(each, 30)).map((each) => each.provider);
+  assert.deepEqual([missed, ones.length > 10], [[], true]);
+});
+it('an event in a quiet season is found: half of the domains lost in a day, in losses and in what is left', () => {
+  for (const each of series.filter((one) => one.metric !== 'gains')) {
+    const level = series.find((one) => one.provider === each.provider && one.metric === 'domains');
+    const held = level?.samples.find((sample) => sample.day === day - 1)?.value ?? 0;
+    assert.ok(isFound(each, Math.floor(held / 2)), `${each.metric} of provider ${each.provider}, ${held} domains`);
+  }
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { judge, type SeriesKind } from './anomaly.ts';
 import type { Sample } from './anomaly-step.ts';
 

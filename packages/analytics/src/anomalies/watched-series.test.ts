@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CATEGORIES } from '@strata/detect';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import type { IndexedChange } from '../history/change-history.ts';
 import { DAY_MS, dayOf } from '../history/daily-series.ts';
 import { indexOf, plainDomains, using } from '../test/firms.ts';

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { CATEGORIES, type Category } from '@strata/detect';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { compareText } from '../compare-text.ts';
 import { adoptionCurve } from '../questions/adoption-curve.ts';
 import { DomainSet } from '../sets/domain-set.ts';

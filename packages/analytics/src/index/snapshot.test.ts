@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { checkIndex } from '../test/check-index.ts';
 import { changes, scans } from '../test/random-changes.ts';
 import { PROVIDERS, steps, takeStep } from '../test/random-domains.ts';

@@ -41,7 +41,18 @@ function momentsIn(text: string, at: number, names: QueryNames): Range {
 
 const AGE = /^\d+[a-z]$/i;
 
+/** Refuses a range that no value can be in. */
 function rangeOf(value: QueryValue, all: Range, read: ReadEnd): Range {
+  const [from, to] = endsOf(value, all, read);
+  if (from <= to) return [from, to];
+  const ends = value.ends ?? dottedEnds(value);
+  const message = ends
+    ? `the range ends before it begins; write [${ends[1]} TO ${ends[0]}]`
+    : 'no value is in this range';
+  throw new QueryError(message.slice(0, 200), value.start);
+}
+
+function endsOf(value: QueryValue, all: Range, read: ReadEnd): Range {
   const { text, start } = value;
   const ends = value.ends ?? dottedEnds(value);
   if (ends) {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { POSTURE_FLAGS } from '@strata/detect';
-import fc from 'fast-check';
-import { codePoint, holds } from '../../../../tests/support/property.ts';
+import { codePoint, fc, holds } from '../../../../tests/support/property.ts';
 import { vectorsIn } from '../../../../tests/support/vectors.ts';
 import { DAY_MS } from '../history/daily-series.ts';
 import type { IndexedDomain } from '../index/domain-index.ts';
@@ -90,67 +89,65 @@ function isWithinLimits(text: string): boolean {
   }
 }
 
-describe('queries', () => {
-  const index = indexOf(
-    vectors.domains.map(({ name, scanned, first, changed, services, flags, ...facts }, id) => ({
-      ...plainDomain(id, { name, ...facts }),
-      ...{ scannedAt: Date.parse(scanned), firstSeen: Date.parse(first), changedAt: changed ? Date.parse(changed) : 0 },
-      services: services
-        .split(/, |^$/)
-        .filter(Boolean)
-        .map((each) => each.split(' ') as never),
-      posture: POSTURE_FLAGS.reduce((bits, flag, i) => bits | (Number(flags.split(' ').includes(flag)) << i), 0),
-    })),
-  );
-  it('find what each field means', () => {
-    for (const [text, found] of Object.entries(vectors.found))
-      assert.equal(
-        find(index, text)
-          .map((id) => index.names.name(id))
-          .join(' '),
-        found,
-        text,
-      );
-  });
-  it('combine conditions by NOT, then AND, then OR, and by parentheses, also after removals', () =>
-    holds(80, [manyDomains(80), fc.array(queries, { maxLength: 12 })], (domains, all) => {
-      const some = indexOf(domains);
-      const kept = domains.filter(({ id }) => id % 5 !== 0 || !some.remove(id)).sort((a, b) => a.id - b.id);
-      for (const [text, matches] of [...all, ...Object.entries(CONDITIONS)])
-        if (isWithinLimits(text)) {
-          const found = kept.filter(matches).map(({ id }) => id);
-          assert.deepEqual(find(some, text), found, text);
-          const part = DomainSet.of(kept.map(({ id }) => id).filter((id) => id % 3 !== 0));
-          const within = evaluateQuery(some, readQuery(text, names), part).toArray();
-          assert.deepEqual([...within], [...found.filter((id) => part.has(id))], text);
-        }
-    }));
-  it('that cannot be evaluated are refused at their position, with the nearest name', () => {
-    for (const [message, marked] of Object.entries(vectors.refused))
-      for (const each of marked)
-        assert.throws(
-          () => readQuery(each.replace('‸', ''), names),
-          (error) => {
-            assert.ok(error instanceof QueryError && error.message.startsWith(message), `${each}: ${error}`);
-            const nearest = /did you mean (\w+)/.exec(message)?.[1];
-            assert.deepEqual([error.position, error.nearest], [each.indexOf('‸'), nearest], each);
-            return true;
-          },
-        );
-  });
-  it('are evaluated or refused, whatever they contain', () => {
-    const tokens = '( ) [ ] " \\ : - * AND OR NOT TO < >= 80 7d score: tld: a'.split(' ');
-    const parts = fc.oneof(fc.constantFrom(...tokens, ' ', ...Object.keys(QUERY_FIELDS)), codePoint);
-    holds(2_000, [fc.array(parts, { maxLength: 60 })], (all) => {
-      const text = all.join('');
-      try {
-        find(index, text);
-      } catch (error) {
-        assert.ok(error instanceof QueryError, String(error));
-        assert.ok(error.position >= 0 && error.position <= text.length && error.message.length < 1_000);
+const index = indexOf(
+  vectors.domains.map(({ name, scanned, first, changed, services, flags, ...facts }, id) => ({
+    ...plainDomain(id, { name, ...facts }),
+    ...{ scannedAt: Date.parse(scanned), firstSeen: Date.parse(first), changedAt: changed ? Date.parse(changed) : 0 },
+    services: services
+      .split(/, |^$/)
+      .filter(Boolean)
+      .map((each) => each.split(' ') as never),
+    posture: POSTURE_FLAGS.reduce((bits, flag, i) => bits | (Number(flags.split(' ').includes(flag)) << i), 0),
+  })),
+);
+it('queries find what each field means', () => {
+  for (const [text, found] of Object.entries(vectors.found))
+    assert.equal(
+      find(index, text)
+        .map((id) => index.names.name(id))
+        .join(' '),
+      found,
+      text,
+    );
+});
+it('queries combine conditions by NOT, then AND, then OR, and by parentheses, also after removals', () =>
+  holds(80, [manyDomains(80), fc.array(queries, { maxLength: 12 })], (domains, all) => {
+    const some = indexOf(domains);
+    const kept = domains.filter(({ id }) => id % 5 !== 0 || !some.remove(id)).sort((a, b) => a.id - b.id);
+    for (const [text, matches] of [...all, ...Object.entries(CONDITIONS)])
+      if (isWithinLimits(text)) {
+        const found = kept.filter(matches).map(({ id }) => id);
+        assert.deepEqual(find(some, text), found, text);
+        const part = DomainSet.of(kept.map(({ id }) => id).filter((id) => id % 3 !== 0));
+        const within = evaluateQuery(some, readQuery(text, names), part).toArray();
+        assert.deepEqual([...within], [...found.filter((id) => part.has(id))], text);
       }
-    });
-    for (const unit of ['(', 'NOT ', '"\\', '[ ', '-('])
-      assert.throws(() => readQuery(unit.repeat(2_000 / unit.length), names), QueryError);
+  }));
+it('queries that cannot be evaluated are refused at their position, with the nearest name', () => {
+  for (const [message, marked] of Object.entries(vectors.refused))
+    for (const each of marked)
+      assert.throws(
+        () => readQuery(each.replace('‸', ''), names),
+        (error) => {
+          assert.ok(error instanceof QueryError && error.message.startsWith(message), `${each}: ${error}`);
+          const nearest = /did you mean (\w+)/.exec(message)?.[1];
+          assert.deepEqual([error.position, error.nearest], [each.indexOf('‸'), nearest], each);
+          return true;
+        },
+      );
+});
+it('queries are evaluated or refused, whatever they contain', () => {
+  const tokens = '( ) [ ] " \\ : - * AND OR NOT TO < >= 80 7d score: tld: a'.split(' ');
+  const parts = fc.oneof(fc.constantFrom(...tokens, ' ', ...Object.keys(QUERY_FIELDS)), codePoint);
+  holds(2_000, [fc.array(parts, { maxLength: 60 })], (all) => {
+    const text = all.join('');
+    try {
+      find(index, text);
+    } catch (error) {
+      assert.ok(error instanceof QueryError, String(error));
+      assert.ok(error.position >= 0 && error.position <= text.length && error.message.length < 1_000);
+    }
   });
+  for (const unit of ['(', 'NOT ', '"\\', '[ ', '-('])
+    assert.throws(() => readQuery(unit.repeat(2_000 / unit.length), names), QueryError);
 });

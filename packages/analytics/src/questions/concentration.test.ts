@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { CATEGORIES, HOLDERS, ROLE_LIST, ROLES } from '@strata/detect';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import type { IndexedDomain } from '../index/domain-index.ts';
 import { firmProviders, indexOf, plainDomains, using } from '../test/firms.ts';
 import { manyDomains, ownerOf, roleOf } from '../test/random-domains.ts';

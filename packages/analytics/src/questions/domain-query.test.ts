@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { gradeOf } from '@strata/detect';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { TIME_KINDS } from '../columns/domain-columns.ts';
 import { compareText } from '../compare-text.ts';
 import type { IndexedDomain } from '../index/domain-index.ts';

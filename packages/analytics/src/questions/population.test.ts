@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { CATEGORIES } from '@strata/detect';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { DomainSet } from '../sets/domain-set.ts';
 import { indexOf } from '../test/firms.ts';
 import { manyDomains, ownerOf, PROVIDERS } from '../test/random-domains.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type Finding, type Posture, type PostureFactor, ROLE_LIST, type Role } from '@strata/detect';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { ownerOf, PROVIDERS } from '../test/random-domains.ts';
 import { assessRisk, type RiskInput, riskLevel } from './risk.ts';
 

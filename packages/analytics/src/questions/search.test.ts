@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { CATEGORIES, POSTURE_FLAGS, SECTORS } from '@strata/detect';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { LEVELS, STATES } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
 import type { IndexedDomain } from '../index/domain-index.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { buildSets } from './build-sets.ts';
 import { DomainSet } from './domain-set.ts';
 import { difference, filter, intersection, intersectionSize, union } from './set-operations.ts';

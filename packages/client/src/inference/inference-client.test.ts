@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { json } from 'node:stream/consumers';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import type { AnswerEvent, AnswerOptions, ChatRecord } from '../index.ts';
 import { AnswerSpeed, InferenceClient, InferenceProblem, tokensPerSecond } from '../index.ts';
 import { type Answering, rejectionOf, STREAM, sends, startHttpServer } from '../test/http-server.ts';
@@ -214,29 +214,27 @@ it('an invented receipt of the inference service does not match the record, and 
   assert.deepEqual([verification.ok, isOfThese], [false, false]);
 });
 
-describe('the speed of an answer', () => {
-  const text = (value: string): AnswerEvent => ({ kind: 'text', text: value });
-  const reasoning = (value: string): AnswerEvent => ({ kind: 'reasoning', text: value });
-  const pieces = { 250: text('A'), 260: text('b'), 300: text('c') };
-  const stop: AnswerEvent = { kind: 'finished', reason: 'stop' };
-  for (const [what, events, figures] of [
-    ['no event', {}, [null, null, null]],
-    ['reasoning is not visible', { 150: reasoning('hm') }, [null, null, null]],
-    ['the first token is visible', { 120: reasoning('hm'), 200: text('\n'), ...pieces }, [150, 50, 40]],
-    ['one piece has no pauses', { 130: text('all') }, [30, 0, null]],
-    ['white space within an answer is text', { 110: text('a'), 150: text(' '), 160: stop }, [10, 40, 40]],
-  ] as [string, Record<number, AnswerEvent>, (number | null)[]][])
-    it(what, () => {
-      const speed = new AnswerSpeed(100);
-      for (const [at, event] of Object.entries(events)) speed.record(event, Number(at));
-      const { firstTokenMs, writingMs, pauseMs } = speed.figures();
-      assert.deepEqual([firstTokenMs, writingMs, pauseMs], figures);
-    });
-
-  it('counts visible tokens per second, and is null where it is unknown', () => {
-    const of = (completionTokens: number, reasoningTokens: number | null) => ({ completionTokens, reasoningTokens });
-    for (const usage of [of(11, 0), of(11, null), of(111, 100)]) assert.equal(tokensPerSecond(usage, 1_000), 10);
-    for (const usage of [null, of(1, 0), of(100, 100), of(10, 20)]) assert.equal(tokensPerSecond(usage, 1_000), null);
-    for (const ms of [null, 0]) assert.equal(tokensPerSecond(of(11, 0), ms), null);
+const text = (value: string): AnswerEvent => ({ kind: 'text', text: value });
+const reasoning = (value: string): AnswerEvent => ({ kind: 'reasoning', text: value });
+const pieces = { 250: text('A'), 260: text('b'), 300: text('c') };
+const stop: AnswerEvent = { kind: 'finished', reason: 'stop' };
+for (const [what, events, figures] of [
+  ['no event', {}, [null, null, null]],
+  ['reasoning is not visible', { 150: reasoning('hm') }, [null, null, null]],
+  ['the first token is visible', { 120: reasoning('hm'), 200: text('\n'), ...pieces }, [150, 50, 40]],
+  ['one piece has no pauses', { 130: text('all') }, [30, 0, null]],
+  ['white space within an answer is text', { 110: text('a'), 150: text(' '), 160: stop }, [10, 40, 40]],
+] as [string, Record<number, AnswerEvent>, (number | null)[]][])
+  it(`the speed of an answer ${what}`, () => {
+    const speed = new AnswerSpeed(100);
+    for (const [at, event] of Object.entries(events)) speed.record(event, Number(at));
+    const { firstTokenMs, writingMs, pauseMs } = speed.figures();
+    assert.deepEqual([firstTokenMs, writingMs, pauseMs], figures);
   });
+
+it('the speed of an answer counts visible tokens per second, and is null where it is unknown', () => {
+  const of = (completionTokens: number, reasoningTokens: number | null) => ({ completionTokens, reasoningTokens });
+  for (const usage of [of(11, 0), of(11, null), of(111, 100)]) assert.equal(tokensPerSecond(usage, 1_000), 10);
+  for (const usage of [null, of(1, 0), of(100, 100), of(10, 20)]) assert.equal(tokensPerSecond(usage, 1_000), null);
+  for (const ms of [null, 0]) assert.equal(tokensPerSecond(of(11, 0), ms), null);
 });

@@ -6,7 +6,7 @@ import { type LedgerMemory, ledgerMemory } from '../verify/ledger-memory.ts';
 import type { VerifiedAnswer } from '../verify/verify-answer.ts';
 import { answerOf, keyHeaders, type StackAnswer } from './stack-answer.ts';
 import { type CheckLedgerOptions, type EventFilter, followEvents, type StackEvent } from './stack-events.ts';
-import { PAGES, type PagedItems, type PagedPath } from './stack-pages.ts';
+import { type PagedItems, type PagedPath, pageIn } from './stack-pages.ts';
 import { invalidAnswer, StackProblem } from './stack-problem.ts';
 import {
   type AnyInput,
@@ -158,7 +158,7 @@ export class StackClient {
     const { query } = input as { readonly query?: Readonly<Record<string, unknown>> };
     for (let asked = input; ; ) {
       const { body, url } = await this.get(path, asked, options);
-      const { items, next_cursor: cursor } = PAGES[path](body);
+      const { items, next: cursor } = pageIn(path, body);
       if (!Array.isArray(items) || (cursor !== null && typeof cursor !== 'string'))
         throw invalidAnswer(`${url} is not a page of a list.`, 200);
       yield* items;

@@ -1,50 +1,6 @@
-// Paged lists: the entries of each path, and the cursor of the next page.
+// Paged lists: where the body of each path has the entries, and the cursor of the next page.
 import type { StackPath } from './stack-request.ts';
-import type {
-  Advisory,
-  Affected,
-  Alert,
-  Anomaly,
-  Change,
-  Customer,
-  FeedLeader,
-  FoundDomain,
-  Migration,
-  NamingFeed,
-  Segment,
-  StackPaths,
-  WatchDelivery,
-  Watchlist,
-  WatchNotification,
-} from './stack-types.ts';
-
-type Leader = StackPaths['/stack/v1/stats/providers']['body']['providers'][number];
-type RecordChange = StackPaths['/stack/v1/domains/{domain}/history']['body']['changes'][number];
-type RecordUser = StackPaths['/stack/v1/pivot/{kind}/{value}']['body']['domains'][number];
-type Event = StackPaths['/stack/v1/stream/json']['body']['events'][number];
-
-/** The type of the entries of each list. */
-export interface PagedItems {
-  '/stack/v1/domains/{domain}/changes': Change;
-  '/stack/v1/domains/{domain}/history': RecordChange;
-  '/stack/v1/pivot/{kind}/{value}': RecordUser;
-  '/stack/v1/search': FoundDomain;
-  '/stack/v1/segments': Segment;
-  '/stack/v1/stats/providers': Leader;
-  '/stack/v1/stats/migrations': Migration;
-  '/stack/v1/alerts': Alert;
-  '/stack/v1/anomalies': Anomaly;
-  '/stack/v1/enrichment/advisories': Advisory;
-  '/stack/v1/enrichment/affected': Affected;
-  '/stack/v1/feeds/domain/{domain}': NamingFeed;
-  '/stack/v1/feeds/leaderboard': FeedLeader;
-  '/stack/v1/providers/{provider}': FoundDomain;
-  '/stack/v1/providers/{provider}/customers': Customer;
-  '/stack/v1/watchlists': Watchlist;
-  '/stack/v1/watchlists/{id}/notifications': WatchNotification;
-  '/stack/v1/watchlists/{id}/deliveries': WatchDelivery;
-  '/stack/v1/stream/json': Event;
-}
+import type { StackPaths } from './stack-types.ts';
 
 /** Paths that take `cursor`. */
 export type PagedPath = {
@@ -56,32 +12,43 @@ export type PagedPath = {
       : never;
 }[StackPath];
 
-interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly next_cursor: string | null;
-}
+/** The field of the entries. */
+const LISTS = {
+  '/stack/v1/domains/{domain}/changes': 'changes',
+  '/stack/v1/domains/{domain}/history': 'changes',
+  '/stack/v1/pivot/{kind}/{value}': 'domains',
+  '/stack/v1/search': 'results',
+  '/stack/v1/segments': 'segments',
+  '/stack/v1/stats/providers': 'providers',
+  '/stack/v1/stats/migrations': 'migrations',
+  '/stack/v1/alerts': 'alerts',
+  '/stack/v1/anomalies': 'anomalies',
+  '/stack/v1/enrichment/advisories': 'advisories',
+  '/stack/v1/enrichment/affected': 'affected',
+  '/stack/v1/feeds/domain/{domain}': 'feeds',
+  '/stack/v1/feeds/leaderboard': 'domains',
+  '/stack/v1/providers/{provider}': 'results',
+  '/stack/v1/providers/{provider}/customers': 'customers',
+  '/stack/v1/watchlists': 'watchlists',
+  '/stack/v1/watchlists/{id}/notifications': 'notifications',
+  '/stack/v1/watchlists/{id}/deliveries': 'deliveries',
+  '/stack/v1/stream/json': 'events',
+} as const satisfies Readonly<Record<PagedPath, string>>;
 
-type Pages = { readonly [P in PagedPath]: (body: StackPaths[P]['body']) => Page<PagedItems[P]> };
+/** A provider has its list in a field of its own. */
+const PROVIDER = '/stack/v1/providers/{provider}';
+type Page<P extends PagedPath> = P extends typeof PROVIDER
+  ? NonNullable<StackPaths[typeof PROVIDER]['body']['domains']>
+  : StackPaths[P]['body'];
 
-/** The caller validates the result. */
-export const PAGES: Pages = {
-  '/stack/v1/domains/{domain}/changes': ({ changes: items, next_cursor }) => ({ items, next_cursor }),
-  '/stack/v1/domains/{domain}/history': ({ changes: items, next_cursor }) => ({ items, next_cursor }),
-  '/stack/v1/pivot/{kind}/{value}': ({ domains: items, next_cursor }) => ({ items, next_cursor }),
-  '/stack/v1/search': ({ results: items, next_cursor }) => ({ items, next_cursor }),
-  '/stack/v1/segments': ({ segments: items, next_cursor }) => ({ items, next_cursor }),
-  '/stack/v1/stats/providers': ({ providers: items, next_cursor }) => ({ items, next_cursor }),
-  '/stack/v1/stats/migrations': ({ migrations: items, next_cursor }) => ({ items, next_cursor }),
-  '/stack/v1/alerts': ({ alerts: items, next_cursor }) => ({ items, next_cursor }),
-  '/stack/v1/anomalies': ({ anomalies: items, next_cursor }) => ({ items, next_cursor }),
-  '/stack/v1/enrichment/advisories': ({ advisories: items, next_cursor }) => ({ items, next_cursor }),
-  '/stack/v1/enrichment/affected': ({ affected: items, next_cursor }) => ({ items, next_cursor }),
-  '/stack/v1/feeds/domain/{domain}': ({ feeds: items, next_cursor }) => ({ items, next_cursor }),
-  '/stack/v1/feeds/leaderboard': ({ domains: items, next_cursor }) => ({ items, next_cursor }),
-  '/stack/v1/providers/{provider}': ({ domains }) => ({ items: domains?.results, next_cursor: domains?.next_cursor }),
-  '/stack/v1/providers/{provider}/customers': ({ customers: items, next_cursor }) => ({ items, next_cursor }),
-  '/stack/v1/watchlists': ({ watchlists: items, next_cursor }) => ({ items, next_cursor }),
-  '/stack/v1/watchlists/{id}/notifications': ({ notifications: items, next_cursor }) => ({ items, next_cursor }),
-  '/stack/v1/watchlists/{id}/deliveries': ({ deliveries: items, next_cursor }) => ({ items, next_cursor }),
-  '/stack/v1/stream/json': ({ events: items, next_cursor }) => ({ items, next_cursor }),
+/** The type of the entries of each list. */
+export type PagedItems = {
+  [P in PagedPath]: Page<P> extends { readonly [Field in (typeof LISTS)[P]]: readonly (infer Item)[] } ? Item : never;
 };
+
+/** The page in a body; the caller validates the result. */
+export function pageIn(path: PagedPath, body: object): { readonly items: unknown; readonly next: unknown } {
+  const { domains } = body as { readonly domains?: unknown };
+  const page: Readonly<Record<string, unknown>> = Object(path === PROVIDER ? domains : body);
+  return { items: page[LISTS[path]], next: page.next_cursor };
+}

@@ -468,6 +468,19 @@ export interface StackPaths {
        */
       query?: string;
       /**
+       * `-` is descending. Domains without the value come last; equal ones are in the order of names. By name, names that begin with `q` come first.
+       */
+      sort?:
+        | 'name'
+        | 'score'
+        | '-score'
+        | 'scanned_at'
+        | '-scanned_at'
+        | 'first_seen'
+        | '-first_seen'
+        | 'changed_at'
+        | '-changed_at';
+      /**
        * Counts of all results by these values, separated by commas.
        */
       facets?: string;

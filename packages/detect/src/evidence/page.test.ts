@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import fc from 'fast-check';
-import { codePoint, holds } from '../../../../tests/support/property.ts';
+import { codePoint, fc, holds } from '../../../../tests/support/property.ts';
 import { extractPage } from './page.ts';
 
 const read = (html: string) => extractPage(html, { url: 'https://example.com/shop/', isTruncated: false });

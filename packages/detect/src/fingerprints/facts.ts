@@ -27,7 +27,10 @@ export function factsOf(
 }
 
 function fieldOf({ field, key, expression }: FieldPattern): Pick<Fact, 'field' | 'value'> | undefined {
-  if (field === 'cookies') return { field: 'cookie', value: key };
+  if (field === 'cookies') {
+    const value = key === '' ? cookieOf(expression) : key;
+    return value === undefined ? undefined : { field: 'cookie', value };
+  }
   if (field === 'headers' && expression === '') return { field: 'header', value: { name: key } };
   const value = literalOf(expression);
   if (value === undefined) return undefined;
@@ -41,6 +44,14 @@ function fieldOf({ field, key, expression }: FieldPattern): Pick<Fact, 'field' |
   const name = DNS_CHANNELS.get(key);
   if (name === undefined) return undefined;
   return { field: name, value: name === 'txt' ? value : value.replace(/^\./, '').toLowerCase() };
+}
+
+/** The catalog's form of the expression of a name with one `*`, as the reader writes it. */
+function cookieOf(expression: string): string | undefined {
+  return /^\^\(\?:([\w~-](?:[\w~-]|\\\.)*\.\*(?:[\w~-]|\\\.)*)\)\$$/
+    .exec(expression)?.[1]
+    ?.replace('.*', '*')
+    .replaceAll('\\', '');
 }
 
 /** The text of an expression without operators. */

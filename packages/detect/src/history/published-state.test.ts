@@ -1,38 +1,31 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { casesOf } from '../../../../tests/support/vectors.ts';
 import { detect } from '../detect.ts';
 import { evidenceFromRecord } from '../explain.ts';
 import { type Role, type RoleOf, SOURCES } from '../profile.ts';
 import { compileRulebook } from '../rulebook/rulebook.ts';
-import { best } from '../test/best-posture.ts';
-import { type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
-import { profileOf, testRulebook } from '../test/rulebook-of.ts';
+import { best, type EvidenceParts, evidenceOf, profileOf, testRulebook } from '../test/index.ts';
 import { allStale } from './last-measured.ts';
 import { type KnownDomain, NEVER_SCANNED, planScan } from './plan-scan.ts';
 import { type PublishedBefore, publishedStateOf, summaryOf } from './published-state.ts';
 
-describe('the published sector', () => {
-  const rulebook = compileRulebook([]);
-  const published = (
-    html: string | undefined,
-    before: { readonly sector: string; readonly summary: string | null },
-  ) => {
-    const evidence = evidenceFromRecord({ domain: 'example.com', a: [], ...(html === undefined ? {} : { html }) });
-    const { sector, summary } = publishedStateOf(detect(evidence, rulebook), { ...NEVER_SCANNED, ...before });
-    return [sector, JSON.parse(summary).sectorSource];
-  };
-  const hospital = '<body itemscope itemtype="https://schema.org/Hospital">';
-  const health = { sector: 'health', summary: '{"sectorSource":"page"}' };
+const rulebook = compileRulebook([]);
+const published = (html: string | undefined, before: { readonly sector: string; readonly summary: string | null }) => {
+  const evidence = evidenceFromRecord({ domain: 'example.com', a: [], ...(html === undefined ? {} : { html }) });
+  const { sector, summary } = publishedStateOf(detect(evidence, rulebook), { ...NEVER_SCANNED, ...before });
+  return [sector, JSON.parse(summary).sectorSource];
+};
+const hospital = '<body itemscope itemtype="https://schema.org/Hospital">';
+const health = { sector: 'health', summary: '{"sectorSource":"page"}' };
 
-  it('is what the page says, and unknown once it says nothing', () => {
-    assert.deepEqual(published(hospital, { sector: 'unknown', summary: null }), ['health', 'page']);
-    assert.deepEqual(published('<p>', health), ['unknown', null]);
-  });
-  it('stays while the page that it was read from is unavailable', () => {
-    assert.deepEqual(published(undefined, health), ['health', 'page']);
-    assert.deepEqual(published(undefined, { ...health, summary: '{"sectorSource":"list"}' }), ['unknown', null]);
-  });
+it('the published sector is what the page says, and unknown once it says nothing', () => {
+  assert.deepEqual(published(hospital, { sector: 'unknown', summary: null }), ['health', 'page']);
+  assert.deepEqual(published('<p>', health), ['unknown', null]);
+});
+it('the published sector stays while the page that it was read from is unavailable', () => {
+  assert.deepEqual(published(undefined, health), ['health', 'page']);
+  assert.deepEqual(published(undefined, { ...health, summary: '{"sectorSource":"list"}' }), ['unknown', null]);
 });
 const { tls: _, ...withoutTls } = best;
 const dns: EvidenceParts = { ns: ['ns1.dnsco.test'], mx: ['10 mx.guard.test'], txt: ['v=spf1 mx -all'] };

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import type { Measurement } from '../posture/posture-type.ts';
 import { type Category, type Profile, ROLES, type Service, SOURCES, type Source } from '../profile.ts';
 import { type KnownService, keyOf } from './known-service.ts';

@@ -1,9 +1,7 @@
 // Where a site is hosted, behind edges, walls and redirects: one row for each common misinterpretation.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { EvidenceParts } from '../test/evidence-of.ts';
-import { rowsOf } from '../test/rows.ts';
-import { linesOf, noLabels, profileOf, servicesOf } from '../test/rulebook-of.ts';
+import { type EvidenceParts, linesOf, noLabels, profileOf, rowsOf, servicesOf } from '../test/index.ts';
 
 const onCloudy: EvidenceParts = { addresses: [{ asn: 64499, asName: 'CLOUDY' }] };
 const onEdgy: EvidenceParts = { addresses: [{ asn: 64496, asName: 'EDGY' }] };

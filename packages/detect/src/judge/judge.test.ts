@@ -1,9 +1,7 @@
 // Who receives, keeps and sends mail, and names: one row for each case in which records are commonly misread.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { aliasTo, type EvidenceParts } from '../test/evidence-of.ts';
-import { rowsOf } from '../test/rows.ts';
-import { linesOf, noLabels, profileOf, servicesOf } from '../test/rulebook-of.ts';
+import { aliasTo, type EvidenceParts, linesOf, noLabels, profileOf, rowsOf, servicesOf } from '../test/index.ts';
 
 const googlyMx: EvidenceParts = { mx: ['1 aspmx.l.googly.test', '5 alt1.aspmx.l.googly.test'] };
 const guardMx: EvidenceParts = { mx: ['10 mxa.guard.test', '10 mxb.guard.test'] };

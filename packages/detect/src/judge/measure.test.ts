@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { casesOf } from '../../../../tests/support/vectors.ts';
 import { detect } from '../detect.ts';
 import { HOLDERS, type Holder, MAIN_ROLES, type MainRole, type Profile } from '../profile.ts';

@@ -118,6 +118,9 @@ function matchCookies(findings: Finding[], { cookies }: HttpEvidence, matchers: 
     const exact = matchers.cookies.get(cookie);
     if (exact) add(findings, exact, cookie);
     add(findings, matchers.cookiePrefixes.findAt(cookie), cookie);
+    for (const { end, minLength, rule } of matchers.cookieFrames.findAt(cookie)) {
+      if (cookie.length >= minLength && cookie.endsWith(end)) findings.push(findingOf(rule, cookie));
+    }
   }
 }
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import fc from 'fast-check';
-import { codePoint, holds } from '../../../../tests/support/property.ts';
+import { codePoint, fc, holds } from '../../../../tests/support/property.ts';
 import { vectorsIn } from '../../../../tests/support/vectors.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { isMachineName } from './machine-name.ts';

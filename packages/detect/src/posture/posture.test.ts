@@ -1,9 +1,7 @@
 // The posture as it is read, stored, explained factor by factor, and packed into flags.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { best, postureOf } from '../test/best-posture.ts';
-import { type EvidenceParts, everyRecord } from '../test/evidence-of.ts';
-import { hasMembers, rowsOf } from '../test/rows.ts';
+import { best, type EvidenceParts, everyRecord, hasMembers, postureOf, rowsOf } from '../test/index.ts';
 import type { PostureFlag, Regression } from './posture-flags.ts';
 import { POSTURE_FLAGS, packPosture, postureBit, postureFlags, regressionsOf } from './posture-flags.ts';
 import type { PostureFactor } from './posture-type.ts';
@@ -49,22 +47,20 @@ const throughText = (stored: StoredPosture) => JSON.parse(JSON.stringify(stored)
 const failing = { txt: 'timeout', dmarc: 'timeout', ds: 'servfail', caa: 'timeout', bimi: 'timeout' } as const;
 const withoutMail: EvidenceParts = { ...best, mx: ['0 '] };
 
-describe('a stored posture', () => {
-  const spf = 'v=spf1 ptr include:a.test exists:%{i}.b.test ip4:10.0.0.0/8 ~all';
-  it('is restored to what it was', () => {
-    for (const parts of [
-      ...[best, {}, failing, withoutMail, everyRecord('nxdomain'), { ...best, a: 'empty' } as const],
-      { ...best, ...failing, named: { 's1._domainkey': ['p=AAAA'] } },
-      { ...best, txt: [spf], dmarc: ['v=DMARC1; pct=5'] },
-    ]) {
-      const posture = postureOf(parts);
-      assert.deepEqual(restorePosture(throughText(shortenPosture(posture))), posture);
-    }
-  });
-  it('is short where there is little to say', () => {
-    const posture = postureOf({});
-    assert.ok(JSON.stringify(shortenPosture(posture)).length < 0.65 * JSON.stringify(posture).length);
-  });
+const spf = 'v=spf1 ptr include:a.test exists:%{i}.b.test ip4:10.0.0.0/8 ~all';
+it('a stored posture is restored to what it was', () => {
+  for (const parts of [
+    ...[best, {}, failing, withoutMail, everyRecord('nxdomain'), { ...best, a: 'empty' } as const],
+    { ...best, ...failing, named: { 's1._domainkey': ['p=AAAA'] } },
+    { ...best, txt: [spf], dmarc: ['v=DMARC1; pct=5'] },
+  ]) {
+    const posture = postureOf(parts);
+    assert.deepEqual(restorePosture(throughText(shortenPosture(posture))), posture);
+  }
+});
+it('a stored posture is short where there is little to say', () => {
+  const posture = postureOf({});
+  assert.ok(JSON.stringify(shortenPosture(posture)).length < 0.65 * JSON.stringify(posture).length);
 });
 
 const { policies: _, files: __, ...earlier } = best;

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import type { FileEvidence } from '../evidence/evidence.ts';
 import { factorIn, postureOf as postureUnder } from '../test/best-posture.ts';
 import type { EvidenceParts } from '../test/evidence-of.ts';

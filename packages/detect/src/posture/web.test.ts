@@ -1,9 +1,7 @@
 // What a web site shows of itself: TLS, HSTS, protective headers, security.txt.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { postureOf } from '../test/best-posture.ts';
-import type { EvidenceParts } from '../test/evidence-of.ts';
-import { hasMembers, rows, rowsOf } from '../test/rows.ts';
+import { type EvidenceParts, hasMembers, postureOf, rows, rowsOf } from '../test/index.ts';
 import type { Posture } from './posture-type.ts';
 
 // Evidence of tests is observed on 2026-01-02.

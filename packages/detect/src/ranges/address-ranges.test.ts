@@ -8,8 +8,7 @@ import { casesOf } from '../../../../tests/support/vectors.ts';
 import { detect } from '../detect.ts';
 import { loadCatalog } from '../rulebook/load-catalog.ts';
 import { compileRulebook } from '../rulebook/rulebook.ts';
-import { aliasTo, type EvidenceParts, evidenceOf } from '../test/evidence-of.ts';
-import { linesOf, provider } from '../test/rulebook-of.ts';
+import { aliasTo, type EvidenceParts, evidenceOf, linesOf, provider } from '../test/index.ts';
 import { AddressRangeError, type AddressRanges, loadAddressRanges, type RangeFile } from './address-ranges.ts';
 
 const catalog = loadCatalog([

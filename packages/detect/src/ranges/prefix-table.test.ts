@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { isIPv4, isIPv6 } from 'node:net';
 import { it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { casesOf } from '../../../../tests/support/vectors.ts';
 import { type Cidr, parseAddress, parseCidr, prefixText, type Words } from './ip-address.ts';
 import { PrefixTable, type TableEntry } from './prefix-table.ts';

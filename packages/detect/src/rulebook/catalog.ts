@@ -89,9 +89,9 @@ export const RuleGroup = z
       .optional()
       .describe('Response header: present, or its value contains `value` as complete words, in any case.'),
     cookie: z
-      .array(z.string().regex(/^[A-Za-z0-9_.~-]+\*?$/))
+      .array(z.string().regex(/^[A-Za-z0-9_.~-]+(?:\*[A-Za-z0-9_.~-]*)?$/))
       .optional()
-      .describe('Cookie names; a trailing `*` is a prefix.'),
+      .describe('Cookie names, case-sensitive; one `*`, not at the start, is any text.'),
     html: z
       .strictObject({
         generator: z
@@ -120,7 +120,7 @@ export const RuleGroup = z
       .url({ protocol: /^https$/ })
       .optional()
       .describe(
-        'The vendor’s document in which customers read what to publish; groups of one category may have different ones.',
+        'The document that has the patterns: the vendor’s, or a public list; groups of one category may have different ones.',
       ),
     verified_at: z.iso.date().optional().describe('The day of the last comparison of the patterns with the source.'),
     examples: z.array(Example).min(1).optional().describe('Records that show the provider in this category.'),

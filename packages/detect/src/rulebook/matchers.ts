@@ -44,6 +44,14 @@ interface HeaderMatcher {
   readonly values: TextTrie<Rule>;
 }
 
+/** A cookie name with a `*` inside. */
+export interface CookieFrame {
+  readonly end: string;
+  /** Of a name in which start and end do not overlap. */
+  readonly minLength: number;
+  readonly rule: Rule;
+}
+
 export interface AssetRule {
   /** Start of the path, lower-case; '' matches every path. */
   readonly path: string;
@@ -63,6 +71,8 @@ export interface Matchers {
   readonly headers: Map<string, HeaderMatcher>;
   readonly cookies: Map<string, Rule[]>;
   readonly cookiePrefixes: TextTrie<Rule>;
+  /** By the text before the `*`. */
+  readonly cookieFrames: TextTrie<CookieFrame>;
   readonly assetHosts: HostTrie<AssetRule>;
   /** Without their leading slash: a look-up starts after each slash of a path. */
   readonly assetFragments: TextTrie<Rule>;
@@ -89,6 +99,7 @@ export function createMatchers(): Matchers {
     headers: new Map(),
     cookies: new Map(),
     cookiePrefixes: new TextTrie(),
+    cookieFrames: new TextTrie(),
     assetHosts: new HostTrie(),
     assetFragments: new TextTrie(),
     markers: new Map(),
@@ -132,8 +143,7 @@ export function addRule(matchers: Matchers, { channel, pattern, key = '', target
       addHeader(matchers, key, target, rule);
       break;
     case 'cookie':
-      if (pattern.endsWith('*')) matchers.cookiePrefixes.add(pattern.slice(0, -1), rule);
-      else push(matchers.cookies, pattern, rule);
+      addCookie(matchers, pattern, rule);
       break;
     case 'asset':
       addAsset(matchers, text, rule);
@@ -144,6 +154,13 @@ export function addRule(matchers: Matchers, { channel, pattern, key = '', target
     default:
       channel satisfies never;
   }
+}
+
+function addCookie({ cookies, cookiePrefixes, cookieFrames }: Matchers, pattern: string, rule: Rule): void {
+  const [start = '', end] = pattern.split('*', 2);
+  if (end === undefined) push(cookies, pattern, rule);
+  else if (end === '') cookiePrefixes.add(start, rule);
+  else cookieFrames.add(start, { end, minLength: start.length + end.length, rule });
 }
 
 function addHeader(matchers: Matchers, name: string, value: string | undefined, rule: Rule): void {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { casesOf } from '../../../../tests/support/vectors.ts';
 import { provider, testEntries, testRulebook } from '../test/rulebook-of.ts';
 import { HostTrie } from './host-trie.ts';
@@ -117,34 +116,32 @@ describe('the role of a provider in a category', () => {
     refuses([security(['email-authentication'], { dmarc: ['rua.test'] })]);
   });
 });
-describe('compileRulebook', () => {
-  const versionOf = (entries: readonly unknown[]) => compileRulebook(loadCatalog(entries)).version;
-  const both = mx('a.test', 'b.test');
-  const entry = provider('a', both) as object;
-  it('gives a version that comes from the rules alone', () => {
-    assert.match(testRulebook.version, /^\d+-[0-9a-f]{16}$/);
-    assert.equal(versionOf(testEntries), testRulebook.version);
-    assert.equal(versionOf(testEntries.toReversed()), testRulebook.version);
-    assert.equal(versionOf([{ ...entry, owner: 'Some Owner', name: 'Other' }]), versionOf([entry]));
-  });
-  it('gives another version for another pattern, category, parking mark or version prefix', () => {
-    const server = { name: 'server', value: 'A' };
-    const changed = [
-      ...[mx('a.test', 'c.test'), { ...both, category: 'email_security' as const }, { ...both, parking: true }],
-      ...[server, { ...server, version: 'A/' }, { ...server, version: '' }].map((each) => ({ header: [each] })),
-      ...['Ab', { start: 'Ab', version: 'Ab ' }].map((each) => ({ html: { generator: [each] } })),
-    ].map((rules) => [provider('a', { category: 'cdn', ...rules })]);
-    const versions = [[entry], [], [provider('b', both)], ...changed].map(versionOf);
-    assert.equal(new Set(versions).size, versions.length);
-  });
-  it('names every label that the probe must ask for, selectors first', () =>
-    assert.deepEqual(testRulebook.probeLabels, ['s1._domainkey', 'selector1._domainkey', 'autodiscover', 'support']));
-  it('finds a provider by id, name or alias in any case', () => {
-    const rulebook = compileRulebook(loadCatalog([{ ...entry, name: 'Alpha Mail', aliases: ['AM'] }]));
-    for (const name of ['a', 'ALPHA mail', 'am']) assert.equal(rulebook.findProvider(name)?.id, 'a', name);
-    for (const name of ['', 'constructor', '__proto__', 'alpha'])
-      assert.equal(rulebook.findProvider(name), undefined, name);
-  });
+const versionOf = (entries: readonly unknown[]) => compileRulebook(loadCatalog(entries)).version;
+const both = mx('a.test', 'b.test');
+const entry = provider('a', both) as object;
+it('compileRulebook gives a version that comes from the rules alone', () => {
+  assert.match(testRulebook.version, /^\d+-[0-9a-f]{16}$/);
+  assert.equal(versionOf(testEntries), testRulebook.version);
+  assert.equal(versionOf(testEntries.toReversed()), testRulebook.version);
+  assert.equal(versionOf([{ ...entry, owner: 'Some Owner', name: 'Other' }]), versionOf([entry]));
+});
+it('compileRulebook gives another version for another pattern, category, parking mark or version prefix', () => {
+  const server = { name: 'server', value: 'A' };
+  const changed = [
+    ...[mx('a.test', 'c.test'), { ...both, category: 'email_security' as const }, { ...both, parking: true }],
+    ...[server, { ...server, version: 'A/' }, { ...server, version: '' }].map((each) => ({ header: [each] })),
+    ...['Ab', { start: 'Ab', version: 'Ab ' }].map((each) => ({ html: { generator: [each] } })),
+  ].map((rules) => [provider('a', { category: 'cdn', ...rules })]);
+  const versions = [[entry], [], [provider('b', both)], ...changed].map(versionOf);
+  assert.equal(new Set(versions).size, versions.length);
+});
+it('compileRulebook names every label that the probe must ask for, selectors first', () =>
+  assert.deepEqual(testRulebook.probeLabels, ['s1._domainkey', 'selector1._domainkey', 'autodiscover', 'support']));
+it('compileRulebook finds a provider by id, name or alias in any case', () => {
+  const rulebook = compileRulebook(loadCatalog([{ ...entry, name: 'Alpha Mail', aliases: ['AM'] }]));
+  for (const name of ['a', 'ALPHA mail', 'am']) assert.equal(rulebook.findProvider(name)?.id, 'a', name);
+  for (const name of ['', 'constructor', '__proto__', 'alpha'])
+    assert.equal(rulebook.findProvider(name), undefined, name);
 });
 
 function filled<Trie extends HostTrie<string> | TextTrie<string>>(trie: Trie, texts: readonly string[]): Trie {
@@ -154,45 +151,43 @@ function filled<Trie extends HostTrie<string> | TextTrie<string>>(trie: Trie, te
 const trieOf = (...patterns: string[]) => filled(new HostTrie<string>(), patterns);
 const textsOf = (...texts: string[]) => filled(new TextTrie<string>(), texts);
 
-describe('HostTrie', () => {
-  for (const [pattern, fitting, unfitting] of casesOf<[string, string, string][]>('detect', 'patterns of hosts')) {
-    it(`${pattern} fits ${fitting}, and not ${unfitting}`, () => {
-      const findIn = (hosts: string) => hosts.split(' ').map((host) => trieOf(pattern).find(host).join());
-      assert.deepEqual([new Set(findIn(fitting)), new Set(findIn(unfitting))], [new Set([pattern]), new Set([''])]);
-    });
-  }
-  it('prefers a plain label to a glob, a longer glob to a shorter one, and before all the deeper pattern', () => {
-    assert.deepEqual(trieOf('ns*.test', 'ns1.test').find('ns1.test'), ['ns1.test']);
-    assert.deepEqual(trieOf('n*.test', 'ns-*.test').find('ns-1.test'), ['ns-*.test']);
-    assert.deepEqual(trieOf('ns1.test', 'a.ns*.test').find('a.ns1.test'), ['a.ns*.test']);
+for (const [pattern, fitting, unfitting] of casesOf<[string, string, string][]>('detect', 'patterns of hosts')) {
+  it(`HostTrie ${pattern} fits ${fitting}, and not ${unfitting}`, () => {
+    const findIn = (hosts: string) => hosts.split(' ').map((host) => trieOf(pattern).find(host).join());
+    assert.deepEqual([new Set(findIn(fitting)), new Set(findIn(unfitting))], [new Set([pattern]), new Set([''])]);
   });
-  it('gives every value of one pattern, and every pattern on request', () => {
-    const trie = trieOf('a.test', 'a.test', 'test');
-    assert.deepEqual(trie.find('x.a.test'), ['a.test', 'a.test']);
-    assert.deepEqual(trie.findEvery('x.a.test'), ['test', 'a.test', 'a.test']);
+}
+it('HostTrie prefers a plain label to a glob, a longer glob to a shorter one, and before all the deeper pattern', () => {
+  assert.deepEqual(trieOf('ns*.test', 'ns1.test').find('ns1.test'), ['ns1.test']);
+  assert.deepEqual(trieOf('n*.test', 'ns-*.test').find('ns-1.test'), ['ns-*.test']);
+  assert.deepEqual(trieOf('ns1.test', 'a.ns*.test').find('a.ns1.test'), ['a.ns*.test']);
+});
+it('HostTrie gives every value of one pattern, and every pattern on request', () => {
+  const trie = trieOf('a.test', 'a.test', 'test');
+  assert.deepEqual(trie.find('x.a.test'), ['a.test', 'a.test']);
+  assert.deepEqual(trie.findEvery('x.a.test'), ['test', 'a.test', 'a.test']);
+});
+it('HostTrie takes labels that name members of every object', () => {
+  assert.deepEqual(trieOf('example.com').find('__proto__.constructor'), []);
+  assert.deepEqual(trieOf('__proto__').find('constructor.__proto__'), ['__proto__']);
+});
+it('HostTrie agrees with a loop over all patterns on whether anything fits', () => {
+  const label = fc.stringMatching(/^[ab*]{1,3}$/);
+  const pattern = fc.array(label, { minLength: 1, maxLength: 3 }).map((labels) => labels.join('.'));
+  const host = fc.array(fc.stringMatching(/^[ab]{1,4}$/), { minLength: 1, maxLength: 4 });
+  holds(100, [fc.array(pattern, { maxLength: 8 }), host], (all, labels) => {
+    const toRegExp = (each: string) => `(?:^|\\.)${each.replaceAll('.', '\\.').replaceAll('*', '[^.]*')}$`;
+    const fits = all.filter((each) => new RegExp(toRegExp(each)).test(labels.join('.')));
+    const found = trieOf(...all).find(labels.join('.'));
+    assert.equal(found.length > 0, fits.length > 0);
+    const depth = (each: string) => each.split('.').length;
+    const deepest = Math.max(0, ...fits.map(depth));
+    for (const each of found) assert.ok(fits.includes(each) && depth(each) === deepest);
   });
-  it('takes labels that name members of every object', () => {
-    assert.deepEqual(trieOf('example.com').find('__proto__.constructor'), []);
-    assert.deepEqual(trieOf('__proto__').find('constructor.__proto__'), ['__proto__']);
-  });
-  it('agrees with a loop over all patterns on whether anything fits', () => {
-    const label = fc.stringMatching(/^[ab*]{1,3}$/);
-    const pattern = fc.array(label, { minLength: 1, maxLength: 3 }).map((labels) => labels.join('.'));
-    const host = fc.array(fc.stringMatching(/^[ab]{1,4}$/), { minLength: 1, maxLength: 4 });
-    holds(100, [fc.array(pattern, { maxLength: 8 }), host], (all, labels) => {
-      const toRegExp = (each: string) => `(?:^|\\.)${each.replaceAll('.', '\\.').replaceAll('*', '[^.]*')}$`;
-      const fits = all.filter((each) => new RegExp(toRegExp(each)).test(labels.join('.')));
-      const found = trieOf(...all).find(labels.join('.'));
-      assert.equal(found.length > 0, fits.length > 0);
-      const depth = (each: string) => each.split('.').length;
-      const deepest = Math.max(0, ...fits.map(depth));
-      for (const each of found) assert.ok(fits.includes(each) && depth(each) === deepest);
-    });
-  });
-  it('walks a name of the longest length with globs at every label', () => {
-    const repeated = (label: string, count: number) => Array.from({ length: count }, () => label).join('.');
-    assert.equal(trieOf(repeated('a*', 20), repeated('*a', 20)).find(repeated('a', 127)).length, 1);
-  });
+});
+it('HostTrie walks a name of the longest length with globs at every label', () => {
+  const repeated = (label: string, count: number) => Array.from({ length: count }, () => label).join('.');
+  assert.equal(trieOf(repeated('a*', 20), repeated('*a', 20)).find(repeated('a', 127)).length, 1);
 });
 it('TextTrie finds at any position what a loop over all patterns finds, in any order of insertion', () => {
   const pattern = fc.stringMatching(/^[abé]{0,5}$/);

@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import fc from 'fast-check';
-import { codePoint, holds } from '../../../../tests/support/property.ts';
+import { codePoint, fc, holds } from '../../../../tests/support/property.ts';
 import { casesOf } from '../../../../tests/support/vectors.ts';
 import type { Lookup } from '../evidence/evidence.ts';
 import { evidenceOf } from '../test/evidence-of.ts';

@@ -4,7 +4,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { fakeModel, stall } from '../test/fake-hub.ts';
@@ -22,30 +22,28 @@ async function grown(file: string): Promise<number> {
   }
 }
 
-describe('processes that download one model', () => {
-  it('refuse a second one, and take over from one that is killed', async () => {
-    await using scene = await Scene.withModel(bytes);
-    scene.hub.faults.push(stall(60_000));
-    const args = [program, REFERENCE, JSON.stringify(scene.options({ idleTimeoutMs: 20_000 }))];
-    const first = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
-    const size = await grown(scene.at('o/r/m.gguf.part'));
-    await assert.rejects(scene.pull(REFERENCE), failsWith('busy'));
-    first.kill('SIGKILL');
-    await once(first, 'exit');
-    await scene.pull(REFERENCE);
-    await scene.assertHas(bytes);
-    assert.equal(scene.hub.transfers.at(-1)?.range, `bytes=${size}-`);
-  });
+it('processes that download one model refuse a second one, and take over from one that is killed', async () => {
+  await using scene = await Scene.withModel(bytes);
+  scene.hub.faults.push(stall(60_000));
+  const args = [program, REFERENCE, JSON.stringify(scene.options({ idleTimeoutMs: 20_000 }))];
+  const first = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const size = await grown(scene.at('o/r/m.gguf.part'));
+  await assert.rejects(scene.pull(REFERENCE), failsWith('busy'));
+  first.kill('SIGKILL');
+  await once(first, 'exit');
+  await scene.pull(REFERENCE);
+  await scene.assertHas(bytes);
+  assert.equal(scene.hub.transfers.at(-1)?.range, `bytes=${size}-`);
+});
 
-  it('keep what arrived where the disk refuses the rest', async () => {
-    await using scene = await Scene.withModel(fakeModel(200_000));
-    const command = 'ulimit -f 64 && exec "$0" "$1" "$2" "$3"';
-    const args = ['-c', command, process.execPath, program, REFERENCE, JSON.stringify(scene.options())];
-    const { stdout } = await promisify(execFile)('bash', args);
-    assert.match(stdout, /"code":"disk","message":"write m\.gguf\.part: .*exceeds a limit/);
-    const { size } = await stat(scene.at('o/r/m.gguf.part'));
-    assert.equal(size, 64 * 1024);
-    await scene.pull(REFERENCE);
-    assert.equal(scene.hub.transfers.at(-1)?.range, `bytes=${size}-`);
-  });
+it('processes that download one model keep what arrived where the disk refuses the rest', async () => {
+  await using scene = await Scene.withModel(fakeModel(200_000));
+  const command = 'ulimit -f 64 && exec "$0" "$1" "$2" "$3"';
+  const args = ['-c', command, process.execPath, program, REFERENCE, JSON.stringify(scene.options())];
+  const { stdout } = await promisify(execFile)('bash', args);
+  assert.match(stdout, /"code":"disk","message":"write m\.gguf\.part: .*exceeds a limit/);
+  const { size } = await stat(scene.at('o/r/m.gguf.part'));
+  assert.equal(size, 64 * 1024);
+  await scene.pull(REFERENCE);
+  assert.equal(scene.hub.transfers.at(-1)?.range, `bytes=${size}-`);
 });

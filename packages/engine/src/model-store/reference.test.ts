@@ -8,33 +8,31 @@ import { chooseModel, partsOf } from './select-files.ts';
 const repository = { owner: 'bartowski', name: 'Llama-3.2-1B-Instruct-GGUF', revision: 'main' };
 const base = 'hf:bartowski/Llama-3.2-1B-Instruct-GGUF';
 
-describe('a reference', () => {
-  it('may be a local file', () => {
-    for (const path of ['model.gguf', './a b/Modell ä.GGUF', '/var/models/x.gguf', 'C:\\models\\x.gguf', '../x.gguf'])
-      assert.deepEqual(parseReference(path), { kind: 'local', path });
-  });
+it('a reference may be a local file', () => {
+  for (const path of ['model.gguf', './a b/Modell ä.GGUF', '/var/models/x.gguf', 'C:\\models\\x.gguf', '../x.gguf'])
+    assert.deepEqual(parseReference(path), { kind: 'local', path });
+});
 
-  it('may be a location on a hub, with a revision or without', () => {
-    for (const [suffix, revision, wanted] of casesOf<[string, string, Wanted][]>('engine', 'references of hubs')) {
-      const reference = base + suffix;
-      const expected = { kind: 'hub', repository: { ...repository, revision }, wanted };
-      assert.deepEqual(parseReference(reference), expected, reference);
-      // Written as it was read.
-      if (wanted.kind === 'file') assert.equal(formatReference(expected.repository, wanted.path), reference);
-    }
-  });
+it('a reference may be a location on a hub, with a revision or without', () => {
+  for (const [suffix, revision, wanted] of casesOf<[string, string, Wanted][]>('engine', 'references of hubs')) {
+    const reference = base + suffix;
+    const expected = { kind: 'hub', repository: { ...repository, revision }, wanted };
+    assert.deepEqual(parseReference(reference), expected, reference);
+    // Written as it was read.
+    if (wanted.kind === 'file') assert.equal(formatReference(expected.repository, wanted.path), reference);
+  }
+});
 
-  it('is refused when it is anything else', () => {
-    const refused = casesOf<string[]>('engine', 'invalid references').flatMap((row) => row.split('|'));
-    const long = [`hf:${'a'.repeat(97)}/b`, `hf:a/b/${'c'.repeat(201)}.gguf`, `hf:a/b/${'c/'.repeat(300)}d.gguf`];
-    for (const reference of [...refused, ...long, `hf:${'a'.repeat(1_000_000)}`])
-      assert.throws(() => parseReference(reference), failsWith('bad-reference'), reference.slice(0, 80));
-  });
+it('a reference is refused when it is anything else', () => {
+  const refused = casesOf<string[]>('engine', 'invalid references').flatMap((row) => row.split('|'));
+  const long = [`hf:${'a'.repeat(97)}/b`, `hf:a/b/${'c'.repeat(201)}.gguf`, `hf:a/b/${'c/'.repeat(300)}d.gguf`];
+  for (const reference of [...refused, ...long, `hf:${'a'.repeat(1_000_000)}`])
+    assert.throws(() => parseReference(reference), failsWith('bad-reference'), reference.slice(0, 80));
+});
 
-  it('is shown short and printable in the message', () => {
-    const isShort = ({ message }: Error) => message.length < 500 && !message.includes('\u001b');
-    assert.throws(() => parseReference(`hf:\u001b[31m${'x'.repeat(5_000)}`), isShort);
-  });
+it('a reference is shown short and printable in the message', () => {
+  const isShort = ({ message }: Error) => message.length < 500 && !message.includes('\u001b');
+  assert.throws(() => parseReference(`hf:\u001b[31m${'x'.repeat(5_000)}`), isShort);
 });
 
 /** The files of `quant`; without it, those of the usual or only quantisation of the list. */

@@ -101,51 +101,49 @@ describe('a hub that refuses', () => {
   });
 });
 
-describe('a download', () => {
-  it('follows no redirect in circles, nor out of HTTP', async () => {
-    await using scene = await start();
-    const to = (location: string | undefined) => status(302, location ? { location } : {});
-    scene.hub.hubFaults.push(...Array.from({ length: 20 }, () => to('/o/r/resolve/main/m.gguf')));
-    await assert.rejects(scene.pull(REFERENCE), failsWith('network', /too many redirects/));
-    assert.ok(scene.hub.received.length < 12);
-    scene.hub.hubFaults.length = 0;
-    for (const location of ['file:///etc/passwd', 'data:,GGUF', 'http://user:pass@127.0.0.1/', 'http://[', undefined]) {
-      scene.hub.hubFaults.push(to(location));
-      const refusal = failsWith('network', /redirects to an address that is not allowed/);
-      await assert.rejects(scene.pull(REFERENCE), refusal, location);
-    }
-  });
+it('a download follows no redirect in circles, nor out of HTTP', async () => {
+  await using scene = await start();
+  const to = (location: string | undefined) => status(302, location ? { location } : {});
+  scene.hub.hubFaults.push(...Array.from({ length: 20 }, () => to('/o/r/resolve/main/m.gguf')));
+  await assert.rejects(scene.pull(REFERENCE), failsWith('network', /too many redirects/));
+  assert.ok(scene.hub.received.length < 12);
+  scene.hub.hubFaults.length = 0;
+  for (const location of ['file:///etc/passwd', 'data:,GGUF', 'http://user:pass@127.0.0.1/', 'http://[', undefined]) {
+    scene.hub.hubFaults.push(to(location));
+    const refusal = failsWith('network', /redirects to an address that is not allowed/);
+    await assert.rejects(scene.pull(REFERENCE), refusal, location);
+  }
+});
 
-  it('keeps encryption in redirects', () => {
-    const from = new URL('https://hub.example/a/b');
-    assert.equal(nextHop(from, '../c').href, 'https://hub.example/c');
-    assert.equal(nextHop(from, 'https://other.example/').href, 'https://other.example/');
-    assert.throws(() => nextHop(from, 'http://hub.example/a/b'), failsWith('network'));
-    assert.equal(nextHop(new URL('http://hub.example/'), 'http://other.example/').href, 'http://other.example/');
-  });
+it('a download keeps encryption in redirects', () => {
+  const from = new URL('https://hub.example/a/b');
+  assert.equal(nextHop(from, '../c').href, 'https://hub.example/c');
+  assert.equal(nextHop(from, 'https://other.example/').href, 'https://other.example/');
+  assert.throws(() => nextHop(from, 'http://hub.example/a/b'), failsWith('network'));
+  assert.equal(nextHop(new URL('http://hub.example/'), 'http://other.example/').href, 'http://other.example/');
+});
 
-  it('is refused before any request where its settings cannot be used', async () => {
-    await using scene = await start();
-    for (const endpoint of ['', 'huggingface.co', 'ftp://x', 'http://a:b@x', 'http://x?y'])
-      await assert.rejects(scene.pull(REFERENCE, { endpoint }), failsWith('bad-reference', /endpoint/), endpoint);
-    for (const token of ['', 'a b', 'x\r\ncookie: y'])
-      await assert.rejects(scene.pull(REFERENCE, { token }), failsWith('bad-reference', /token/));
-    assert.deepEqual(scene.hub.received, []);
-  });
+it('a download is refused before any request where its settings cannot be used', async () => {
+  await using scene = await start();
+  for (const endpoint of ['', 'huggingface.co', 'ftp://x', 'http://a:b@x', 'http://x?y'])
+    await assert.rejects(scene.pull(REFERENCE, { endpoint }), failsWith('bad-reference', /endpoint/), endpoint);
+  for (const token of ['', 'a b', 'x\r\ncookie: y'])
+    await assert.rejects(scene.pull(REFERENCE, { token }), failsWith('bad-reference', /token/));
+  assert.deepEqual(scene.hub.received, []);
+});
 
-  it('ends before the bytes arrive where the disk lacks space', async () => {
-    const announcedBytes = 900_000_000_000_000;
-    await using scene = await start({ announcedBytes });
-    scene.hub.faults.push(raw((answer) => answer.writeHead(200, { 'content-length': announcedBytes }).write(bytes)));
-    const full = /the disk is full: m\.gguf needs 900\.0 TB more, and .* are free/;
-    await assert.rejects(scene.pull(REFERENCE), failsWith('disk', full));
-  });
+it('a download ends before the bytes arrive where the disk lacks space', async () => {
+  const announcedBytes = 900_000_000_000_000;
+  await using scene = await start({ announcedBytes });
+  scene.hub.faults.push(raw((answer) => answer.writeHead(200, { 'content-length': announcedBytes }).write(bytes)));
+  const full = /the disk is full: m\.gguf needs 900\.0 TB more, and .* are free/;
+  await assert.rejects(scene.pull(REFERENCE), failsWith('disk', full));
+});
 
-  it('reports a file where a folder is needed', async () => {
-    await using scene = await start();
-    await scene.pull(REFERENCE);
-    // The file of one repository is where the folder of another would be.
-    scene.hub.files.set('m.gguf/n.gguf', { bytes });
-    await assert.rejects(scene.pull('hf:o/r/m.gguf/n.gguf'), failsWith('disk', /a file has the path of a directory/));
-  });
+it('a download reports a file where a folder is needed', async () => {
+  await using scene = await start();
+  await scene.pull(REFERENCE);
+  // The file of one repository is where the folder of another would be.
+  scene.hub.files.set('m.gguf/n.gguf', { bytes });
+  await assert.rejects(scene.pull('hf:o/r/m.gguf/n.gguf'), failsWith('disk', /a file has the path of a directory/));
 });

@@ -9,25 +9,23 @@ import { failsWith, offline, REFERENCE, Scene } from '../test/scene.ts';
 const bytes = fakeModel(100_000);
 const other = fakeModel(100_000, 2);
 
-describe('a file of this machine', () => {
-  it('is used as it is, with all its parts', async () => {
-    await using scene = await Scene.start();
-    const files = [1, 2].map((part) => scene.at(`m-0000${part}-of-00002.gguf`));
-    for (const part of files) await writeFile(part, bytes);
-    const model = { path: files[0], files, sizeBytes: 200_000, isDownloaded: false };
-    for (const part of files) assert.deepEqual(await resolveModel(part, { dir: '/nowhere' }), model);
-    await rm(files[1] ?? '');
-    await assert.rejects(resolveModel(files[0] ?? '', { dir: '/nowhere' }), failsWith('not-found', /00002-of-00002/));
-  });
+it('a file of this machine is used as it is, with all its parts', async () => {
+  await using scene = await Scene.start();
+  const files = [1, 2].map((part) => scene.at(`m-0000${part}-of-00002.gguf`));
+  for (const part of files) await writeFile(part, bytes);
+  const model = { path: files[0], files, sizeBytes: 200_000, isDownloaded: false };
+  for (const part of files) assert.deepEqual(await resolveModel(part, { dir: '/nowhere' }), model);
+  await rm(files[1] ?? '');
+  await assert.rejects(resolveModel(files[0] ?? '', { dir: '/nowhere' }), failsWith('not-found', /00002-of-00002/));
+});
 
-  it('is refused when it is not a model', async () => {
-    await using scene = await Scene.start();
-    await writeFile(scene.at('page.gguf'), '<html>');
-    await mkdir(scene.at('folder.gguf'));
-    await assert.rejects(scene.pull(scene.at('page.gguf')), failsWith('corrupt', /not a GGUF file/));
-    await assert.rejects(scene.pull(scene.at('none.gguf')), failsWith('not-found', /there is no file/));
-    await assert.rejects(scene.pull(scene.at('folder.gguf')), failsWith('disk'));
-  });
+it('a file of this machine is refused when it is not a model', async () => {
+  await using scene = await Scene.start();
+  await writeFile(scene.at('page.gguf'), '<html>');
+  await mkdir(scene.at('folder.gguf'));
+  await assert.rejects(scene.pull(scene.at('page.gguf')), failsWith('corrupt', /not a GGUF file/));
+  await assert.rejects(scene.pull(scene.at('none.gguf')), failsWith('not-found', /there is no file/));
+  await assert.rejects(scene.pull(scene.at('folder.gguf')), failsWith('disk'));
 });
 
 describe('a model of a hub', () => {
@@ -104,62 +102,60 @@ describe('a model of a hub', () => {
   });
 });
 
-describe('the list of a repository', () => {
-  const entry = (name: string) => ({ type: 'file', path: name, size: bytes.length });
+const entry = (name: string) => ({ type: 'file', path: name, size: bytes.length });
 
-  it('goes on over pages of the same hub', async () => {
-    await using scene = await Scene.start({ 'm-Q8_0.gguf': { bytes } });
-    scene.hub.listing = (response, url) => {
-      const isFirst = !url.searchParams.has('cursor');
-      if (isFirst) response.setHeader('link', `<${url.href}&cursor=2>; rel="next"`);
-      response.end(JSON.stringify([entry(isFirst ? 'm-Q4_0.gguf' : 'm-Q8_0.gguf')]));
+it('the list of a repository goes on over pages of the same hub', async () => {
+  await using scene = await Scene.start({ 'm-Q8_0.gguf': { bytes } });
+  scene.hub.listing = (response, url) => {
+    const isFirst = !url.searchParams.has('cursor');
+    if (isFirst) response.setHeader('link', `<${url.href}&cursor=2>; rel="next"`);
+    response.end(JSON.stringify([entry(isFirst ? 'm-Q4_0.gguf' : 'm-Q8_0.gguf')]));
+  };
+  assert.equal((await scene.pull('hf:o/r:Q8_0', { token: 'hf_x' })).path, scene.at('o/r/m-Q8_0.gguf'));
+  scene.hub.listing = (response) => response.setHeader('link', `<${scene.hub.elsewhere}/>; rel="next"`).end('[]');
+  const refusal = failsWith('network', /continues on another server/);
+  await assert.rejects(scene.pull('hf:o/r:Q4_0', { token: 'hf_x' }), refusal);
+  scene.hub.listing = (response, url) => response.setHeader('link', `<${url.href}>; rel="next"`).end('[]');
+  await assert.rejects(scene.pull('hf:o/r:Q4_0'), failsWith('network', /too many pages/));
+});
+
+it('the list of a repository leads nowhere outside of the store', async () => {
+  await using scene = await Scene.start();
+  const hostile = ['../../../m-Q8_0.gguf', '/etc/m-Q8_0.gguf', 'a/../../m-Q8_0.gguf', '..\\m-Q8_0.gguf'];
+  hostile.push('m-Q8_0.gguf\0.txt');
+  scene.hub.listing = (response) => response.end(JSON.stringify(hostile.map(entry)));
+  await assert.rejects(scene.pull('hf:o/r:Q8_0'), failsWith('not-found', /has no GGUF files/));
+});
+
+it('the list of a repository is refused when it is malformed or without end', async () => {
+  await using scene = await Scene.start();
+  const wrong = ['[{"type":"file"}]', '[{"type":"file","path":"a.gguf","size":-1}]'];
+  for (const body of ['', '{', '{"error":"x"}', 'null', '[1]', '<html>', ...wrong]) {
+    scene.hub.listing = (response) => response.end(body);
+    await assert.rejects(scene.pull('hf:o/r'), failsWith('network', /is not valid/), body);
+  }
+  let sentBytes = 0;
+  scene.hub.listing = (response) => {
+    const chunk = Buffer.alloc(1024 * 1024, ' ');
+    const more = () => {
+      sentBytes += chunk.length;
+      if (!response.destroyed) response.write(chunk, more);
     };
-    assert.equal((await scene.pull('hf:o/r:Q8_0', { token: 'hf_x' })).path, scene.at('o/r/m-Q8_0.gguf'));
-    scene.hub.listing = (response) => response.setHeader('link', `<${scene.hub.elsewhere}/>; rel="next"`).end('[]');
-    const refusal = failsWith('network', /continues on another server/);
-    await assert.rejects(scene.pull('hf:o/r:Q4_0', { token: 'hf_x' }), refusal);
-    scene.hub.listing = (response, url) => response.setHeader('link', `<${url.href}>; rel="next"`).end('[]');
-    await assert.rejects(scene.pull('hf:o/r:Q4_0'), failsWith('network', /too many pages/));
-  });
+    more();
+  };
+  await assert.rejects(scene.pull('hf:o/r'), failsWith('network', /larger than 16777216 bytes/));
+  assert.ok(sentBytes < 64 * 1024 * 1024);
+});
 
-  it('leads nowhere outside of the store', async () => {
-    await using scene = await Scene.start();
-    const hostile = ['../../../m-Q8_0.gguf', '/etc/m-Q8_0.gguf', 'a/../../m-Q8_0.gguf', '..\\m-Q8_0.gguf'];
-    hostile.push('m-Q8_0.gguf\0.txt');
-    scene.hub.listing = (response) => response.end(JSON.stringify(hostile.map(entry)));
-    await assert.rejects(scene.pull('hf:o/r:Q8_0'), failsWith('not-found', /has no GGUF files/));
-  });
-
-  it('is refused when it is malformed or without end', async () => {
-    await using scene = await Scene.start();
-    const wrong = ['[{"type":"file"}]', '[{"type":"file","path":"a.gguf","size":-1}]'];
-    for (const body of ['', '{', '{"error":"x"}', 'null', '[1]', '<html>', ...wrong]) {
-      scene.hub.listing = (response) => response.end(body);
-      await assert.rejects(scene.pull('hf:o/r'), failsWith('network', /is not valid/), body);
-    }
-    let sentBytes = 0;
-    scene.hub.listing = (response) => {
-      const chunk = Buffer.alloc(1024 * 1024, ' ');
-      const more = () => {
-        sentBytes += chunk.length;
-        if (!response.destroyed) response.write(chunk, more);
-      };
-      more();
-    };
-    await assert.rejects(scene.pull('hf:o/r'), failsWith('network', /larger than 16777216 bytes/));
-    assert.ok(sentBytes < 64 * 1024 * 1024);
-  });
-
-  it('that contradicts the file is believed no more than it', async () => {
-    await using scene = await Scene.withModel(bytes);
-    const listed = { ...entry('m.gguf'), lfs: { oid: 'ab'.repeat(32), size: bytes.length } };
-    scene.hub.listing = (response) => response.end(JSON.stringify([listed]));
-    await assert.rejects(scene.pull('hf:o/r'), failsWith('corrupt', /differs from the file in the repository/));
-    // Where the hub gives no hash with the file, the one of the list decides.
-    scene.hub.files.set('m.gguf', { bytes, sha256: null });
-    await assert.rejects(scene.pull('hf:o/r'), failsWith('corrupt', /(ab){32} was announced/));
-    assert.deepEqual(await scene.names('o/r'), []);
-  });
+it('the list of a repository that contradicts the file is believed no more than it', async () => {
+  await using scene = await Scene.withModel(bytes);
+  const listed = { ...entry('m.gguf'), lfs: { oid: 'ab'.repeat(32), size: bytes.length } };
+  scene.hub.listing = (response) => response.end(JSON.stringify([listed]));
+  await assert.rejects(scene.pull('hf:o/r'), failsWith('corrupt', /differs from the file in the repository/));
+  // Where the hub gives no hash with the file, the one of the list decides.
+  scene.hub.files.set('m.gguf', { bytes, sha256: null });
+  await assert.rejects(scene.pull('hf:o/r'), failsWith('corrupt', /(ab){32} was announced/));
+  assert.deepEqual(await scene.names('o/r'), []);
 });
 
 it('the list of a store has what is complete and what is partial', async () => {

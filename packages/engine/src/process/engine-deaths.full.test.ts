@@ -10,44 +10,42 @@ import { ENDLESS, jobFor, never, run, user } from '../test/tiny-engine.ts';
 
 const pidOf = (engine: unknown) => (engine as { readonly process: { readonly pid: number } }).process.pid;
 
-describe('a grammar without end', () => {
-  /** Four alternatives in each of 30 rules, nested in each other. */
-  const AMBIGUOUS = [
-    'root ::= r0 r0',
-    ...Array.from({ length: 30 }, (_, i) => `r${i} ::= r${i + 1} r${i + 1}? | r${i + 1}? r${i + 1}`),
-    'r30 ::= "a"? "b"?',
-  ].join('\n');
-  const runTokens = async (more: Partial<Job>) => {
-    const base = { prompt: [5, 6, 7], given: [], replay: 'exact', maxTokens: 8, sampling: GREEDY } as const;
-    return (await run({ ...base, ...more })).tokens.length;
-  };
-  const isEndless = (error: unknown): boolean => error instanceof EndlessGrammarError;
+/** Four alternatives in each of 30 rules, nested in each other. */
+const AMBIGUOUS = [
+  'root ::= r0 r0',
+  ...Array.from({ length: 30 }, (_, i) => `r${i} ::= r${i + 1} r${i + 1}? | r${i + 1}? r${i + 1}`),
+  'r30 ::= "a"? "b"?',
+].join('\n');
+const runTokens = async (more: Partial<Job>) => {
+  const base = { prompt: [5, 6, 7], given: [], replay: 'exact', maxTokens: 8, sampling: GREEDY } as const;
+  return (await run({ ...base, ...more })).tokens.length;
+};
+const isEndless = (error: unknown): boolean => error instanceof EndlessGrammarError;
 
-  it('ends its own call, whose sender is known, and the engine serves again', async () => {
-    const engine = await tinyEngine();
-    restarts.length = 0;
-    // Far below the 30 seconds after which any silent process is ended.
-    const late = AbortSignal.timeout(15_000);
-    const other = runTokens({ maxTokens: 2_000 });
-    const crashed = (error: unknown) => !isEndless(error) && error instanceof EngineError && error.code === 'crashed';
-    await Promise.all([assert.rejects(runTokens({ grammar: AMBIGUOUS }), isEndless), assert.rejects(other, crashed)]);
-    assert.equal(late.aborted, false);
-    assert.match(restarts[0]?.detail ?? '', /^SIGKILL: a grammar step took/);
-    assert.equal(restarts[0]?.isByGrammar, true, 'no crash of the model');
-    assert.ok((await runTokens({})) > 0);
-    const scored = { prompt: [5, 6, 7], answer: [1, 2], hasEnd: false, sampling: GREEDY, grammar: AMBIGUOUS };
-    await assert.rejects(engine.score(scored, never), isEndless);
-    assert.ok((await runTokens({})) > 0);
-  });
+it('a grammar without end ends its own call, whose sender is known, and the engine serves again', async () => {
+  const engine = await tinyEngine();
+  restarts.length = 0;
+  // Far below the 30 seconds after which any silent process is ended.
+  const late = AbortSignal.timeout(15_000);
+  const other = runTokens({ maxTokens: 2_000 });
+  const crashed = (error: unknown) => !isEndless(error) && error instanceof EngineError && error.code === 'crashed';
+  await Promise.all([assert.rejects(runTokens({ grammar: AMBIGUOUS }), isEndless), assert.rejects(other, crashed)]);
+  assert.equal(late.aborted, false);
+  assert.match(restarts[0]?.detail ?? '', /^SIGKILL: a grammar step took/);
+  assert.equal(restarts[0]?.isByGrammar, true, 'no crash of the model');
+  assert.ok((await runTokens({})) > 0);
+  const scored = { prompt: [5, 6, 7], answer: [1, 2], hasEnd: false, sampling: GREEDY, grammar: AMBIGUOUS };
+  await assert.rejects(engine.score(scored, never), isEndless);
+  assert.ok((await runTokens({})) > 0);
+});
 
-  it('is refused before it is opened where it nests too deep, and no process dies', async () => {
-    await tinyEngine();
-    restarts.length = 0;
-    const deep = `root ::= ${'('.repeat(30_000)}"a"${')'.repeat(30_000)}`;
-    await assert.rejects(runTokens({ grammar: deep }), { code: 'grammar-unusable', message: /nests deeper/ });
-    assert.ok((await runTokens({ grammar: 'root ::= "a"' })) > 0);
-    assert.deepEqual(restarts, []);
-  });
+it('a grammar without end is refused before it is opened where it nests too deep, and no process dies', async () => {
+  await tinyEngine();
+  restarts.length = 0;
+  const deep = `root ::= ${'('.repeat(30_000)}"a"${')'.repeat(30_000)}`;
+  await assert.rejects(runTokens({ grammar: deep }), { code: 'grammar-unusable', message: /nests deeper/ });
+  assert.ok((await runTokens({ grammar: 'root ::= "a"' })) > 0);
+  assert.deepEqual(restarts, []);
 });
 
 it('an engine whose process hangs is ended and started again; a caller that leaves before need not wait', async () => {

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { shared } from '../../../../tests/support/shared.ts';
-import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { shared, temporaryDirectory } from '../../../../tests/support/index.ts';
 import { type MetadataEntry, readMetadata } from '../vocabulary/gguf-metadata.ts';
 
 export const u32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer);

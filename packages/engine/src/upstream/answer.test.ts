@@ -66,68 +66,64 @@ describe('an answer', () => {
   });
 });
 
-describe('log-probabilities', () => {
-  const a = { token: 'a', logprob: -1, bytes: [97] };
-  const b = { token: 'b', logprob: -2, bytes: [98] };
-  const content = [{ ...a, top_logprobs: [a, b] }];
-  const firstOf = async (chunk: object, options = {}) => {
-    const [, text] = await answer([chunk, ends('stop')], options);
-    assert.ok(text?.kind === 'text');
-    return text;
-  };
+const a = { token: 'a', logprob: -1, bytes: [97] };
+const b = { token: 'b', logprob: -2, bytes: [98] };
+const content = [{ ...a, top_logprobs: [a, b] }];
+const firstOf = async (chunk: object, options = {}) => {
+  const [, text] = await answer([chunk, ends('stop')], options);
+  assert.ok(text?.kind === 'text');
+  return text;
+};
 
-  it('come with the text, with as many alternatives of each token as were asked for', async () => {
-    const chunk = delta({ content: 'a' }, { logprobs: { content } });
-    for (const [topLogprobs, ...top_logprobs] of [[1, a], [0]] as const) {
-      const logprobs = [{ ...a, top_logprobs }];
-      assert.deepEqual(await firstOf(chunk, { topLogprobs }), { kind: 'text', text: 'a', logprobs });
-    }
-    assert.deepEqual(await firstOf(chunk), { kind: 'text', text: 'a' });
-  });
-
-  it('are kept until their text arrives', async () => {
-    const [held, next] = ['', 'é'].map((text) => delta({ content: text }, { logprobs: { content } }));
-    const [, text] = await answer([held, next, ends('stop')], { topLogprobs: 0 });
-    assert.equal(text?.kind === 'text' && text.logprobs?.length, 2);
-  });
-
-  it('without bytes get those of their token', async () => {
-    const bare = { content: [{ token: 'é', logprob: -1, bytes: null, top_logprobs: [] }] };
-    const { logprobs } = await firstOf(delta({ content: 'é' }, { logprobs: bare }), { topLogprobs: 0 });
-    assert.deepEqual(logprobs?.[0]?.bytes, [0xc3, 0xa9]);
-  });
-
-  it('of plain text come as lists', async () => {
-    const lists = { tokens: ['a', 'b'], token_logprobs: [null, -2], top_logprobs: [null, { b: -2, c: -3 }] };
-    const logprobs = { ...lists, text_offset: [0, 1] };
-    assert.deepEqual((await firstOf({ choices: [{ text: 'ab', logprobs }] }, { topLogprobs: 1 })).logprobs, [
-      { ...a, logprob: 0, top_logprobs: [] },
-      { ...b, top_logprobs: [b] },
-    ]);
-  });
-
-  it('without any text are an error in the end', async () => {
-    const chunk = (count: number) => delta({ content: '' }, { logprobs: { content: Array(count).fill(content[0]) } });
-    for (const chunks of [Array(5).fill(chunk(1_000)), [chunk(400_000)]])
-      await assert.rejects(answer(chunks, { topLogprobs: 0 }), failedAs('upstream-failed', /without text/));
-  });
+it('log-probabilities come with the text, with as many alternatives of each token as were asked for', async () => {
+  const chunk = delta({ content: 'a' }, { logprobs: { content } });
+  for (const [topLogprobs, ...top_logprobs] of [[1, a], [0]] as const) {
+    const logprobs = [{ ...a, top_logprobs }];
+    assert.deepEqual(await firstOf(chunk, { topLogprobs }), { kind: 'text', text: 'a', logprobs });
+  }
+  assert.deepEqual(await firstOf(chunk), { kind: 'text', text: 'a' });
 });
 
-describe('an invalid chunk', () => {
-  for (const chunk of casesOf<unknown[]>('engine', 'invalid chunks'))
-    it(`ends the answer with an error: ${JSON.stringify(chunk)}`, () =>
-      assert.rejects(answer([says('x'), chunk, ends('stop')]), failedAs('upstream-failed', /invalid chunk/)));
+it('log-probabilities are kept until their text arrives', async () => {
+  const [held, next] = ['', 'é'].map((text) => delta({ content: text }, { logprobs: { content } }));
+  const [, text] = await answer([held, next, ends('stop')], { topLogprobs: 0 });
+  assert.equal(text?.kind === 'text' && text.logprobs?.length, 2);
+});
 
-  it('is reported by the path of its error, without its values', async () => {
-    const message = /^(?!.*secret).*choices\.0\.delta\.content/s;
-    await assert.rejects(answer([{ choices: [{ delta: { content: { secret: 1 } } }] }]), { message });
-  });
+it('log-probabilities without bytes get those of their token', async () => {
+  const bare = { content: [{ token: 'é', logprob: -1, bytes: null, top_logprobs: [] }] };
+  const { logprobs } = await firstOf(delta({ content: 'é' }, { logprobs: bare }), { topLogprobs: 0 });
+  assert.deepEqual(logprobs?.[0]?.bytes, [0xc3, 0xa9]);
+});
 
-  it('is not one with unknown fields', async () => {
-    const choice = { ...says('x').choices[0], token_ids: [1] };
-    const chunk = { timings: { a: 1 }, error: null, choices: [choice] };
-    assert.equal(textOf(await answer([{}, chunk, { type: 'ping' }, ends('stop')])), 'x');
-  });
+it('log-probabilities of plain text come as lists', async () => {
+  const lists = { tokens: ['a', 'b'], token_logprobs: [null, -2], top_logprobs: [null, { b: -2, c: -3 }] };
+  const logprobs = { ...lists, text_offset: [0, 1] };
+  assert.deepEqual((await firstOf({ choices: [{ text: 'ab', logprobs }] }, { topLogprobs: 1 })).logprobs, [
+    { ...a, logprob: 0, top_logprobs: [] },
+    { ...b, top_logprobs: [b] },
+  ]);
+});
+
+it('log-probabilities without any text are an error in the end', async () => {
+  const chunk = (count: number) => delta({ content: '' }, { logprobs: { content: Array(count).fill(content[0]) } });
+  for (const chunks of [Array(5).fill(chunk(1_000)), [chunk(400_000)]])
+    await assert.rejects(answer(chunks, { topLogprobs: 0 }), failedAs('upstream-failed', /without text/));
+});
+
+for (const chunk of casesOf<unknown[]>('engine', 'invalid chunks'))
+  it(`an invalid chunk ends the answer with an error: ${JSON.stringify(chunk)}`, () =>
+    assert.rejects(answer([says('x'), chunk, ends('stop')]), failedAs('upstream-failed', /invalid chunk/)));
+
+it('an invalid chunk is reported by the path of its error, without its values', async () => {
+  const message = /^(?!.*secret).*choices\.0\.delta\.content/s;
+  await assert.rejects(answer([{ choices: [{ delta: { content: { secret: 1 } } }] }]), { message });
+});
+
+it('an invalid chunk is not one with unknown fields', async () => {
+  const choice = { ...says('x').choices[0], token_ids: [1] };
+  const chunk = { timings: { a: 1 }, error: null, choices: [choice] };
+  assert.equal(textOf(await answer([{}, chunk, { type: 'ping' }, ends('stop')])), 'x');
 });
 
 for (const [refusal, event] of casesOf<[Parameters<typeof refusedAs>[0] | null, object][]>('engine', 'error events'))
@@ -149,45 +145,44 @@ function called(piece: string) {
 }
 const answerOfCalls = (...pieces: string[]) => answer([...pieces.map(called), ends('tool_calls')]);
 
-describe('calls of tools', () => {
-  it('are emitted once, then their arguments as they arrive, interleaved too', async () => {
-    const events = await answerOfCalls('0 c0 find ~', '0 - - {"a"', '1 c1 listen [', '0 - - :1}', '1 - - ]');
-    assert.deepEqual(events, casesOf<object[]>('engine', 'calls of tools'));
+it('calls of tools are emitted once, then their arguments as they arrive, interleaved too', async () => {
+  const events = await answerOfCalls('0 c0 find ~', '0 - - {"a"', '1 c1 listen [', '0 - - :1}', '1 - - ]');
+  assert.deepEqual(events, casesOf<object[]>('engine', 'calls of tools'));
+});
+
+for (const [name, given, expected] of casesOf<[string, string[], string[]][]>('engine', 'pieces of calls'))
+  it(`calls of tools ${name}`, async () => {
+    // An answer with calls ends with them, whatever reason the server gives.
+    const deltas = await answer([...given.map(called), ends('stop')]);
+    const calls = deltas.flatMap((each) => (each.kind === 'call' ? [`${each.at} ${each.id} ${each.name}`] : []));
+    assert.deepEqual([calls, endOf(deltas)], [expected, 'tool_calls']);
   });
 
-  for (const [name, given, expected] of casesOf<[string, string[], string[]][]>('engine', 'pieces of calls'))
-    it(name, async () => {
-      // An answer with calls ends with them, whatever reason the server gives.
-      const deltas = await answer([...given.map(called), ends('stop')]);
-      const calls = deltas.flatMap((each) => (each.kind === 'call' ? [`${each.at} ${each.id} ${each.name}`] : []));
-      assert.deepEqual([calls, endOf(deltas)], [expected, 'tool_calls']);
-    });
+const long = `0 - - ${'y'.repeat(256 * 1024)}`;
+for (const [name, pieces, message] of [
+  ['without a name', ['0 a - {}'], /without a name/],
+  ['more than 128', Array.from({ length: 129 }, (_, at) => `${at} c${at} x {}`), /more than 128 calls/],
+  ['with too long arguments', ['0 a x ~', long, long, long, long, long], /characters of arguments/],
+] as const)
+  it(`calls of tools are refused: ${name}`, () =>
+    assert.rejects(answerOfCalls(...pieces), failedAs('upstream-failed', message)));
 
-  const long = `0 - - ${'y'.repeat(256 * 1024)}`;
-  for (const [name, pieces, message] of [
-    ['without a name', ['0 a - {}'], /without a name/],
-    ['more than 128', Array.from({ length: 129 }, (_, at) => `${at} c${at} x {}`), /more than 128 calls/],
-    ['with too long arguments', ['0 a x ~', long, long, long, long, long], /characters of arguments/],
-  ] as const)
-    it(`are refused: ${name}`, () => assert.rejects(answerOfCalls(...pieces), failedAs('upstream-failed', message)));
+it('calls of tools are refused as a text without end is', () =>
+  assert.rejects(answer(Array(20).fill(says('y'.repeat(1024 * 1024)))), failedAs('upstream-failed', /characters/)));
 
-  it('are refused as a text without end is', () =>
-    assert.rejects(answer(Array(20).fill(says('y'.repeat(1024 * 1024)))), failedAs('upstream-failed', /characters/)));
+it('calls of tools that were forced come without text', async () => {
+  const chunks = [...thoughts, says('Let me check.'), called('0 a find {}'), ends('stop')];
+  const deltas = await answer(chunks, { isCallForced: true });
+  const kinds = deltas.map(({ kind }) => kind);
+  assert.deepEqual(kinds, ['begin', 'reasoning', 'call', 'arguments', 'end']);
+});
 
-  it('that were forced come without text', async () => {
-    const chunks = [...thoughts, says('Let me check.'), called('0 a find {}'), ends('stop')];
-    const deltas = await answer(chunks, { isCallForced: true });
-    const kinds = deltas.map(({ kind }) => kind);
-    assert.deepEqual(kinds, ['begin', 'reasoning', 'call', 'arguments', 'end']);
-  });
-
-  it('that were forced and never came are refused before anything is emitted', async () => {
-    const emitted: ChatDelta[] = [];
-    const reading = async () => {
-      for await (const each of answering([says('No.'), ends('stop')], { isCallForced: true })) emitted.push(each);
-    };
-    await assert.rejects(reading, refusedAs('unsupported_value', /did not call a tool/));
-    assert.deepEqual(emitted, []);
-    assert.equal(endOf(await answer([says('Let me thi'), ends('length')], { isCallForced: true })), 'length');
-  });
+it('calls of tools that were forced and never came are refused before anything is emitted', async () => {
+  const emitted: ChatDelta[] = [];
+  const reading = async () => {
+    for await (const each of answering([says('No.'), ends('stop')], { isCallForced: true })) emitted.push(each);
+  };
+  await assert.rejects(reading, refusedAs('unsupported_value', /did not call a tool/));
+  assert.deepEqual(emitted, []);
+  assert.equal(endOf(await answer([says('Let me thi'), ends('length')], { isCallForced: true })), 'length');
 });

@@ -1,5 +1,5 @@
 // Parses one chunk of an upstream's stream.
-import type { ChosenLogprob, TokenLogprob } from '@strata/inference';
+import type { ChosenLogprob, RunningUsage, TokenLogprob } from '@strata/inference';
 import { z } from 'zod';
 import { errorOf, errorShape, failed, invalid, jsonOf, refusalInStream } from './errors.ts';
 import type { StreamEvent } from './response.ts';
@@ -16,12 +16,7 @@ export interface CallPiece {
  * Updated while deltas are consumed. If the server reports no usage, `completionTokens` is an estimate, one for each
  * chunk with content (most servers send one token per chunk), and `promptTokens` stays 0.
  */
-export interface UpstreamUsage {
-  promptTokens: number;
-  completionTokens: number;
-  cachedTokens: number;
-  reasoningTokens?: number;
-}
+export type UpstreamUsage = RunningUsage;
 
 export interface Chunk {
   readonly text: string;

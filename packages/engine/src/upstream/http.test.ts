@@ -4,8 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { beforeEach, describe, it } from 'node:test';
-import { stopTime } from '../../../../tests/support/stopped-time.ts';
-import { casesOf } from '../../../../tests/support/vectors.ts';
+import { casesOf, stopTime } from '../../../../tests/support/index.ts';
 import { begin, events, HELLO, MODEL, refuses, type Script, says, startScripted, streams } from '../test/scripted.ts';
 import {
   asking,

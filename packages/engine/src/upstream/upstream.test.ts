@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { freePort } from '../../../../tests/support/free-port.ts';
-import { casesOf } from '../../../../tests/support/vectors.ts';
+import { casesOf, freePort } from '../../../../tests/support/index.ts';
 import { begin, events, HELLO, MODEL, refuses, says, streams } from '../test/scripted.ts';
 import { asking, chat, failedAs, reading, textOf, useUpstream } from '../test/upstream-harness.ts';
 import { EventReader, type StreamEvent } from './response.ts';
@@ -202,37 +201,35 @@ function read(...parts: readonly Uint8Array[]): StreamEvent[] {
 
 const dataOf = (text: string) => read(bytesOf(text)).map(({ data }) => data);
 
-describe('events', () => {
-  it('are the same wherever their bytes are cut, lines end in any of three ways, and errors come in a field too', () => {
-    const text =
-      'data: {"a":"é€😀"}\r\n\r\n: ping\n\ndata:zwei\rdata: drei\r\revent: error\ndata: vier\n\ndata: 5\r\ndata: 6\r\n\r\nerror: 7\n\ndata: [DONE]\n\n';
-    const bytes = bytesOf(text);
-    const all = read(bytes);
-    assert.deepEqual(all, casesOf<object[]>('engine', 'events'));
-    for (let at = 0; at <= bytes.length; at += 1)
-      assert.deepEqual(read(bytes.subarray(0, at), bytes.subarray(at)), all, `cut at ${at}`);
-    assert.deepEqual(read(...Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))), all);
-  });
+it('events are the same wherever their bytes are cut, lines end in any of three ways, and errors come in a field too', () => {
+  const text =
+    'data: {"a":"é€😀"}\r\n\r\n: ping\n\ndata:zwei\rdata: drei\r\revent: error\ndata: vier\n\ndata: 5\r\ndata: 6\r\n\r\nerror: 7\n\ndata: [DONE]\n\n';
+  const bytes = bytesOf(text);
+  const all = read(bytes);
+  assert.deepEqual(all, casesOf<object[]>('engine', 'events'));
+  for (let at = 0; at <= bytes.length; at += 1)
+    assert.deepEqual(read(bytes.subarray(0, at), bytes.subarray(at)), all, `cut at ${at}`);
+  assert.deepEqual(read(...Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))), all);
+});
 
-  it('are distinguished from comments, empty events and unknown fields', () => {
-    const text = ': a\n\nid: 4\nretry: 1\n\nevent: x\n\ndata\n\ndata:\n\ndata:  two\n\nnothing\n\n';
-    assert.deepEqual(dataOf(text), ['', '', ' two']);
-  });
+it('events are distinguished from comments, empty events and unknown fields', () => {
+  const text = ': a\n\nid: 4\nretry: 1\n\nevent: x\n\ndata\n\ndata:\n\ndata:  two\n\nnothing\n\n';
+  assert.deepEqual(dataOf(text), ['', '', ' two']);
+});
 
-  it('may begin with a mark of byte order, and end without an empty line', () =>
-    assert.deepEqual(dataOf('\ufeffdata: 1\n\ndata: [DONE]'), ['1', '[DONE]']));
+it('events may begin with a mark of byte order, and end without an empty line', () =>
+  assert.deepEqual(dataOf('\ufeffdata: 1\n\ndata: [DONE]'), ['1', '[DONE]']));
 
-  it('are refused above any of their limits', () => {
-    const limits = { eventChars: 100, bytes: 1_000, events: 10 };
-    for (const [part, message] of [
-      ['x', /an event of more than 100 characters/],
-      ['data: 12345678\n', /an event of more than 100 characters/],
-      [':\n', /more than 1000 bytes/],
-      ['data\n\n', /more than 10 events/],
-    ] as const) {
-      const reader = new EventReader(limits);
-      const pushAll = () => Array.from({ length: 1_000 }, () => reader.push(bytesOf(part)));
-      assert.throws(pushAll, failedAs('upstream-failed', message));
-    }
-  });
+it('events are refused above any of their limits', () => {
+  const limits = { eventChars: 100, bytes: 1_000, events: 10 };
+  for (const [part, message] of [
+    ['x', /an event of more than 100 characters/],
+    ['data: 12345678\n', /an event of more than 100 characters/],
+    [':\n', /more than 1000 bytes/],
+    ['data\n\n', /more than 10 events/],
+  ] as const) {
+    const reader = new EventReader(limits);
+    const pushAll = () => Array.from({ length: 1_000 }, () => reader.push(bytesOf(part)));
+    assert.throws(pushAll, failedAs('upstream-failed', message));
+  }
 });

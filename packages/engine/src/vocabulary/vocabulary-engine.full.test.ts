@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { tinyChatModel as file } from '@strata/testnet';
-import fc from 'fast-check';
-import { codePoint } from '../../../../tests/support/property.ts';
+import { codePoint, fc } from '../../../../tests/support/property.ts';
 import { tinyEngine } from '../../../../tests/support/tiny-engine.ts';
 import { untilAnswer } from '../../../../tests/support/until.ts';
 import { type ChatPrompt, type Engine, openVocabulary, VocabularySpare } from '../index.ts';

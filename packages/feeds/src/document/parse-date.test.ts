@@ -1,8 +1,7 @@
 // Date formats of real feeds, and invalid dates: vectors/dates.json.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { vectorsIn } from '../../../../tests/support/vectors.ts';
 import { parseDate } from './parse-date.ts';
 

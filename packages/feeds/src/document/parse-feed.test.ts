@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { casesOf } from '../../../../tests/support/vectors.ts';
 import type { ParsedFeed } from '../feed.ts';
 import { MAX_FEED_BYTES, parseFeed } from './parse-feed.ts';

@@ -1,8 +1,7 @@
 // The tally against a plain count of the same mentions, whatever comes and however days pass, and its two tables.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { NameNumbers } from './counted-domains.ts';
 import { FeedPairs, NEVER, NO_CAPACITY } from './feed-pairs.ts';
 import { type Mention, MentionTally, type MentionWindow, TALLY_DAYS, WINDOW_NAMES, WINDOWS } from './mention-tally.ts';

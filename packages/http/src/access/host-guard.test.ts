@@ -1,12 +1,12 @@
 // Which hosts and origins a service accepts, the addresses it has, and those that its limits count.
 
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { casesOf } from '../../../../tests/support/vectors.ts';
-import { DatabaseUrl } from '../environment.ts';
 import { countedAddress, countedNetworks } from '../limits/counted-address.ts';
 import { ERRORS } from '../problems/errors.ts';
 import { publicUrlOf, urlAt } from '../service-url.ts';
+import { DatabaseUrl } from '../settings/environment.ts';
 import { createHostGuard } from './host-guard.ts';
 
 /** The status of the refusal of a request; undefined where it is accepted. */
@@ -115,40 +115,38 @@ it('a service that listens on a public address accepts any page for its public n
   assert.equal(asked(open, 'localhost:8787', { origin: 'https://app.example' }), 403);
 });
 
-describe('a page of another site', () => {
-  const isCrossSite = (
-    headers: Record<string, string>,
-    host = 'Stack.example:8787',
-    allowedHosts: readonly string[] = [],
-  ) => createHostGuard({ host: '127.0.0.1', allowedHosts }).isCrossSite({ headers, host });
-  const origin = (page: string) => ({ 'sec-fetch-site': 'cross-site', origin: page });
+const isCrossSite = (
+  headers: Record<string, string>,
+  host = 'Stack.example:8787',
+  allowedHosts: readonly string[] = [],
+) => createHostGuard({ host: '127.0.0.1', allowedHosts }).isCrossSite({ headers, host });
+const origin = (page: string) => ({ 'sec-fetch-site': 'cross-site', origin: page });
 
-  it('is detected by Sec-Fetch-Site, if browsers send no Origin', () => {
-    for (const from of ['cross-site', 'same-site', 'whatever'])
-      assert.equal(isCrossSite({ 'sec-fetch-site': from }), true, from);
-    for (const from of ['same-origin', 'none']) assert.equal(isCrossSite({ 'sec-fetch-site': from }), false, from);
-    assert.equal(isCrossSite({ 'sec-fetch-site': 'same-site', origin: 'http://stack.example:8787' }), true);
-    for (const page of ['http://stack.example', 'null', '', 'app://x'])
-      assert.equal(isCrossSite({ origin: page }), true, page);
-    assert.deepEqual([isCrossSite({ origin: 'http://stack.example:8787' }), isCrossSite({})], [false, false]);
-  });
+it('a page of another site is detected by Sec-Fetch-Site, if browsers send no Origin', () => {
+  for (const from of ['cross-site', 'same-site', 'whatever'])
+    assert.equal(isCrossSite({ 'sec-fetch-site': from }), true, from);
+  for (const from of ['same-origin', 'none']) assert.equal(isCrossSite({ 'sec-fetch-site': from }), false, from);
+  assert.equal(isCrossSite({ 'sec-fetch-site': 'same-site', origin: 'http://stack.example:8787' }), true);
+  for (const page of ['http://stack.example', 'null', '', 'app://x'])
+    assert.equal(isCrossSite({ origin: page }), true, page);
+  assert.deepEqual([isCrossSite({ origin: 'http://stack.example:8787' }), isCrossSite({})], [false, false]);
+});
 
-  it('is not a page of this machine when a service of this machine is requested', () => {
-    for (const page of ['http://localhost:5173', 'http://127.0.0.1:5173', 'http://[::1]', 'http://app.localhost'])
-      for (const host of ['127.0.0.1:8787', 'localhost:8787', '[::1]:8787'])
-        assert.equal(isCrossSite(origin(page), host), false, `${page} ${host}`);
-    assert.equal(isCrossSite(origin('http://localhost:5173')), true, 'of a service that is elsewhere');
-    for (const page of ['https://evil.example', 'http://localhost.evil.example', 'http://192.168.1.66', 'null'])
-      assert.equal(isCrossSite(origin(page), 'localhost:8787'), true, page);
-  });
+it('a page of another site is not a page of this machine when a service of this machine is requested', () => {
+  for (const page of ['http://localhost:5173', 'http://127.0.0.1:5173', 'http://[::1]', 'http://app.localhost'])
+    for (const host of ['127.0.0.1:8787', 'localhost:8787', '[::1]:8787'])
+      assert.equal(isCrossSite(origin(page), host), false, `${page} ${host}`);
+  assert.equal(isCrossSite(origin('http://localhost:5173')), true, 'of a service that is elsewhere');
+  for (const page of ['https://evil.example', 'http://localhost.evil.example', 'http://192.168.1.66', 'null'])
+    assert.equal(isCrossSite(origin(page), 'localhost:8787'), true, page);
+});
 
-  it('is not a page of an allowed name', () => {
-    const named = ['app.example'];
-    assert.equal(isCrossSite(origin('https://app.example'), 'api.example', named), false);
-    assert.equal(isCrossSite(origin('https://app.example.evil'), 'api.example', named), true);
-    assert.equal(isCrossSite(origin('null'), 'api.example', named), true);
-    assert.equal(isCrossSite(origin('https://any.example'), 'api.example', ['*']), false);
-  });
+it('a page of another site is not a page of an allowed name', () => {
+  const named = ['app.example'];
+  assert.equal(isCrossSite(origin('https://app.example'), 'api.example', named), false);
+  assert.equal(isCrossSite(origin('https://app.example.evil'), 'api.example', named), true);
+  assert.equal(isCrossSite(origin('null'), 'api.example', named), true);
+  assert.equal(isCrossSite(origin('https://any.example'), 'api.example', ['*']), false);
 });
 
 it('the URL of a service has brackets around an IPv6 address', () => {

@@ -1,7 +1,7 @@
 // Limits of connections and streams: settings, and the report when a limit is reached.
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { loweredLimit } from './lowered-limit.ts';
+import { loweredLimit } from '../settings/lowered-limit.ts';
 
 const Limit = z.coerce.number().int().min(1).max(1_000_000);
 

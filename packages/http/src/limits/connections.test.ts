@@ -23,44 +23,42 @@ const routes: readonly Route<object>[] = [
 ];
 const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${more}\r\n`;
 
-describe('limits of IPv6 networks', () => {
-  /** The number that opened of `count`, each from another /64. */
-  const opened = (open: (address: string) => boolean, count: number, subnet: (i: number) => number) =>
-    Array.from({ length: count }, (_, i) => open(`2001:db8:0:${subnet(i).toString(16)}::1`)).filter(Boolean).length;
+/** The number that opened of `count`, each from another /64. */
+const opened = (open: (address: string) => boolean, count: number, subnet: (i: number) => number) =>
+  Array.from({ length: count }, (_, i) => open(`2001:db8:0:${subnet(i).toString(16)}::1`)).filter(Boolean).length;
 
-  it('hold for connections of a /56 and of a /48, and leave a quarter of all for other networks', () => {
-    for (const [connectionsPerAddress, ofSubnet, ofNetwork] of [[2, 8, 32] as const, [40, 96, 96] as const]) {
-      const server = new EventEmitter();
-      const sockets: EventEmitter[] = [];
-      new Connections(server as Server, { limits: { connections: 128, connectionsPerAddress } });
-      const open = (remoteAddress: string) => {
-        let isOpen = true;
-        const destroySoon = () => {
-          isOpen = false;
-        };
-        const socket = Object.assign(new EventEmitter(), { remoteAddress, write() {}, destroySoon });
-        sockets.push(socket);
-        server.emit('connection', socket);
-        server.emit('request', { socket }, new EventEmitter());
-        return isOpen;
+it('limits of IPv6 networks hold for connections of a /56 and of a /48, and leave a quarter of all for other networks', () => {
+  for (const [connectionsPerAddress, ofSubnet, ofNetwork] of [[2, 8, 32] as const, [40, 96, 96] as const]) {
+    const server = new EventEmitter();
+    const sockets: EventEmitter[] = [];
+    new Connections(server as Server, { limits: { connections: 128, connectionsPerAddress } });
+    const open = (remoteAddress: string) => {
+      let isOpen = true;
+      const destroySoon = () => {
+        isOpen = false;
       };
-      const first = opened(open, 120, (i) => i % 256);
-      const further = opened(open, 120, (i) => 256 * (1 + i));
-      assert.deepEqual([first, further, open('192.0.2.1')], [ofSubnet, ofNetwork - ofSubnet, true]);
-      for (const socket of sockets) socket.emit('close');
-    }
-  });
-
-  it('hold for streams of free keys', () => {
-    const limits = new StreamLimits({ limits: DEFAULT_LIMITS, connections: 20_000, report: () => {} });
-    const open = (address: string) => {
-      const caller = { key: { id: address, tier: 'free' }, address };
-      return limits.reachedLimit(caller) === undefined && limits.take(caller) !== undefined;
+      const socket = Object.assign(new EventEmitter(), { remoteAddress, write() {}, destroySoon });
+      sockets.push(socket);
+      server.emit('connection', socket);
+      server.emit('request', { socket }, new EventEmitter());
+      return isOpen;
     };
-    const first = opened(open, 200, (i) => i % 256);
-    const further = opened(open, 255, (i) => 256 * (1 + i));
-    assert.deepEqual([first, further, open('2001:db8:1::1')], [80, 240, true]);
-  });
+    const first = opened(open, 120, (i) => i % 256);
+    const further = opened(open, 120, (i) => 256 * (1 + i));
+    assert.deepEqual([first, further, open('192.0.2.1')], [ofSubnet, ofNetwork - ofSubnet, true]);
+    for (const socket of sockets) socket.emit('close');
+  }
+});
+
+it('limits of IPv6 networks hold for streams of free keys', () => {
+  const limits = new StreamLimits({ limits: DEFAULT_LIMITS, connections: 20_000, report: () => {} });
+  const open = (address: string) => {
+    const caller = { key: { id: address, tier: 'free' }, address };
+    return limits.reachedLimit(caller) === undefined && limits.take(caller) !== undefined;
+  };
+  const first = opened(open, 200, (i) => i % 256);
+  const further = opened(open, 255, (i) => 256 * (1 + i));
+  assert.deepEqual([first, further, open('2001:db8:1::1')], [80, 240, true]);
 });
 
 describe('limits', { timeout: 120_000 }, () => {

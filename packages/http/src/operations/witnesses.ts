@@ -1,7 +1,7 @@
 // The witnesses of a service's ledger: settings, metrics and reports.
 import { readWitnessPolicy, refusedKey, type WitnessAddress, type WitnessReport } from '@strata/receipts';
 import { z } from 'zod';
-import { WebAddress } from '../environment.ts';
+import { WebAddress } from '../settings/environment.ts';
 import { SettingsError } from '../user-error.ts';
 import type { Metrics } from './metrics.ts';
 

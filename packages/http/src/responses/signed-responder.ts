@@ -60,7 +60,7 @@ export class SignedResponder<App> implements Responder<Route<App>> {
     const cacheKey = this.#cacheKeysByUrl.get(request.raw.url);
     if (cacheKey === undefined) return undefined;
     const { answers, keys } = this.#deps;
-    const isKeyed = contract.access === 'key';
+    const isKeyed = contract.access !== 'open';
     const key = isKeyed ? keys.knownUncounted(request.headers['x-stack-key']) : undefined;
     if (isKeyed && !key) return undefined;
     const ready = answers.get(cacheKey);
@@ -75,7 +75,7 @@ export class SignedResponder<App> implements Responder<Route<App>> {
     // A cross-site POST would act on behalf of the user, and use up the limits of the user's address.
     if (contract.method === 'POST' && contract.access === 'open' && hostGuard?.isCrossSite(request))
       throw new Refusal('foreign_page');
-    const identified = contract.access === 'key' ? callers.identify(request) : undefined;
+    const identified = contract.access === 'open' ? undefined : callers.identify(request);
     const key = identified instanceof Promise ? await identified : identified;
     const charge = async (requests: number) => {
       const isCounted = key !== undefined && key.dailyLimit !== null;

@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import fc from 'fast-check';
 import { z } from 'zod';
-import { codePoint, holds } from '../../../../tests/support/property.ts';
+import { codePoint, fc, holds } from '../../../../tests/support/property.ts';
 import * as http from '../index.ts';
 import { nothing, plain, rawClient, serverOf, until } from '../test/test-server.ts';
 

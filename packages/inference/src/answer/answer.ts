@@ -23,6 +23,9 @@ export interface Usage {
   readonly reasoningTokens?: number;
 }
 
+/** The usage of an answer in progress: updated while its deltas are read. */
+export type RunningUsage = { -readonly [Field in keyof Usage]: Usage[Field] };
+
 /** The fields that every body and chunk of an answer has. */
 export interface AnswerHead {
   readonly id: string;

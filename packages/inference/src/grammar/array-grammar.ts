@@ -18,8 +18,8 @@ const MAX_UNIQUE = 7;
 export function arrayText(writer: Writer, shape: ArrayShape, all: All): string | undefined {
   const { rules, sets } = writer;
   const { prefix, items, min } = shape;
-  const firstNone = prefix.findIndex((each) => sets.isEmpty(each));
-  const length = firstNone < 0 ? (sets.isEmpty(items) ? prefix.length : Number.POSITIVE_INFINITY) : firstNone;
+  const firstNone = prefix.findIndex((each) => sets.allowsNothing(each));
+  const length = firstNone < 0 ? (sets.allowsNothing(items) ? prefix.length : Number.POSITIVE_INFINITY) : firstNone;
   const max = Math.min(shape.max, length);
   if (max < min) return undefined;
   if (max === 0) return shape.contains.some((each) => each.min > 0) ? undefined : '"[" ws "]"';
@@ -52,7 +52,7 @@ function containsText(writer: Writer, shape: ArrayShape, all: All): string | und
   if (!isHeld || shape.prefix.length > 0 || shape.min > min || min > 100)
     throw writer.refusal(all, 'combines `contains` with other keywords of arrays in a way that is not supported');
   const wanted = allOf(shape.items, value);
-  if (writer.sets.isEmpty(wanted)) return undefined;
+  if (writer.sets.allowsNothing(wanted)) return undefined;
   const [item, other] = [writer.rule(wanted), writer.rule(shape.items)];
   const list = Array.from({ length: min }, () => `(${other} "," ws)* ${item}`).join(' "," ws ');
   return `"[" ws ${list} ("," ws ${other})* ws "]"`;

@@ -1,8 +1,9 @@
 // Objects as rules: the properties in the order of the schema, then other names. After each pair the rules know which
 // properties may still follow.
 import { literal } from './gbnf.ts';
+import { neededNames } from './schema/needed-pairs.ts';
 import type { ValueSets } from './schema/value-sets.ts';
-import { type All, type ObjectShape, propertyOf } from './schema/values.ts';
+import { type AdditionalNames, type All, type ObjectShape, propertyOf } from './schema/values.ts';
 import { isEmptyTerm } from './text/automaton.ts';
 import type { Expression } from './text/expression.ts';
 import { textExpression } from './text/number-expression.ts';
@@ -34,25 +35,28 @@ export function objectText(writer: Writer, shape: ObjectShape): string | undefin
   for (const name of names) {
     const isRequired = shape.required.has(name);
     const value = propertyOf(sets.make, shape, name);
-    if (sets.isEmpty(value)) {
+    if (sets.allowsNothing(value)) {
       if (isRequired) return undefined;
       continue;
     }
     pairs.push({ name: JSON.stringify(name), value: writer.rule(value), isRequired });
   }
-  const additional = additionalText(writer, shape, names);
-  return new PairChain(writer, { pairs, additional, min: shape.min, max: shape.max }).object();
+  const additional = additionalText(writer, shape.additional, names);
+  const isNeeded = shape.needed.length > 0;
+  const needed = isNeeded ? additionalText(writer, neededNames(sets.make, shape), names) : undefined;
+  if (isNeeded && needed === undefined) return undefined;
+  return new PairChain(writer, { pairs, additional, needed, min: shape.min, max: shape.max }).object();
 }
 
 /** A pair of a name that is not one of the properties; undefined if no name is left. */
 function additionalText(
   writer: Writer,
-  { additional }: ObjectShape,
+  additional: readonly AdditionalNames[],
   properties: ReadonlySet<string>,
 ): string | undefined {
   const { make } = writer.sets;
   const texts = additional.flatMap(({ names, value }) => {
-    if (writer.sets.isEmpty(value)) return [];
+    if (writer.sets.allowsNothing(value)) return [];
     // The usual case needs no terms.
     if (names === make.all) return [`${writer.stringExcept(properties)} ":" ws ${writer.rule(value)}`];
     const free = make.and(names, make.not(textExpression(make, [...properties])));
@@ -64,6 +68,8 @@ function additionalText(
 interface Chain {
   readonly pairs: readonly Pair[];
   readonly additional: string | undefined;
+  /** One of the additional pairs, of which the last must be one. */
+  readonly needed: string | undefined;
   readonly min: number;
   readonly max: number;
 }
@@ -100,6 +106,7 @@ class PairChain {
   }
 
   #mayEnd({ next, distinct }: Position): boolean {
+    if (this.#chain.needed !== undefined) return false;
     return distinct >= this.#chain.min && !this.#chain.pairs.slice(next).some(({ isRequired }) => isRequired);
   }
 
@@ -115,10 +122,22 @@ class PairChain {
         return texts.length === 0 ? undefined : texts.join(' | ');
       }
       if (additional === undefined) return undefined;
+      if (at.next > pairs.length && max === Number.POSITIVE_INFINITY && at.distinct < this.#chain.min) return undefined;
+      if (this.#chain.needed !== undefined) return this.#neededLast(at, this.#chain.needed);
       // Other names may repeat each other, so only the first is certainly distinct.
       const after = this.#after(this.#advanced(at, pairs.length + 1));
       return after === undefined ? undefined : `${additional} ${after}`;
     });
+  }
+
+  /** Additional pairs up to the needed one, which is the last: no later pair can have its name. */
+  #neededLast(at: Position, needed: string): string | undefined {
+    const { additional, min, max } = this.#chain;
+    const isEnough = at.distinct + 1 >= min;
+    if (isEnough && max === Number.POSITIVE_INFINITY) return `(${additional} "," ws)* ${needed}`;
+    const more = this.#pairs(this.#advanced(at, this.#chain.pairs.length + 1));
+    const texts = [...(isEnough ? [needed] : []), ...(more === undefined ? [] : [`${additional} "," ws ${more}`])];
+    return texts.length === 0 ? undefined : texts.join(' | ');
   }
 
   /** The properties that may be next, up to the end of a block, and where the next block begins if it may be skipped. */
@@ -140,7 +159,8 @@ class PairChain {
   /** What may follow a pair. */
   #after(at: Position): string | undefined {
     const { pairs, additional, min, max } = this.#chain;
-    if (at.next >= pairs.length && max === Number.POSITIVE_INFINITY && at.distinct >= min)
+    const isEnough = at.distinct >= min && this.#chain.needed === undefined;
+    if (at.next >= pairs.length && max === Number.POSITIVE_INFINITY && isEnough)
       return additional === undefined ? '""' : this.#rules.add(`("," ws ${additional})*`);
     const more = this.#pairs(at);
     const isLast = this.#mayEnd(at);

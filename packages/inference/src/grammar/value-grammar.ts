@@ -4,6 +4,7 @@ import { arrayText } from './array-grammar.ts';
 import { literal } from './gbnf.ts';
 import { type GrammarRules, GrammarTooLarge } from './grammar-rules.ts';
 import { objectText } from './object-grammar.ts';
+import { withNeeded } from './schema/needed-pairs.ts';
 import type { ValueSets } from './schema/value-sets.ts';
 import { type All, TooManyAlternatives, type Values } from './schema/values.ts';
 import { automatonOf, isEmptyTerm, type State, statesExcept } from './text/automaton.ts';
@@ -27,7 +28,7 @@ export class ValueWriter {
 
   /** The rule of a schema. Throws CompletionError, also if it allows no value. */
   root(all: All): string {
-    const isEmpty = this.#bounded(all, () => this.sets.isEmpty(all));
+    const isEmpty = this.#bounded(all, () => this.sets.allowsNothing(all));
     if (isEmpty) throw this.sets.reader.refusal('invalid_value', '#', 'allows no value at all');
     return this.rule(all);
   }
@@ -50,9 +51,11 @@ export class ValueWriter {
       this.#rules.set(key, name);
       const members = [
         ...values.arrays.map((shape) => arrayText(this, shape, all)),
-        ...values.objects.map((shape) => objectText(this, shape)),
+        ...values.objects.flatMap((shape) => withNeeded(this.sets.make, shape)).map((shape) => objectText(this, shape)),
       ];
-      write([...new Set([...members.filter((each) => each !== undefined), ...this.#scalars(values)])].join(' | '));
+      const texts = new Set([...members.filter((each) => each !== undefined), ...this.#scalars(values)]);
+      if (texts.size === 0) throw this.refusal(all, 'allows no value that the grammar can hold');
+      write([...texts].join(' | '));
       return name;
     });
   }
@@ -61,10 +64,21 @@ export class ValueWriter {
   string(term: Expression): string {
     const { make } = this.sets;
     if (term === make.all) return 'string';
-    if (term.kind === 'repeat' && term.of === make.anyChar)
-      return this.rules.add(`"\\"" ${this.rules.repeat('char', term.min, term.max) ?? ''} "\\""`);
-    const text = this.#term(term, jsonChars);
+    const text = this.#plain(term) ?? this.#term(term, jsonChars);
     return this.rules.add(`"\\"" ${text} "\\""`);
+  }
+
+  /** Characters, of which only the last repeats; undefined for any other term. */
+  #plain(term: Expression): string | undefined {
+    const { make } = this.sets;
+    if (term.kind === 'set') return term === make.anyChar ? 'char' : jsonChars(term.set);
+    if (term.kind === 'repeat' && term.of.kind === 'set') {
+      const char = this.#plain(term.of);
+      return char === undefined ? undefined : this.rules.repeat(char, term.min, term.max);
+    }
+    if (term.kind !== 'cat' || term.first.kind !== 'set') return undefined;
+    const [first, rest] = [this.#plain(term.first), this.#plain(term.rest)];
+    return first === undefined || rest === undefined ? undefined : `${first} ${rest}`;
   }
 
   /** Any string but the given ones. */

@@ -38,7 +38,7 @@ export async function lockKey(keyFile: string): Promise<Disposable> {
   }
   if (lock) return lock;
   throw new KeyFileError(
-    `the key file ${keyFile} is in use by ${holderOf(file)}: stop that host, or set another directory with STRATA_DATA or another key with STRATA_P2P_KEY_FILE`,
+    `the key file ${keyFile} is in use by ${holderOf(file)}: stop that host, or set another directory with STRATA_DATA or another key with key-file=… of STRATA_P2P`,
   );
 }
 

@@ -5,6 +5,7 @@ import { type Asked, ask } from '../ask.ts';
 import { domainProfile, search } from '../questions/domains.ts';
 import { receiptOf } from '../receipt.ts';
 import { shorten, shortText } from '../shorten.ts';
+import { conditionAnswer } from './condition-answer.ts';
 import { type Intent, intentOf, MAX_QUESTION, type Subject } from './intent.ts';
 import { domainCall, marketCall, providerCall, type ToolCall } from './tools.ts';
 
@@ -24,6 +25,7 @@ const EXAMPLES = [
   'How many domains use Cloudflare?',
   'Which customers did GoDaddy lose?',
   'Compare Cloudflare and Fastly.',
+  'Which domains in Germany use Cloudflare, but not Google Workspace?',
   'How is the market of DNS providers divided?',
   'How many domains publish DMARC?',
   'What is unusual today?',
@@ -42,6 +44,8 @@ export async function chatAnswer(messages: readonly string[], deps: ChatDeps): P
   const [text = '', earlier] = messages.slice(-2).reverse();
   if (text.length > MAX_QUESTION)
     return [`This question is too long: I read at most ${MAX_QUESTION} characters.`, ...HELP.slice(1)];
+  const ofSet = await conditionAnswer({ text, earlier }, conditionDeps(deps));
+  if (ofSet) return ofSet;
   const intent = intentOf(text, earlier);
   if (!intent) return HELP;
   const { topic, subjects, category } = intent;
@@ -58,6 +62,13 @@ export async function chatAnswer(messages: readonly string[], deps: ChatDeps): P
   const names = answered.map(({ names: all }) => all.at(-1)).join(',');
   return [...lines, `[Compare them](${link(deps, `/compare?${new URLSearchParams({ [kind]: names })}`)})`];
 }
+
+const conditionDeps = (deps: ChatDeps): Parameters<typeof conditionAnswer>[1] => ({
+  providerId: async (name) => (await providerOf(name, deps))?.provider_id,
+  section: (call) => section(call, deps),
+  escaped,
+  link: (path) => link(deps, path),
+});
 
 /** `Does example.com use Cloudflare?`: the domain, and the provider that may serve it. */
 function pairOf(subjects: readonly Subject[]): readonly [Subject?, (string | undefined)?] {

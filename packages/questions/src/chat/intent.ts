@@ -1,7 +1,7 @@
 // What a sentence asks about: a topic, the names in it, and a category. Pure, and linear in its length.
 import type { Category } from '@strata/detect';
-import { plainText } from '../plain-text.ts';
 import { categoryAt, isOtherWord, TOPICS, type Topic, topicOf } from './topics.ts';
+import { domainIn, splitWords, withoutPossessive } from './words.ts';
 
 export interface Subject {
   /** The name, and further readings of it: `Cloudflare DNS`, `Cloudflare`. */
@@ -35,18 +35,13 @@ const MAX_NAME_LENGTH = 253;
 
 const USE_WORDS = new Set(['uses', 'used', 'using', 'provider', 'providers', 'domains', 'customers']);
 
-const WORD = /[\p{L}\p{N}][\p{L}\p{N}.&+'’_-]*/gu;
-
 /**
  * Undefined for a text that asks about nothing that the service knows. `earlier`: the question before it, which has the name that
  * `its` refers to.
  */
 export function intentOf(text: string, earlier?: string): Intent | undefined {
   if (text.length > MAX_QUESTION) return undefined;
-  const plain = plainText(text);
-  // The path of a URL is not a name.
-  const isPath = (at: number) => plain[at - 1] === '/' && plain[at - 2] !== '/';
-  const words = [...plain.matchAll(WORD)].flatMap(({ 0: word, index }) => (isPath(index) ? [] : withoutEnd(word)));
+  const words = splitWords(text).map(({ raw }) => raw);
   const lower = words.map((word) => word.toLowerCase());
   const topics = new Set(lower.flatMap((word) => topicOf(word) ?? []));
   const isComparison = lower.some((word) =>
@@ -117,23 +112,4 @@ function namesIn(words: readonly string[], lower: readonly string[]): Pick<Inten
   // With a domain, one further name is the provider that it is asked for; more words are noise, such as the path of a URL.
   const providers = subjects.filter(({ isDomain }) => !isDomain);
   return { subjects: domains.length > 0 && providers.length > 1 ? domains : subjects, category };
-}
-
-/** Two or more labels, the last of which has letters (or is an A-label). */
-function domainIn(word: string): string | undefined {
-  const host = withoutPossessive(word);
-  const labels = host.split('.');
-  const last = labels.at(-1) ?? '';
-  const isName =
-    labels.length > 1 && labels.every((label) => label !== '' && !label.startsWith('-') && !label.includes("'"));
-  return isName && last.length > 1 && /^\p{L}/u.test(last) && host.length <= 253 ? host : undefined;
-}
-
-const withoutPossessive = (name: string): string => (/['’]s$/.test(name) ? name.slice(0, -2) : name);
-
-/** Without the marks that end a sentence. */
-function withoutEnd(word: string): string {
-  let end = word.length;
-  while (end > 0 && ".&+'’_-".includes(word[end - 1] ?? '')) end -= 1;
-  return word.slice(0, end);
 }

@@ -55,6 +55,9 @@ export const domainChanges = question({
   ],
 });
 
+/** A moment would take more space of an agent. */
+const day = (time: string) => time.slice(0, 10);
+
 const Flags = z
   .array(z.enum(POSTURE_FLAGS as unknown as readonly [string, ...string[]]))
   .min(1)
@@ -104,6 +107,10 @@ export const search = question({
       'AND, OR, NOT, (), *: email:google-workspace AND NOT dmarc:reject AND (tld:de OR score:<60). ' +
         'Fields: provider, email …, domain, tld, sector, state, grade, score, scanned, first_seen (2026-10..2026-11), changed_since (7d), dmarc, spf, mta_sts, dnssec, tls, flag.',
     ).optional(),
+    sort: z
+      .enum(['name', ...['score', 'scanned_at', 'first_seen', 'changed_at'].flatMap((by) => [by, `-${by}`])])
+      .describe('- is descending.')
+      .optional(),
     facets: z
       .array(z.string().min(1).max(40))
       .min(1)
@@ -119,8 +126,8 @@ export const search = question({
       ({ facet, values }) => `By ${facet}: ${values.map((each) => `${each.name} ${each.domains}`).join(', ')}.`,
     ),
     ...results.map(
-      ({ domain, state, sector, score, services }) =>
-        `- ${joined([domain, state !== 'active' && state, sector !== 'unknown' && sector, score !== null && `score ${score}`], ', ')}: ${[...new Set(services.map(({ provider }) => provider))].join(', ')}`,
+      ({ domain, state, sector, score, services, first_seen, changed_at }) =>
+        `- ${joined([domain, state !== 'active' && state, sector !== 'unknown' && sector, score !== null && `score ${score}`, `first seen ${day(first_seen)}`, changed_at !== null && `changed ${day(changed_at)}`], ', ')}: ${[...new Set(services.map(({ provider }) => provider))].join(', ')}`,
     ),
   ],
 });

@@ -1,6 +1,6 @@
 // Witnesses: their cosignatures, the policy, and the judgement of a checkpoint that is shown to one.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import * as fixture from '../test/fixture.ts';
 import { EMPTY_ROOT } from '../tree/merkle.ts';
 import { consistencyProof, treeRoot } from '../tree/proof.ts';
@@ -60,52 +60,50 @@ it('cosignatures are asked for by a policy that can be fulfilled', () => {
     assert.match(String(Object.entries(readWitnessPolicy(given))), problem);
 });
 
-describe('a checkpoint shown to a witness', () => {
-  const leaves = Array.from({ length: 9 }, (_, at) => bytesOf(`leaf ${at}`));
-  const read = readerOver(leaves);
-  const forked = readerOver([...leaves.slice(0, 4), ...leaves.slice(0, 5)]);
-  const request = async (oldSize: number, size: number, from = read): Promise<shown.AddCheckpointRequest> => {
-    const proof = await consistencyProof(from, oldSize, size);
-    return { oldSize, proof, checkpoint: checkpointOver(size, await treeRoot(from, size)) };
-  };
+const leaves = Array.from({ length: 9 }, (_, at) => bytesOf(`leaf ${at}`));
+const read = readerOver(leaves);
+const forked = readerOver([...leaves.slice(0, 4), ...leaves.slice(0, 5)]);
+const request = async (oldSize: number, size: number, from = read): Promise<shown.AddCheckpointRequest> => {
+  const proof = await consistencyProof(from, oldSize, size);
+  return { oldSize, proof, checkpoint: checkpointOver(size, await treeRoot(from, size)) };
+};
 
-  it('is judged as the protocol says', async () => {
-    const verifiers = [noteVerifier(ORIGIN, LEDGER_KEY.publicKey)];
-    const good = await request(5, 9);
-    const by = (of: Parameters<typeof checkpointOver>[2]) => ({ checkpoint: checkpointOver(9, EMPTY_ROOT, of) });
-    for (const [known, asked, status] of [
-      [0, await request(0, 5), 200],
-      [5, good, 200],
-      [5, await request(5, 5), 200],
-      [0, await request(0, 0), 200],
-      [0, { ...good, oldSize: 0, proof: [], checkpoint: checkpointOver(0, new Uint8Array(32)) }, 422],
-      [0, { ...(await request(0, 5)), proof: [EMPTY_ROOT] }, 422],
-      [5, await request(0, 9), 409],
-      [9, await request(5, 5), 409],
-      [5, { ...(await request(0, 4)), oldSize: 5 }, 400],
-      [5, { ...good, proof: [] }, 422],
-      [5, await request(5, 9, forked), 422],
-      [5, await request(5, 5, forked), 422],
-      [5, { ...good, ...by({ key: testKey(9) }) }, 403],
-      [5, { ...good, ...by({ origin: 'other.example/log' }) }, 404],
-      [5, { ...good, checkpoint: good.checkpoint.replace('\n9\n', '\n8\n') }, 403],
-      [5, { ...good, checkpoint: good.checkpoint.replace(/— .*/s, '') }, 400],
-    ] as const) {
-      const root = await treeRoot(read, known);
-      const judged = await shown.judgeCheckpoint(asked, {
-        verifiersOf: (origin) => (origin === ORIGIN ? verifiers : undefined),
-        latestOf: () => (known === 0 ? undefined : { size: known, root }),
-      });
-      assert.equal(judged.status, status, JSON.stringify(asked));
-    }
-  });
+it('a checkpoint shown to a witness is judged as the protocol says', async () => {
+  const verifiers = [noteVerifier(ORIGIN, LEDGER_KEY.publicKey)];
+  const good = await request(5, 9);
+  const by = (of: Parameters<typeof checkpointOver>[2]) => ({ checkpoint: checkpointOver(9, EMPTY_ROOT, of) });
+  for (const [known, asked, status] of [
+    [0, await request(0, 5), 200],
+    [5, good, 200],
+    [5, await request(5, 5), 200],
+    [0, await request(0, 0), 200],
+    [0, { ...good, oldSize: 0, proof: [], checkpoint: checkpointOver(0, new Uint8Array(32)) }, 422],
+    [0, { ...(await request(0, 5)), proof: [EMPTY_ROOT] }, 422],
+    [5, await request(0, 9), 409],
+    [9, await request(5, 5), 409],
+    [5, { ...(await request(0, 4)), oldSize: 5 }, 400],
+    [5, { ...good, proof: [] }, 422],
+    [5, await request(5, 9, forked), 422],
+    [5, await request(5, 5, forked), 422],
+    [5, { ...good, ...by({ key: testKey(9) }) }, 403],
+    [5, { ...good, ...by({ origin: 'other.example/log' }) }, 404],
+    [5, { ...good, checkpoint: good.checkpoint.replace('\n9\n', '\n8\n') }, 403],
+    [5, { ...good, checkpoint: good.checkpoint.replace(/— .*/s, '') }, 400],
+  ] as const) {
+    const root = await treeRoot(read, known);
+    const judged = await shown.judgeCheckpoint(asked, {
+      verifiersOf: (origin) => (origin === ORIGIN ? verifiers : undefined),
+      latestOf: () => (known === 0 ? undefined : { size: known, root }),
+    });
+    assert.equal(judged.status, status, JSON.stringify(asked));
+  }
+});
 
-  it('is sent as lines of text, and malformed requests are rejected', async () => {
-    for (const each of [await request(0, 5), await request(5, 9)])
-      assert.deepEqual(shown.parseAddCheckpoint(shown.formatAddCheckpoint(each)), each);
-    const good = shown.formatAddCheckpoint(await request(5, 9));
-    const changes = ['05', '-5', '', '99999999999999999', '5\nAAAA', `5${`\n${'A'.repeat(43)}=`.repeat(64)}`];
-    for (const body of ['', 'old 5\n', good.replaceAll('\n', '\r\n'), ...changes.map((to) => good.replace('5', to))])
-      assert.equal(shown.parseAddCheckpoint(body), undefined, body);
-  });
+it('a checkpoint shown to a witness is sent as lines of text, and malformed requests are rejected', async () => {
+  for (const each of [await request(0, 5), await request(5, 9)])
+    assert.deepEqual(shown.parseAddCheckpoint(shown.formatAddCheckpoint(each)), each);
+  const good = shown.formatAddCheckpoint(await request(5, 9));
+  const changes = ['05', '-5', '', '99999999999999999', '5\nAAAA', `5${`\n${'A'.repeat(43)}=`.repeat(64)}`];
+  for (const body of ['', 'old 5\n', good.replaceAll('\n', '\r\n'), ...changes.map((to) => good.replace('5', to))])
+    assert.equal(shown.parseAddCheckpoint(body), undefined, body);
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../tests/support/property.ts';
 import { LEDGER_KEY, readVector, testKey } from '../test/fixture.ts';
 import { formatCheckpoint, parseCheckpoint } from './checkpoint.ts';
 import { formatVerifierKey, noteVerifier, openNote, parseVerifierKey, signNote } from './note.ts';

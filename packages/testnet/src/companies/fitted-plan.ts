@@ -34,6 +34,7 @@ export function fitted(plan: Plan, templates: Templates, seed: string): Plan {
     hosting,
     cdn: null,
     platform: 'static',
+    siteServices: [],
     site: 'holding',
     redirectsTo: null,
   };

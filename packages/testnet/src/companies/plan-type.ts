@@ -11,6 +11,9 @@ export type CertificateKind = 'good' | 'expired' | 'self-signed' | 'wrong-name';
 
 type DmarcPolicy = 'none' | 'quarantine' | 'reject';
 
+/** Before services beside the site and a situation are drawn. */
+export type BasePlan = Omit<Plan, 'situation' | 'siteServices'>;
+
 export interface Plan {
   readonly domain: string;
   readonly state: 'active' | 'parked' | 'nonexistent' | 'broken';
@@ -30,6 +33,8 @@ export interface Plan {
   readonly regional: string;
   readonly cdn: string | null;
   readonly platform: string;
+  /** Ids of services beside the site. */
+  readonly siteServices: readonly string[];
   readonly server: string;
   readonly authority: string;
   readonly certificate: CertificateKind;

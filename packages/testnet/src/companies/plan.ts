@@ -2,10 +2,11 @@
 
 import type { Templates } from '../providers/index.ts';
 import { FORWARDERS, regionalHosters } from '../providers/mail.ts';
+import { drawSiteServices } from '../providers/site-services.ts';
 import { type Random, randomFor } from '../random.ts';
 import type { World } from '../world.ts';
 import { fitted } from './fitted-plan.ts';
-import type { CertificateKind, Plan, SiteBehaviour, ZoneFault } from './plan-type.ts';
+import type { BasePlan, CertificateKind, Plan, SiteBehaviour, ZoneFault } from './plan-type.ts';
 import { situationOf } from './situations.ts';
 import { withTail } from './tailed-plan.ts';
 
@@ -21,19 +22,14 @@ export function planOf(domain: string, { seed, templates }: World, { hasFaults, 
   const base = basePlanOf(domain, randomFor(seed, domain, 'plan'), templates, { hasFaults, other });
   // Separate random streams: adding a long tail or a situation does not change the rest of the world.
   const tailed = withTail(base, randomFor(seed, domain, 'tail'), templates);
-  return fitted(
-    { ...tailed, situation: situationOf(randomFor(seed, domain, 'situation'), templates) },
-    templates,
-    seed,
-  );
+  const { cdn, hosting } = tailed;
+  const hasOwnServer = cdn === null && (hosting === 'self' || templates.hosting.of(hosting).platforms === undefined);
+  const siteServices = drawSiteServices(randomFor(seed, domain, 'site services'), { hasOwnServer });
+  const situation = situationOf(randomFor(seed, domain, 'situation'), templates);
+  return fitted({ ...tailed, siteServices, situation }, templates, seed);
 }
 
-function basePlanOf(
-  domain: string,
-  r: Random,
-  templates: Templates,
-  { hasFaults, other }: PlanOptions,
-): Omit<Plan, 'situation'> {
+function basePlanOf(domain: string, r: Random, templates: Templates, { hasFaults, other }: PlanOptions): BasePlan {
   const state = drawState(r, hasFaults);
   const fault = r.pick<ZoneFault>(['servfail', 'lame', 'silent', 'slow']);
   const cdn = r.chance(0.34) ? r.weighted(templates.cdn.rows).id : null;

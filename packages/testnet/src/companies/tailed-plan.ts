@@ -3,13 +3,13 @@
 import type { Table, Templates } from '../providers/index.ts';
 import { FORWARDERS } from '../providers/mail.ts';
 import type { Random } from '../random.ts';
-import type { Plan } from './plan-type.ts';
+import type { BasePlan, Plan } from './plan-type.ts';
 
 /** Share of long-tail providers in every category, if there is a long tail. */
 const TAIL_SHARE = 0.2;
 
 /** Draws a share of every category from the long tail. */
-export function withTail(plan: Omit<Plan, 'situation'>, r: Random, templates: Templates): Omit<Plan, 'situation'> {
+export function withTail(plan: BasePlan, r: Random, templates: Templates): BasePlan {
   const one = <T extends { readonly id: string }>({ tail, rows }: Table<T>, id: string) =>
     tail.length > 0 && rows.some((row) => row.id === id) && r.chance(TAIL_SHARE) ? r.pick(tail).id : id;
   const all = <T extends { readonly id: string }>(table: Table<T>, ids: readonly string[]) => [

@@ -1,6 +1,7 @@
 // The ground truth of a company, in the terms by which detection is evaluated.
 
 import { FORWARDERS } from '../providers/mail.ts';
+import { siteServicesOf } from '../providers/site-services.ts';
 import { type Mint, mintFor } from '../random.ts';
 import type { World } from '../world.ts';
 import { hasVanityServers, whiteLabelOf } from '../zone/zone.ts';
@@ -170,6 +171,8 @@ function addWeb(plan: Plan, world: World, add: Add): void {
     add('web_platform', id, isReadable ? 'html' : null);
     if (delivers) add('web_platform', delivers, null);
   }
+  for (const { id, category, label, cookies } of siteServicesOf(plan.siteServices))
+    add(category, id, label !== undefined ? 'cname' : isReadable ? (cookies ? 'header' : 'html') : null);
   const { versions } = softwareOf(plan, world);
   for (const id of ['php', 'asp-net']) if (versions[id]) add('web_platform', id, isReadable ? 'header' : null);
   // Present, although configured not to show it.

@@ -4,6 +4,7 @@ import { dnsProviders, parkingProviders } from './dns.ts';
 import { extraNames } from './extras.ts';
 import type { LongTail } from './long-tail.ts';
 import { gateways, mailboxes, regionalHosters, reportProcessors, senders } from './mail.ts';
+import { siteServiceNames } from './site-services.ts';
 import { authorities, cdns, hostingProviders, platforms, servers, widgets } from './sites.ts';
 import { names, type ProviderName } from './template.ts';
 import { tokens } from './tokens.ts';
@@ -70,5 +71,6 @@ export function providerNamesOf(tables: Templates): readonly ProviderName[] {
     ].flatMap((row) => row.names),
     ...regionalHosters.flatMap(({ zone, network }) => names(network, ['host', 'spf'], zone)),
     ...extraNames,
+    ...siteServiceNames,
   ];
 }

@@ -11,6 +11,7 @@ import { SPECIAL_OCTETS } from '../dns/networks.ts';
 import type { Feeds } from '../feeds/feeds.ts';
 import { close, listen } from '../listening.ts';
 import { holders } from '../providers/extras.ts';
+import { siteServicesOf } from '../providers/site-services.ts';
 import { type Mint, mintFor, randomFor } from '../random.ts';
 import type { World } from '../world.ts';
 import { forwarderOf, isDangling } from '../zone/zone-web.ts';
@@ -170,7 +171,8 @@ function headersOf(plan: Plan, world: World): Record<string, string | string[]> 
   const hosting = plan.hosting === 'self' ? null : templates.hosting.of(plan.hosting);
   const platform = templates.platform.of(plan.platform);
   const software = softwareOf(plan, world);
-  const cookies = [...(platform.cookies ?? []), ...(cdn?.cookies?.(mint) ?? [])].map(
+  const ofServices = siteServicesOf(plan.siteServices).flatMap((each) => each.cookies ?? []);
+  const cookies = [...(platform.cookies ?? []), ...ofServices, ...(cdn?.cookies?.(mint) ?? [])].map(
     (name) => `${name}=${mint.hex(name, 16)}; Path=/`,
   );
   return {
@@ -194,7 +196,8 @@ function pageOf(plan: Plan, world: World): string {
     ? `<script>gtag('config', 'G-${owner.code('ga4', 10).toUpperCase()}')</script>\n`
     : '';
   const foreign = hasForeignAsset ? ['https://partner-of-ours.example/wp-content/uploads/2025/03/logo.png'] : [];
-  const tags = [...assets(mint), ...loaded, ...foreign].map(tagOf);
+  const services = siteServicesOf(plan.siteServices).flatMap(({ asset }) => asset?.(owner) ?? []);
+  const tags = [...assets(mint), ...loaded, ...services, ...foreign].map(tagOf);
   const type = schemaTypeOf(plan.domain);
   const about = type
     ? `<script type="application/ld+json">{"@context":"https://schema.org","@type":"${type}","name":"${mint.brand}"}</script>\n`

@@ -3,6 +3,7 @@
 import type { Plan } from '../companies/plan-type.ts';
 import { addressIn, addressV6In, type NetworkRef } from '../dns/networks.ts';
 import { ABANDONED_LABEL, abandoned, holders } from '../providers/extras.ts';
+import { siteServicesOf } from '../providers/site-services.ts';
 import { edgeAddresses } from '../providers/sites.ts';
 import type { Mint } from '../random.ts';
 import type { World } from '../world.ts';
@@ -85,6 +86,9 @@ export function putWeb(plan: Plan, mint: Mint, world: World, put: Put): void {
   else {
     for (const address of addresses) put('www', 'A', address);
     if (v6 && addresses.length === 0) put('www', 'AAAA', v6);
+  }
+  for (const { label, alias } of siteServicesOf(plan.siteServices)) {
+    if (label !== undefined && alias) put(label, 'CNAME', alias(mint));
   }
   if (plan.cdn && plan.situation.leak === 'label') {
     for (const label of ['direct', 'cpanel']) put(label, 'A', addressOfOrigin(plan, mint, world));

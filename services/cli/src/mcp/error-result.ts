@@ -39,7 +39,9 @@ export function errorResult(
   return toolResult(
     [
       `${shortText(code, 80)}${status === 0 ? '' : ` (${status})`}: ${detail}`,
-      ...fields.map(({ field, message }) => `- ${field}: ${message}`),
+      ...fields
+        .filter(({ field, message }) => !detail.includes(`${field} (${message})`))
+        .map(({ field, message }) => `- ${field}: ${message}`),
       ...(retryAt === undefined
         ? []
         : [isNear ? `Retry in ${retryAfterSeconds} s (${retryAt}).` : `Do not retry before ${retryAt}.`]),

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
-import { fakeService } from '../../../../tests/support/fake-service.ts';
-import { until } from '../../../../tests/support/until.ts';
+import { fakeService, until } from '../../../../tests/support/index.ts';
 import { liveService } from '../test/live-service.ts';
 import { callTool, startMcpHttp } from '../test/mcp-client.ts';
 

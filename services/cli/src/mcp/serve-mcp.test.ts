@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { fakeService } from '../../../../tests/support/fake-service.ts';
-import { casesOf } from '../../../../tests/support/vectors.ts';
+import { casesOf, fakeService } from '../../../../tests/support/index.ts';
 import { liveService } from '../test/live-service.ts';
 import { closedAddress, startMcp } from '../test/mcp-client.ts';
 import { assertEnds } from '../test/run-strata.ts';

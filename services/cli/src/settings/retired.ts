@@ -18,20 +18,45 @@ export const FIXED: Readonly<Record<string, string>> = {
   STRATA_WITNESS_REQUESTS_PER_SECOND: 'a hundred requests a second of an address are accepted',
 };
 
-/** Settings that are an item of a list now. They keep their effect, unless the list has the item. */
-export const MOVED: Readonly<Record<string, { readonly list: string; readonly item: string }>> = {
-  STRATA_ALERT_DAYS: { list: 'STRATA_RETENTION_DAYS', item: 'alerts' },
-  STRATA_ANOMALY_DAYS: { list: 'STRATA_RETENTION_DAYS', item: 'anomalies' },
-  STRATA_CHANGE_DAYS: { list: 'STRATA_RETENTION_DAYS', item: 'changes' },
-  STRATA_CVE_API_URL: { list: 'STRATA_ADVISORY_MIRRORS', item: 'cve' },
-  STRATA_CVE_RAW_URL: { list: 'STRATA_ADVISORY_MIRRORS', item: 'cve-raw' },
-  STRATA_EPSS_URL: { list: 'STRATA_ADVISORY_MIRRORS', item: 'epss' },
-  STRATA_EVENT_DAYS: { list: 'STRATA_RETENTION_DAYS', item: 'events' },
-  STRATA_FEED_DAYS: { list: 'STRATA_RETENTION_DAYS', item: 'feeds' },
-  STRATA_KEV_URL: { list: 'STRATA_ADVISORY_MIRRORS', item: 'kev' },
-  STRATA_NVD_URL: { list: 'STRATA_ADVISORY_MIRRORS', item: 'nvd' },
-  STRATA_ON_DEMAND_DAYS: { list: 'STRATA_RETENTION_DAYS', item: 'on-demand' },
-  STRATA_OSV_URL: { list: 'STRATA_ADVISORY_MIRRORS', item: 'osv' },
-  STRATA_SCAN_DAYS: { list: 'STRATA_RETENTION_DAYS', item: 'scans' },
-  STRATA_STREAM_DAYS: { list: 'STRATA_RETENTION_DAYS', item: 'stream' },
-};
+/** A setting that is now an item of `list`. It keeps its effect, unless the list has the item. */
+export interface Moved {
+  readonly list: string;
+  readonly item: string;
+}
+
+const itemsOfList = (list: string, items: Readonly<Record<string, string>>) =>
+  Object.entries(items).map(([name, item]): readonly [string, Moved] => [`STRATA_${name}`, { list, item }]);
+
+export const MOVED: ReadonlyMap<string, Moved> = new Map([
+  ...itemsOfList('STRATA_ADVISORY_MIRRORS', {
+    CVE_API_URL: 'cve',
+    CVE_RAW_URL: 'cve-raw',
+    EPSS_URL: 'epss',
+    KEV_URL: 'kev',
+    NVD_URL: 'nvd',
+    OSV_URL: 'osv',
+  }),
+  ...itemsOfList('STRATA_P2P', {
+    MDNS: 'mdns',
+    NETWORK_KEY_FILE: 'network-key-file',
+    P2P_ALLOW: 'allow',
+    P2P_ANNOUNCE: 'announce',
+    P2P_KEY_FILE: 'key-file',
+    P2P_LISTEN: 'listen',
+    P2P_PRIVATE_ADDRESSES: 'private-addresses',
+    P2P_RELAY: 'relay',
+  }),
+  ...itemsOfList('STRATA_RETENTION_DAYS', {
+    ALERT_DAYS: 'alerts',
+    ANOMALY_DAYS: 'anomalies',
+    CHANGE_DAYS: 'changes',
+    EVENT_DAYS: 'events',
+    FEED_DAYS: 'feeds',
+    ON_DEMAND_DAYS: 'on-demand',
+    SCAN_DAYS: 'scans',
+    STREAM_DAYS: 'stream',
+  }),
+]);
+
+/** The settings that are lists of items. */
+export const LISTS: ReadonlySet<string> = new Set([...MOVED.values()].map(({ list }) => list));

@@ -1,5 +1,6 @@
-// The settings file: YAML (and so JSON), one flat map, `stack_port: 8787` for STRATA_STACK_PORT.
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+// The settings file: YAML (and so JSON), one map, `stack_port: 8787` for STRATA_STACK_PORT; options of a setting in a map
+// of its own, `p2p: { mdns: off }` for `STRATA_P2P=mdns=off`.
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
 
 /** A setting of the file, as text in the format of the environment. */
 export interface FileEntry {
@@ -14,8 +15,8 @@ export interface FileContent {
   readonly problems: readonly string[];
 }
 
-/** Parses a settings file. Reports every problem, not only the first. */
-export function parseSettingsFile(text: string): FileContent {
+/** Parses a settings file; `isList` names the settings with options. Reports every problem, not only the first. */
+export function parseSettingsFile(text: string, isList = (_key: string) => false): FileContent {
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
   const lineOf = (node: Node | null | undefined) => (node?.range ? counter.linePos(node.range[0]).line : 1);
@@ -31,8 +32,11 @@ export function parseSettingsFile(text: string): FileContent {
   for (const { key, value } of contents.items) {
     const name = isScalar(key) ? String(key.value) : '';
     const line = lineOf(key as Node);
-    const given = textOf(value as Node | null);
-    if (given === undefined) problems.push(`line ${line}: ${name}: must be a value or a list of values`);
+    const given = isMap(value) && isList(name) ? itemsText(value) : textOf(value as Node | null);
+    if (given === undefined)
+      problems.push(
+        `line ${line}: ${name}: must be a value or a list of values${isList(name) ? ', or a map of options' : ''}`,
+      );
     else if (given !== '') entries.push({ key: name, value: given, line });
   }
   return { entries, problems };
@@ -46,6 +50,15 @@ function textOf(node: Node | null): string | undefined {
   const items = node.items.map((item) => (isScalar(item) ? plain(item.value) : undefined));
   // Lists are comma-separated.
   return items.every((item) => item !== undefined && item !== '' && !item.includes(',')) ? items.join(',') : undefined;
+}
+
+/** `name=value` of each option. */
+function itemsText({ items }: YAMLMap): string | undefined {
+  const texts = items.map(({ key, value }) => {
+    const text = textOf(value as Node | null);
+    return isScalar(key) && text !== undefined ? `${key.value}=${text}` : undefined;
+  });
+  return texts.every((text) => text !== undefined) ? texts.join(',') : undefined;
 }
 
 function plain(value: unknown): string | undefined {

@@ -4,12 +4,15 @@ import assert from 'node:assert/strict';
 import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import { casesOf } from '../../../../tests/support/vectors.ts';
+import { casesOf, temporaryDirectory } from '../../../../tests/support/index.ts';
+import { problemsOf } from '../commands/operations/config.ts';
 import { assertEnds, runStrata, succeed } from '../test/run-strata.ts';
 import { findSettings } from './settings.ts';
 import { parseSettingsFile } from './settings-file.ts';
 import { SECRETS, SERVICES, tableOf } from './tables.ts';
+
+/** Lines of the file, environment, what holds then, and the number of warnings. */
+type FormerCase = [string[], Record<string, string>, Record<string, string>, number];
 
 async function folder() {
   const directory = await temporaryDirectory();
@@ -37,6 +40,12 @@ it('the settings file has the same values as the environment', () => {
   assert.equal(read, `${first}; 6 contact_url https://x.test/`);
   assert.deepEqual(parseSettingsFile('{"host": "::1"}').entries, [{ key: 'host', value: '::1', line: 1 }]);
   assert.deepEqual(parseSettingsFile(''), { entries: [], problems: [] });
+  // The options of a setting may be a map.
+  const isList = (key: string) => key === 'p2p';
+  const options = parseSettingsFile('p2p: { mdns: false, listen: [/ip4/a, /ip4/b], relay: }', isList);
+  assert.equal(options.entries[0]?.value, 'mdns=off,listen=/ip4/a,/ip4/b,relay=');
+  const nested = parseSettingsFile('p2p: { listen: { a: 1 } }', isList).problems;
+  assert.deepEqual(nested, ['line 1: p2p: must be a value or a list of values, or a map of options']);
 });
 
 it('a settings file that cannot be read is reported by line', () => {
@@ -158,10 +167,6 @@ describe('strata config', () => {
     const lines =
       /^strata: .+ STRATA_FEED_CONCURRENCY has no .+\n.+ is an item of STRATA_RETENTION_DAYS now: write scans=… there\nstrata: data/;
     await assertEnds('stack keys list', 1, lines, { env: former });
-    const limited = { ...former, STRATA_RETENTION_DAYS: 'feeds=64', STRATA_ON_DEMAND_SUFFIX_PER_DAY: '0' };
-    const { given, warnings } = await findSettings(limited, 'stack');
-    const kept = ['STRATA_RETENTION_DAYS', 'STRATA_ON_DEMAND_SUFFIX_PER_DAY'].map((name) => given.get(name)?.value);
-    assert.deepEqual([kept, warnings.length], [['scans=99,feeds=64', '0'], 3]);
     // It refuses what tracing would refuse at the start.
     const exporter = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
     for (const [env, code, words] of [
@@ -170,6 +175,18 @@ describe('strata config', () => {
       [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 0, /^the settings are valid$/m],
     ] as const)
       assert.match((await assertEnds('config check', code, /^/, { env })).stdout, words);
+  });
+
+  it('keeps the effect of former settings, and adds the options of the environment to those of the file', async () => {
+    await using files = await folder();
+    for (const [lines, env, expected, count] of casesOf<FormerCase[]>('cli', 'former settings')) {
+      const STRATA_CONFIG = await files.config(...lines);
+      const { given, problems, warnings } = await findSettings({ ...env, STRATA_CONFIG }, 'gateway');
+      assert.deepEqual([problems, warnings.length], [[], count], warnings.join('\n'));
+      const values = Object.fromEntries([...given].map(([name, { value }]) => [name, value]));
+      assert.deepEqual(values, { ...expected, STRATA_CONFIG });
+      assert.deepEqual(await problemsOf(SERVICES, { ...env, STRATA_CONFIG }), []);
+    }
   });
 
   it('warns, like doctor, about a secret that every user of the machine can read', async () => {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { nearestName } from '@strata/http/nearest-names';
 import { readSmallFile } from '../bounded-input.ts';
 import type { CommandContext } from '../context.ts';
-import { FIXED, MOVED, RETIRED } from './retired.ts';
+import { FIXED, LISTS, MOVED, RETIRED } from './retired.ts';
 import {
   COMMAND_SECRETS,
   COMMAND_VARIABLES,
@@ -83,22 +83,33 @@ export async function findSettings(
   const given = new Map<string, Given>();
   for (const level of [inFile, inEnvironment]) {
     const base = level === inFile && config !== undefined ? path.dirname(path.resolve(config)) : '.';
-    for (const [name, value] of await withSecretFiles(level, base, problems)) given.set(name, value);
+    for (const [name, value] of moveToLists(await withSecretFiles(level, base, problems), warnings)) {
+      // Items of the environment are added to those of the file: the later one of two with the same name counts.
+      const earlier = LISTS.has(name) && /^\s*[a-z][\w-]*=/i.test(value.value) ? given.get(name) : undefined;
+      given.set(name, earlier ? { ...value, value: `${earlier.value},${value.value}` } : value);
+    }
   }
-  warnings.push(...moveToLists(given));
   return { given, problems, warnings };
 }
 
-/** Puts former settings at the head of their lists, where later items replace them. Returns a warning for each, without the value. */
-function moveToLists(given: Map<string, Given>): readonly string[] {
-  return Object.entries(MOVED).flatMap(([name, { list, item }]) => {
-    const former = given.get(name);
-    if (former === undefined) return [];
-    const now = given.get(list);
-    given.delete(name);
-    given.set(list, { ...former, ...now, value: [`${item}=${former.value}`, ...(now ? [now.value] : [])].join(',') });
-    return [`${name} is an item of ${list} now: write ${item}=… there`];
-  });
+/** Adds former settings to their lists, unless the list has the item; warns about each, without its value. */
+function moveToLists(level: ReadonlyMap<string, Given>, warnings: string[]): ReadonlyMap<string, Given> {
+  const moved = new Map(level);
+  for (const [name, { list, item }] of MOVED) {
+    const former = moved.get(name);
+    if (former === undefined) continue;
+    moved.delete(name);
+    warnings.push(`${name} is an item of ${list} now: write ${item}=… there`);
+    const now = level.get(list);
+    if (now && new RegExp(`(?:^|[\\s,])${item}=`).test(now.value)) continue;
+    const items = moved.get(list);
+    moved.set(list, {
+      ...former,
+      ...items,
+      value: [...(items ? [items.value] : []), `${item}=${former.value}`].join(','),
+    });
+  }
+  return moved;
 }
 
 async function readSettingsFile(file: string, problems: string[]): Promise<Map<string, Given>> {
@@ -108,7 +119,7 @@ async function readSettingsFile(file: string, problems: string[]): Promise<Map<s
   });
   // The parser is loaded only for such a file.
   const { parseSettingsFile } = await import('./settings-file.ts');
-  const content = parseSettingsFile(text);
+  const content = parseSettingsFile(text, (key) => LISTS.has(variableOf(key)));
   problems.push(...content.problems.map((problem) => `${file}: ${problem}`));
   const found = new Map<string, Given>();
   for (const { key, value, line } of content.entries) {
@@ -134,7 +145,7 @@ export async function readCommandSecrets(env: NodeJS.ProcessEnv): Promise<void> 
 
 /** The known names. The table of `service` comes first, and further ones are loaded only if needed: each takes half a second. */
 async function knownNames(service: ServiceName, names: readonly string[]): Promise<ReadonlySet<string>> {
-  const known = new Set<string>([...[...SECRETS].map(fileVariableOf), ...Object.keys(MOVED), ...Object.keys(FIXED)]);
+  const known = new Set<string>([...[...SECRETS].map(fileVariableOf), ...MOVED.keys(), ...Object.keys(FIXED)]);
   for (const each of [service, ...SERVICES.filter((other) => other !== service)]) {
     for (const name of Object.keys((await tableOf(each)).shape)) known.add(name);
     if (names.every((name) => known.has(name) || COMMAND_VARIABLES.includes(name))) break;

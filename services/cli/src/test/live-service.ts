@@ -2,8 +2,7 @@
 import { createLogger } from '@strata/http';
 import { readConfig, startStack } from '@strata/stack';
 import { createInternet } from '@strata/testnet';
-import { shared } from '../../../../tests/support/shared.ts';
-import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { shared, temporaryDirectory } from '../../../../tests/support/index.ts';
 
 /** With the key of an API without a limit, and a company that can be scanned. */
 export const liveService = shared(async () => {

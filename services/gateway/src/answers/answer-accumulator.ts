@@ -9,7 +9,6 @@ import {
   contentOfChoice,
   type FinishReason,
   type ToolCall,
-  type Verified,
 } from '@strata/inference';
 
 interface AccumulatedChoice {
@@ -21,17 +20,8 @@ interface AccumulatedChoice {
 }
 
 /** Token positions in the choice: from `from` up to, not including, `to`. */
-export interface AnswerSegment {
+export interface AnswerSegment extends JobSegment {
   readonly choice: number;
-  /** Peer id. */
-  readonly worker: string;
-  /** Hexadecimal; identifies the worker's receipt. */
-  readonly nonce: string;
-  readonly from: number;
-  readonly to: number;
-  /** Hexadecimal head of the hash chain over the tokens. */
-  readonly chainHead: string;
-  readonly verified: Verified;
 }
 
 /** Maximum number of segments in a receipt. A choice has one segment unless workers fail. */

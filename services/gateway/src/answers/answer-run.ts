@@ -9,13 +9,14 @@ import {
   type ChatDelta,
   type FinishReason,
   type Generation,
+  type RunningUsage,
   type Usage,
   usageChunk,
 } from '@strata/inference';
 import { type Admission, runInSlots } from '../limits/admission.ts';
 import type { Reservation } from '../limits/limits.ts';
 import { AnswerAccumulator } from './answer-accumulator.ts';
-import type { ChoiceUsage, Plan } from './backend.ts';
+import type { Plan } from './backend.ts';
 import { ChatChunks, TextChunks } from './chunks.ts';
 import type { EventWriter, StreamEvent } from './event-writer.ts';
 import type { AnswerEnd, AnswerStart } from './receipts/answer-receipt.ts';
@@ -55,7 +56,7 @@ export class AnswerRun {
   readonly #deps: AnswerDeps;
   readonly #request: AnswerRequest;
   readonly #accumulated: AnswerAccumulator;
-  readonly #usages: readonly ChoiceUsage[];
+  readonly #usages: readonly RunningUsage[];
   #firstTokenAt: Date | undefined;
   #hasBegun = false;
   /** The record of the beginning of a stream. */
@@ -124,7 +125,7 @@ export class AnswerRun {
     let completionTokens = 0;
     let reasoningTokens = 0;
     for (const [i, { prompt }] of this.#request.plan.choices.entries()) {
-      const usage = this.#usages[i] as ChoiceUsage;
+      const usage = this.#usages[i] as RunningUsage;
       completionTokens += usage.completionTokens;
       reasoningTokens += usage.reasoningTokens ?? 0;
       const known = prompts.get(prompt) ?? { promptTokens: 0, cachedTokens: 0 };
@@ -150,7 +151,7 @@ export class AnswerRun {
   }
 
   async #oneChoice(index: number, signal: AbortSignal, onDeltas: OnDeltas): Promise<void> {
-    const usage = this.#usages[index] as ChoiceUsage;
+    const usage = this.#usages[index] as RunningUsage;
     const onSegment = (segment: JobSegment) => this.#accumulated.takeSegment(index, segment);
     const context = { caller: this.#request.caller.id, onSegment };
     const stored = this.#request.log?.choice(index);

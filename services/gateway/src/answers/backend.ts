@@ -1,21 +1,20 @@
 // The interface of backends: an engine that processes tokens, or an upstream server that receives the conversation
 // unchanged.
 import type { JobContext } from '@strata/engine';
-import type { ChatDelta, ChatMessage, ChatRequest, CompletionRequest, Generation, Verified } from '@strata/inference';
+import type {
+  ChatDelta,
+  ChatMessage,
+  ChatRequest,
+  CompletionRequest,
+  Generation,
+  RunningUsage,
+  Verified,
+} from '@strata/inference';
 import type { StoredChoice } from './stored/answer-log.ts';
 
-/** Updated while the deltas of a choice are read. */
-export interface ChoiceUsage {
-  promptTokens: number;
-  completionTokens: number;
-  /** Prompt tokens that were already in the cache. */
-  cachedTokens: number;
-  /** Tokens of the completion that were reasoning. */
-  reasoningTokens?: number;
-}
-
 export interface ChoiceDeps {
-  readonly usage: ChoiceUsage;
+  /** Updated while the deltas of the choice are read. */
+  readonly usage: RunningUsage;
   /** The requesting key, and a callback for the workers' segments. */
   readonly context: JobContext;
   readonly signal: AbortSignal;
@@ -45,7 +44,7 @@ export interface Plan {
 
 /** One vector of length 1 for each of its inputs. Adds their tokens to `usage`. */
 export type EmbeddingPart = (
-  usage: Pick<ChoiceUsage, 'promptTokens'>,
+  usage: Pick<RunningUsage, 'promptTokens'>,
   signal: AbortSignal,
 ) => Promise<readonly Float32Array[]>;
 

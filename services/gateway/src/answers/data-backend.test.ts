@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { fakeService } from '../../../../tests/support/fake-service.ts';
+import { casesOf, fakeService } from '../../../../tests/support/index.ts';
 import { tinyEngine } from '../../../../tests/support/tiny-engine.ts';
-import { casesOf } from '../../../../tests/support/vectors.ts';
 import { type Harness, type Json, MODEL, startHarness } from '../test/harness.ts';
 import { assertRefusal, chunksOf } from '../test/shared.ts';
 

@@ -9,7 +9,7 @@ import {
   type Generation,
   StopScanner,
 } from '@strata/inference';
-import { chatAnswer, type Intent, intentOf } from '@strata/questions';
+import { chatAnswer, conditionCount, type Intent, intentOf } from '@strata/questions';
 import type { Backend, BackendFacts, EmbeddingPlan, Plan } from './backend.ts';
 import { DATA_MODEL, type Models, type ServedModel } from './models.ts';
 
@@ -56,7 +56,7 @@ export class DataBackend implements Backend {
     };
     return {
       ...{ promptTokens: 0, answerTokens: 0 },
-      requests: askedIn(texts)?.subjects.length ?? 1,
+      requests: Math.max(askedIn(texts)?.subjects.length ?? 1, conditionsIn(texts)),
       choices: Array.from({ length: request.choices }, () => choiceOf(paragraphs, request)),
     };
   }
@@ -108,12 +108,20 @@ export function answeringModel(models: Models, request: ChatRequest): ServedMode
     request.tools.length > 0
   )
     return asked;
-  return askedIn(userTexts(request.messages))?.isAboutData ? models.get(DATA_MODEL) : asked;
+  return isAboutData(userTexts(request.messages)) ? models.get(DATA_MODEL) : asked;
 }
 
 function askedIn(texts: readonly string[]): Intent | undefined {
   const [last = '', earlier] = texts.slice(-2).reverse();
   return intentOf(last, earlier);
+}
+
+const isAboutData = (texts: readonly string[]): boolean =>
+  askedIn(texts)?.isAboutData === true || conditionsIn(texts) > 0;
+
+function conditionsIn(texts: readonly string[]): number {
+  const [last = '', earlier] = texts.slice(-2).reverse();
+  return conditionCount(last, earlier);
 }
 
 /** Also a chat whose tools need not be called. */

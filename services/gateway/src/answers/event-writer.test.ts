@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { until } from '../test/network/answers.ts';
 import { EventWriter } from './event-writer.ts';
 
@@ -19,28 +19,26 @@ async function withReader(answer: (raw: ServerResponse, reader: ReturnType<typeo
 
 const replyOf = (raw: ServerResponse) => ({ raw, hijack: () => {}, getHeaders: () => ({}) });
 
-describe('the stream of an answer', () => {
-  it('begins and sends keep-alive comments while there are no events', () =>
-    withReader(async (raw, reader) => {
-      const chunks: string[] = [];
-      reader.on('data', (chunk: Buffer) => chunks.push(chunk.toString()));
-      using writer = new EventWriter(replyOf(raw), new AbortController().signal, { keepAliveMs: 20 });
-      const received = (text: RegExp) => until(() => text.test(chunks.join('')));
-      await received(/^HTTP\/1\.1 200 OK\r\n[\s\S]*: keep-alive\n\n[\s\S]*: keep-alive\n\n/);
-      assert.ok(writer.hasBegun);
-      await writer.send({ a: 1 });
-      writer.end();
-      await received(/data: \{"a":1\}\n\n/);
-      await assert.rejects(writer.send({ a: 2 }), /has ended/);
-    }));
+it('the stream of an answer begins and sends keep-alive comments while there are no events', () =>
+  withReader(async (raw, reader) => {
+    const chunks: string[] = [];
+    reader.on('data', (chunk: Buffer) => chunks.push(chunk.toString()));
+    using writer = new EventWriter(replyOf(raw), new AbortController().signal, { keepAliveMs: 20 });
+    const received = (text: RegExp) => until(() => text.test(chunks.join('')));
+    await received(/^HTTP\/1\.1 200 OK\r\n[\s\S]*: keep-alive\n\n[\s\S]*: keep-alive\n\n/);
+    assert.ok(writer.hasBegun);
+    await writer.send({ a: 1 });
+    writer.end();
+    await received(/data: \{"a":1\}\n\n/);
+    await assert.rejects(writer.send({ a: 2 }), /has ended/);
+  }));
 
-  it('disconnects a reader that does not read', () =>
-    withReader(async (raw, reader) => {
-      reader.pause();
-      using writer = new EventWriter(replyOf(raw), new AbortController().signal, { idleMs: 100 });
-      await assert.rejects(async () => {
-        for (let i = 0; i < 10_000; i += 1) await writer.send({ text: 'x'.repeat(10_000) });
-      });
-      await until(() => raw.destroyed && raw.closed);
-    }));
-});
+it('the stream of an answer disconnects a reader that does not read', () =>
+  withReader(async (raw, reader) => {
+    reader.pause();
+    using writer = new EventWriter(replyOf(raw), new AbortController().signal, { idleMs: 100 });
+    await assert.rejects(async () => {
+      for (let i = 0; i < 10_000; i += 1) await writer.send({ text: 'x'.repeat(10_000) });
+    });
+    await until(() => raw.destroyed && raw.closed);
+  }));

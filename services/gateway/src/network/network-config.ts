@@ -1,6 +1,6 @@
 // The network settings of a gateway: those of its node, which workers share, and its own.
-import { loweredLimit } from '@strata/http';
-import { PeerEnvironment, readPeerSettings } from '@strata/p2p';
+import { itemsOf, loweredLimit } from '@strata/http';
+import { JoinAddresses, PeerItems, readPeerSettings } from '@strata/p2p';
 import { z } from 'zod';
 
 /** The file of a name, and the digest of its tree if the operator knows it. */
@@ -33,7 +33,8 @@ export const NetworkEnvironment = z.object({
     description: 'whether workers can join',
     absent: '`on` if `STRATA_JOIN` is set, and for `inference gateway` with nothing else to serve; else `off`',
   }),
-  ...PeerEnvironment.shape,
+  STRATA_JOIN: JoinAddresses,
+  STRATA_P2P: itemsOf(PeerItems).describe('options of the libp2p host, as `mdns=off,relay=on`'),
   STRATA_PIN_MODELS: Pins.optional().describe(
     '`name=sha256` or `name=sha256:tree`, comma-separated: the only file served under that name',
   ),

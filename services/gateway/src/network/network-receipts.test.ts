@@ -1,6 +1,6 @@
 // Receipts of workers compared with observed segments: correct ones are signed, incorrect ones are breaches, and the answer is not affected.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import {
   decodeSegmentReceipt,
   encodeSegmentReceipt,
@@ -17,58 +17,56 @@ import type { Trust } from './audit/trust.ts';
 import type { WorkerSession } from './session/worker-session.ts';
 import { Settlement } from './settlement.ts';
 
-describe('a receipt', () => {
-  it('covers only the part of its worker, and is signed by the gateway; a killed worker has none', async () => {
-    await using net = await networkOf([at(12, killed), {}]);
+it('a receipt covers only the part of its worker, and is signed by the gateway; a killed worker has none', async () => {
+  await using net = await networkOf([at(12, killed), {}]);
+  assert.deepEqual(await net.answer(), UNDISTURBED);
+  const { nonce, signature } = await net.worker(1).received('settle');
+  assert.equal(net.bed.agreed.length, 1);
+  const agreed = net.bed.agreed[0] ?? assert.fail();
+  const [first, second] = [net.bed.peer(0), net.bed.peer(1)];
+  assert.partialDeepStrictEqual(agreed.receipt, { worker: second, from: 12, to: COUNT, reason: 'length', nonce });
+  assert.ok(await verifyPeerSignature(net.bed.gateway.id, settleSignedBytes(agreed.bytes), signature));
+  assert.deepEqual(net.trust.breaches, []);
+  assert.partialDeepStrictEqual(net.trust.answers, [
+    { worker: first, from: 0, answer: truth(12), reason: 'cancelled' },
+    { worker: second, from: 12, answer: truth(), reason: 'length' },
+  ]);
+});
+
+const changed = (change: (receipt: SegmentReceipt) => Partial<SegmentReceipt>): WorkerOptions => ({
+  receipt: (right) => ({ ...right, ...change(right) }),
+});
+// The other fields are compared in the same function: see segment.test.ts of packages/inference.
+const scripts: Readonly<Record<string, WorkerOptions>> = {
+  worker: changed(({ gateway }) => ({ worker: gateway })),
+  gateway: changed(({ worker }) => ({ gateway: worker })),
+  requestSha256: changed(() => ({ requestSha256: 'ab'.repeat(32) })),
+  to: changed(({ to }) => ({ to: to + 1 })),
+  reason: changed(() => ({ reason: 'stop' })),
+  signature: { done: (done) => ({ ...done, signature: new Uint8Array(64) }) },
+};
+for (const [field, script] of Object.entries(scripts))
+  it(`a receipt with an incorrect ${field} is a breach and is not signed`, async () => {
+    await using net = await networkOf([script]);
     assert.deepEqual(await net.answer(), UNDISTURBED);
-    const { nonce, signature } = await net.worker(1).received('settle');
-    assert.equal(net.bed.agreed.length, 1);
-    const agreed = net.bed.agreed[0] ?? assert.fail();
-    const [first, second] = [net.bed.peer(0), net.bed.peer(1)];
-    assert.partialDeepStrictEqual(agreed.receipt, { worker: second, from: 12, to: COUNT, reason: 'length', nonce });
-    assert.ok(await verifyPeerSignature(net.bed.gateway.id, settleSignedBytes(agreed.bytes), signature));
-    assert.deepEqual(net.trust.breaches, []);
-    assert.partialDeepStrictEqual(net.trust.answers, [
-      { worker: first, from: 0, answer: truth(12), reason: 'cancelled' },
-      { worker: second, from: 12, answer: truth(), reason: 'length' },
-    ]);
-  });
-
-  const changed = (change: (receipt: SegmentReceipt) => Partial<SegmentReceipt>): WorkerOptions => ({
-    receipt: (right) => ({ ...right, ...change(right) }),
-  });
-  // The other fields are compared in the same function: see segment.test.ts of packages/inference.
-  const scripts: Readonly<Record<string, WorkerOptions>> = {
-    worker: changed(({ gateway }) => ({ worker: gateway })),
-    gateway: changed(({ worker }) => ({ gateway: worker })),
-    requestSha256: changed(() => ({ requestSha256: 'ab'.repeat(32) })),
-    to: changed(({ to }) => ({ to: to + 1 })),
-    reason: changed(() => ({ reason: 'stop' })),
-    signature: { done: (done) => ({ ...done, signature: new Uint8Array(64) }) },
-  };
-  for (const [field, script] of Object.entries(scripts))
-    it(`with an incorrect ${field} is a breach and is not signed`, async () => {
-      await using net = await networkOf([script]);
-      assert.deepEqual(await net.answer(), UNDISTURBED);
-      await until(() => net.trust.breaches.length === 1);
-      const breach = { peer: net.bed.peer(0), reason: `a receipt with an incorrect ${field}` };
-      assert.deepEqual([net.trust.breaches, net.bed.agreed], [[breach], []]);
-      assert.ok(!net.worker(0).frames.some(({ kind }) => kind === 'settle'));
-    });
-
-  it('of an earlier answer is a breach and is not signed again', async () => {
-    let first: FrameOf<'done'> | undefined;
-    const done = (own: FrameOf<'done'>): FrameOf<'done'> => {
-      first ??= own;
-      return { ...own, receipt: first.receipt, signature: first.signature };
-    };
-    await using net = await networkOf([{ done }]);
-    for (let i = 0; i < 2; i += 1) assert.deepEqual(await net.answer(), UNDISTURBED);
     await until(() => net.trust.breaches.length === 1);
-    assert.equal(net.trust.breaches[0]?.reason, 'a receipt with an incorrect nonce, requestSha256, chainHead');
-    assert.equal(net.bed.agreed.length, 1);
-    assert.deepEqual(first && decodeSegmentReceipt(first.receipt), net.bed.agreed[0]?.receipt);
+    const breach = { peer: net.bed.peer(0), reason: `a receipt with an incorrect ${field}` };
+    assert.deepEqual([net.trust.breaches, net.bed.agreed], [[breach], []]);
+    assert.ok(!net.worker(0).frames.some(({ kind }) => kind === 'settle'));
   });
+
+it('a receipt of an earlier answer is a breach and is not signed again', async () => {
+  let first: FrameOf<'done'> | undefined;
+  const done = (own: FrameOf<'done'>): FrameOf<'done'> => {
+    first ??= own;
+    return { ...own, receipt: first.receipt, signature: first.signature };
+  };
+  await using net = await networkOf([{ done }]);
+  for (let i = 0; i < 2; i += 1) assert.deepEqual(await net.answer(), UNDISTURBED);
+  await until(() => net.trust.breaches.length === 1);
+  assert.equal(net.trust.breaches[0]?.reason, 'a receipt with an incorrect nonce, requestSha256, chainHead');
+  assert.equal(net.bed.agreed.length, 1);
+  assert.deepEqual(first && decodeSegmentReceipt(first.receipt), net.bed.agreed[0]?.receipt);
 });
 
 const HEX = 'ab'.repeat(32);

@@ -26,37 +26,35 @@ const audit: AuditRecord = {
 };
 const self = { peer: 'me', software: 's' };
 
-describe('the report of the network', () => {
-  it('lists connected workers first, then other peers, then those known by gossip', () => {
-    const [connectedSince, load] = [new Date(0), { running: 1, waiting: 0 }];
-    const peers = [
-      peerOf('gossiped', { offer: offerOf('gossiped') }),
-      peerOf('other', { connectedSince }),
-      peerOf('worker', { connectedSince, offer: offerOf('worker'), load, roundTripMs: 1.23456 }),
-    ];
-    const models = [{ id: 'm', name: 'm', sha256: 'a', workers: 1, slots: 2, running: 1, waiting: 0, verified }];
-    const report = networkReport({ self, peers, models, audits: [audit] });
-    const roles = report.peers.map(({ peer, role }) => `${peer} ${role}`);
-    assert.deepEqual(roles, ['worker worker', 'other other', 'gossiped worker']);
-    assert.deepEqual(report.totals, { peers: 3, workers: 1, models: 1, slots: 2, running: 1, waiting: 0 });
-    const [worker, other, gossiped] = report.peers;
-    assert.deepEqual([worker?.running, worker?.round_trip_ms, worker?.standing?.state], [1, 1.23, 'new']);
-    // The load of a worker that is not connected is known only from its offer.
-    assert.deepEqual([gossiped?.running, other?.standing], [3, null]);
-    const reported = { at: '1970-01-01T00:00:00.007Z', kind: 'answer', worker: 'worker', outcome: 'clean' };
-    assert.deepEqual(report.audits, [reported]);
-    assert.deepEqual(NetworkReport.parse(report), report);
-  });
-  it('is bounded, however many peers there are and however much they offer', () => {
-    const models = Array.from({ length: 64 }, () => ({ ...model, name: '\u202e'.repeat(200) }));
-    const peers = Array.from({ length: 3_000 }, (_, i) => peerOf(`p${i}`, { offer: offerOf(`p${i}`, models) }));
-    const report = networkReport({ self, peers, models: [], audits: [] });
-    assert.deepEqual([report.totals.peers, report.peers.length], [3_000, 500]);
-    assert.ok(JSON.stringify(report).length < 4_000_000);
-  });
+it('the report of the network lists connected workers first, then other peers, then those known by gossip', () => {
+  const [connectedSince, load] = [new Date(0), { running: 1, waiting: 0 }];
+  const peers = [
+    peerOf('gossiped', { offer: offerOf('gossiped') }),
+    peerOf('other', { connectedSince }),
+    peerOf('worker', { connectedSince, offer: offerOf('worker'), load, roundTripMs: 1.23456 }),
+  ];
+  const models = [{ id: 'm', name: 'm', sha256: 'a', workers: 1, slots: 2, running: 1, waiting: 0, verified }];
+  const report = networkReport({ self, peers, models, audits: [audit] });
+  const roles = report.peers.map(({ peer, role }) => `${peer} ${role}`);
+  assert.deepEqual(roles, ['worker worker', 'other other', 'gossiped worker']);
+  assert.deepEqual(report.totals, { peers: 3, workers: 1, models: 1, slots: 2, running: 1, waiting: 0 });
+  const [worker, other, gossiped] = report.peers;
+  assert.deepEqual([worker?.running, worker?.round_trip_ms, worker?.standing?.state], [1, 1.23, 'new']);
+  // The load of a worker that is not connected is known only from its offer.
+  assert.deepEqual([gossiped?.running, other?.standing], [3, null]);
+  const reported = { at: '1970-01-01T00:00:00.007Z', kind: 'answer', worker: 'worker', outcome: 'clean' };
+  assert.deepEqual(report.audits, [reported]);
+  assert.deepEqual(NetworkReport.parse(report), report);
+});
+it('the report of the network is bounded, however many peers there are and however much they offer', () => {
+  const models = Array.from({ length: 64 }, () => ({ ...model, name: '\u202e'.repeat(200) }));
+  const peers = Array.from({ length: 3_000 }, (_, i) => peerOf(`p${i}`, { offer: offerOf(`p${i}`, models) }));
+  const report = networkReport({ self, peers, models: [], audits: [] });
+  assert.deepEqual([report.totals.peers, report.peers.length], [3_000, 500]);
+  assert.ok(JSON.stringify(report).length < 4_000_000);
 });
 
-const ON = { STRATA_NETWORK: 'on', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off' };
+const ON = { STRATA_NETWORK: 'on', STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off' };
 
 describe('GET /network', () => {
   let service: Harness;

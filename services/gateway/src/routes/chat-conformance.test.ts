@@ -1,6 +1,6 @@
 // The bodies of chat completions that are accepted, and the errors of those that are rejected.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { casesOf } from '../../../../tests/support/vectors.ts';
 import { type Json, MODEL } from '../test/harness.ts';
 import { assertRefusal, chunksOf, MESSAGES, post } from '../test/shared.ts';
@@ -32,41 +32,39 @@ const refused: readonly (readonly [more: object, code: string, param: string])[]
   [say({ role: 'user', content: 'x'.repeat(1e6) }), 'context_length_exceeded', 'messages'],
 ];
 
-describe('a chat completion', () => {
-  for (const [name, more] of accepted)
-    it(`is answered with ${name}`, async () => {
-      const { status, body, text, headers } = await post(TARGET, chat(more));
-      assert.equal(status, 200, text);
-      assert.match(headers.get('x-request-id') ?? '', /^req_/);
-      assertCompletion(body, (more as { n?: number | null }).n ?? 1);
-    });
-
-  const refuses = (more: object, code: string, param: string) =>
-    it(`is rejected with ${code} of ${param}: ${JSON.stringify(more).slice(0, 80)}`, async () => {
-      assertRefusal(await post(TARGET, chat(more)), [400, code, param]);
-      if ('stream' in more || 'stream_options' in more) return;
-      const { status } = await post(TARGET, { ...chat(more), stream: true });
-      assert.equal(status, 400, 'the status of a stream, too');
-    });
-  for (const [param, ...values] of invalid) for (const value of values) refuses({ [param]: value }, INVALID, param);
-  for (const [message, code, where] of refusedMessages)
-    for (const earlier of [[], [user]]) refuses(say(...earlier, message), code, `messages[${earlier.length}]${where}`);
-  for (const [more, code, param] of refused) refuses(more, code, param);
-
-  it('is rejected if the body is not a JSON object', async () => {
-    const deep = `{"metadata":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
-    for (const body of ['[]', '"hello"', '7', 'null', '{"model":', '', deep])
-      assertRefusal(await post(TARGET, body), [400, null, null]);
+for (const [name, more] of accepted)
+  it(`a chat completion is answered with ${name}`, async () => {
+    const { status, body, text, headers } = await post(TARGET, chat(more));
+    assert.equal(status, 200, text);
+    assert.match(headers.get('x-request-id') ?? '', /^req_/);
+    assertCompletion(body, (more as { n?: number | null }).n ?? 1);
   });
 
-  it('has the documented form as a stream', async () => {
-    const asked = chat({ temperature: 0, stream: true, stream_options: { include_usage: true } });
-    const chunks = chunksOf(await post(TARGET, asked));
-    assert.ok(chunks.every(({ object }) => object === 'chat.completion.chunk'));
-    assert.deepEqual(chunks[0].choices[0].delta, { role: 'assistant', content: '', refusal: null });
-    assert.deepEqual(chunks.at(-2).choices[0], { index: 0, delta: {}, logprobs: null, finish_reason: 'length' });
-    assert.equal(chunks.at(-1).usage.completion_tokens, 4);
+const refuses = (more: object, code: string, param: string) =>
+  it(`a chat completion is rejected with ${code} of ${param}: ${JSON.stringify(more).slice(0, 80)}`, async () => {
+    assertRefusal(await post(TARGET, chat(more)), [400, code, param]);
+    if ('stream' in more || 'stream_options' in more) return;
+    const { status } = await post(TARGET, { ...chat(more), stream: true });
+    assert.equal(status, 400, 'the status of a stream, too');
   });
+for (const [param, ...values] of invalid) for (const value of values) refuses({ [param]: value }, INVALID, param);
+for (const [message, code, where] of refusedMessages)
+  for (const earlier of [[], [user]]) refuses(say(...earlier, message), code, `messages[${earlier.length}]${where}`);
+for (const [more, code, param] of refused) refuses(more, code, param);
+
+it('a chat completion is rejected if the body is not a JSON object', async () => {
+  const deep = `{"metadata":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
+  for (const body of ['[]', '"hello"', '7', 'null', '{"model":', '', deep])
+    assertRefusal(await post(TARGET, body), [400, null, null]);
+});
+
+it('a chat completion has the documented form as a stream', async () => {
+  const asked = chat({ temperature: 0, stream: true, stream_options: { include_usage: true } });
+  const chunks = chunksOf(await post(TARGET, asked));
+  assert.ok(chunks.every(({ object }) => object === 'chat.completion.chunk'));
+  assert.deepEqual(chunks[0].choices[0].delta, { role: 'assistant', content: '', refusal: null });
+  assert.deepEqual(chunks.at(-2).choices[0], { index: 0, delta: {}, logprobs: null, finish_reason: 'length' });
+  assert.equal(chunks.at(-1).usage.completion_tokens, 4);
 });
 
 function assertCompletion(answer: Json, choices: number): void {

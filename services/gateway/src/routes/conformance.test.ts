@@ -4,8 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { exchange } from '../../../../tests/support/raw-http.ts';
-import { casesOf } from '../../../../tests/support/vectors.ts';
+import { casesOf, exchange } from '../../../../tests/support/index.ts';
 import { type Answer, type Json, MODEL } from '../test/harness.ts';
 import { assertRefusal, chunksOf, get, MESSAGES, post, type Refused, sharedGateway } from '../test/shared.ts';
 import { routes } from './index.ts';
@@ -101,42 +100,40 @@ describe('requests other than chat completions', () => {
 
 const document = JSON.parse(JSON.stringify(gatewayOpenApi()));
 
-describe('openapi/gateway.json', () => {
-  it('matches the code', () => {
-    const file = path.join(import.meta.dirname, '../../../../openapi/gateway.json');
-    assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), document, 'npm run openapi');
-  });
+it('openapi/gateway.json matches the code', () => {
+  const file = path.join(import.meta.dirname, '../../../../openapi/gateway.json');
+  assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), document, 'npm run openapi');
+});
 
-  it('lists every route below /v1, and is served', async () => {
-    const paths = [...new Set(routes.map(({ contract }) => contract.path.replace('*}', '}')))];
-    const described = Object.keys(document.paths).filter((route) => route.startsWith('/v1/'));
-    assert.deepEqual(paths.filter((route) => route.startsWith('/v1/')).sort(), described.sort());
-    assert.deepEqual((await get('/openapi.json')).body, document);
-  });
+it('openapi/gateway.json lists every route below /v1, and is served', async () => {
+  const paths = [...new Set(routes.map(({ contract }) => contract.path.replace('*}', '}')))];
+  const described = Object.keys(document.paths).filter((route) => route.startsWith('/v1/'));
+  assert.deepEqual(paths.filter((route) => route.startsWith('/v1/')).sort(), described.sort());
+  assert.deepEqual((await get('/openapi.json')).body, document);
+});
 
-  it('describes real answers', async () => {
-    const ajv = new Ajv2020({ strict: false }).addSchema(document, 'api');
-    const holds = (name: string, body: Json) => {
-      const isValid = ajv.validate(`api#/components/schemas/${name}`, body);
-      assert.ok(isValid, `${name}: ${ajv.errorsText()} ${JSON.stringify(body)}`);
-    };
-    const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }];
-    const asked = { ...chat, max_tokens: 20 };
-    const bodyOf = async (endpoint: string, body: object) => (await post(`/v1/${endpoint}`, body)).body;
-    holds('ChatCompletionRequest', asked);
-    const full = await post(CHAT, { ...asked, logprobs: true, top_logprobs: 2 });
-    holds('ChatCompletion', full.body);
-    holds('ChatCompletion', await bodyOf('chat/completions', { ...asked, tools, tool_choice: 'required' }));
-    const chunks = chunksOf(await post(CHAT, { ...asked, stream: true, stream_options: { include_usage: true } }));
-    assert.ok(chunks.length > 3);
-    for (const chunk of chunks) holds('ChatCompletionChunk', chunk);
-    holds('Completion', await bodyOf('completions', { model: MODEL, prompt: 'a', logprobs: 1 }));
-    holds('Response', await bodyOf('responses', { model: MODEL, input: 'a', max_output_tokens: 16 }));
-    holds('Embeddings', await bodyOf('embeddings', { model: MODEL, input: 'a' }));
-    holds('Model', (await get(`/v1/models/${MODEL}`)).body);
-    holds('Receipt', (await get(`/v1/receipts/${full.headers.get('x-receipt-id')}`)).body);
-    holds('Error', await bodyOf('chat/completions', {}));
-  });
+it('openapi/gateway.json describes real answers', async () => {
+  const ajv = new Ajv2020({ strict: false }).addSchema(document, 'api');
+  const holds = (name: string, body: Json) => {
+    const isValid = ajv.validate(`api#/components/schemas/${name}`, body);
+    assert.ok(isValid, `${name}: ${ajv.errorsText()} ${JSON.stringify(body)}`);
+  };
+  const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }];
+  const asked = { ...chat, max_tokens: 20 };
+  const bodyOf = async (endpoint: string, body: object) => (await post(`/v1/${endpoint}`, body)).body;
+  holds('ChatCompletionRequest', asked);
+  const full = await post(CHAT, { ...asked, logprobs: true, top_logprobs: 2 });
+  holds('ChatCompletion', full.body);
+  holds('ChatCompletion', await bodyOf('chat/completions', { ...asked, tools, tool_choice: 'required' }));
+  const chunks = chunksOf(await post(CHAT, { ...asked, stream: true, stream_options: { include_usage: true } }));
+  assert.ok(chunks.length > 3);
+  for (const chunk of chunks) holds('ChatCompletionChunk', chunk);
+  holds('Completion', await bodyOf('completions', { model: MODEL, prompt: 'a', logprobs: 1 }));
+  holds('Response', await bodyOf('responses', { model: MODEL, input: 'a', max_output_tokens: 16 }));
+  holds('Embeddings', await bodyOf('embeddings', { model: MODEL, input: 'a' }));
+  holds('Model', (await get(`/v1/models/${MODEL}`)).body);
+  holds('Receipt', (await get(`/v1/receipts/${full.headers.get('x-receipt-id')}`)).body);
+  holds('Error', await bodyOf('chat/completions', {}));
 });
 
 const isBuilt = existsSync(path.join(import.meta.dirname, '../../../../web/dist/chat.html'));
@@ -153,22 +150,20 @@ for (const page of ['/', '/machines'])
     }
   });
 
-describe('a gateway on sockets', () => {
-  const raw = async (request: string) => exchange((await sharedGateway()).running.port, request);
+const raw = async (request: string) => exchange((await sharedGateway()).running.port, request);
 
-  it('requires a key for every spelling of the path', async () => {
-    const body = JSON.stringify(chat);
-    const type = `content-type: application/json\r\ncontent-length: ${body.length}`;
-    for (const target of [CHAT, '/%761/chat/completions', `${(await sharedGateway()).base}${CHAT}`]) {
-      const asked = `POST ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n${type}\r\n\r\n${body}`;
-      assert.match(await raw(asked), /^HTTP\/1\.1 401 /, target);
-    }
-  });
+it('a gateway on sockets requires a key for every spelling of the path', async () => {
+  const body = JSON.stringify(chat);
+  const type = `content-type: application/json\r\ncontent-length: ${body.length}`;
+  for (const target of [CHAT, '/%761/chat/completions', `${(await sharedGateway()).base}${CHAT}`]) {
+    const asked = `POST ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n${type}\r\n\r\n${body}`;
+    assert.match(await raw(asked), /^HTTP\/1\.1 401 /, target);
+  }
+});
 
-  it('answers invalid or too large HTTP requests in the error format of the contract', async () => {
-    const answer = /^HTTP\/1\.1 400 .*\r\n\r\n\{"error":\{"message":"[^"]+","type":"invalid_request_error"/s;
-    assert.match(await raw('GARBAGE\r\n\r\n'), answer);
-    const large = await raw(`GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`);
-    assert.match(large, /^HTTP\/1\.1 431 /);
-  });
+it('a gateway on sockets answers invalid or too large HTTP requests in the error format of the contract', async () => {
+  const answer = /^HTTP\/1\.1 400 .*\r\n\r\n\{"error":\{"message":"[^"]+","type":"invalid_request_error"/s;
+  assert.match(await raw('GARBAGE\r\n\r\n'), answer);
+  const large = await raw(`GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`);
+  assert.match(large, /^HTTP\/1\.1 431 /);
 });

@@ -22,7 +22,6 @@ export const getReceipt = route(
   {
     method: 'GET',
     path: '/v1/receipts/{id}',
-    access: 'key',
     params: z.object({ id: RECEIPT_ID }),
     described: { summary: 'Get the receipt of an answer of this key', answer: 'Receipt' },
   },

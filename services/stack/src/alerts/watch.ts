@@ -3,7 +3,6 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import {
   type Anomaly,
   DAY_MS,
-  type DomainIndex,
   dayOf,
   judge,
   type Sample,
@@ -11,23 +10,16 @@ import {
   WINDOW_DAYS,
   watchedSeries,
 } from '@strata/analytics';
-import { announceDomain, type Reach, raiseReachAlerts, reachOf } from '../enrichment/exposure/announcements.ts';
-import type { Exposures } from '../enrichment/exposure/exposures.ts';
-import type { EventBus } from '../events.ts';
-import type { KnownNames } from '../index/known-names.ts';
+import {
+  type AlertDeps,
+  announceDomain,
+  type Reach,
+  raiseReachAlerts,
+  reachOf,
+} from '../enrichment/exposure/announcements.ts';
 import { dateOf } from '../index/live-index.ts';
-import type { ChangeConfirmed, DomainChanged, Store, StoredAlert, StoredAnomaly, StoredEvent } from '../store/index.ts';
+import type { ChangeConfirmed, DomainChanged, StoredAlert, StoredAnomaly, StoredEvent } from '../store/index.ts';
 import { anomalyAlert, massMigrationAlert, regressionAlert } from './alerts.ts';
-
-export interface WatchDeps {
-  readonly store: Store;
-  readonly index: DomainIndex;
-  readonly names: KnownNames;
-  readonly exposures: Exposures;
-  /** The clock of the history. */
-  readonly now: () => Date;
-  readonly events: EventBus;
-}
 
 const EVENTS_AT_ONCE = 500;
 /** Minimum interval between alerts on the same subject. */
@@ -41,18 +33,18 @@ const SERIES_AT_ONCE = 60;
 const MASS = { days: 7, minDomains: 5, share: 0.1 } as const;
 
 export class Watch {
-  readonly #deps: WatchDeps;
+  readonly #deps: AlertDeps;
   #seq: number;
   #day: number;
 
-  private constructor(deps: WatchDeps, seq: number, day: number) {
+  private constructor(deps: AlertDeps, seq: number, day: number) {
     this.#deps = deps;
     this.#seq = seq;
     this.#day = day;
   }
 
   /** Without a stored position it begins with the present. */
-  static async open(deps: WatchDeps): Promise<Watch> {
+  static async open(deps: AlertDeps): Promise<Watch> {
     const watched = await deps.store.signals.watched();
     if (watched) return new Watch(deps, watched.seq, watched.day);
     const begun = { seq: await deps.store.events.latestSeq(), day: dayOf(deps.now().getTime()) - 1 };

@@ -9,8 +9,7 @@ import { temporaryDirectory } from '../../../../tests/support/temporary-director
 import { openConfiguredStore, readConfig, removeRelease } from '../index.ts';
 import { serveUntil } from '../roles/serve.ts';
 import type { Store } from '../store/index.ts';
-import { company, settingsFor, startHarness } from '../test/harness.ts';
-import { sharedInternet } from '../test/shared.ts';
+import { company, settingsFor, sharedInternet, startHarness } from '../test/index.ts';
 import { formatRelease } from './release.ts';
 import { newSigner } from './test/signer.ts';
 import { updateCatalog } from './update-catalog.ts';

@@ -3,11 +3,8 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { it } from 'node:test';
-import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import { until } from '../../../../tests/support/until.ts';
-import { fakeWeb } from '../test/fake-web.ts';
-import { startHarness } from '../test/harness.ts';
-import { sharedInternet } from '../test/shared.ts';
+import { temporaryDirectory, until } from '../../../../tests/support/index.ts';
+import { fakeWeb, sharedInternet, startHarness } from '../test/index.ts';
 
 const A = 'https://a.example/feed';
 

@@ -3,30 +3,27 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { newFeed } from '@strata/feeds';
 import { createLogger } from '@strata/http';
 import type { Fetched } from '@strata/scan';
-import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import { casesOf } from '../../../../tests/support/vectors.ts';
+import { casesOf, temporaryDirectory } from '../../../../tests/support/index.ts';
 import { openStore } from '../store/index.ts';
 import { feedAddress, feedsOfPage, importSubscriptions, readSubscriptions } from './subscriptions.ts';
 
-describe('the address of a feed', () => {
-  const url = (text: string) => {
-    const address = feedAddress(text);
-    return address.ok ? address.url : undefined;
-  };
+const url = (text: string) => {
+  const address = feedAddress(text);
+  return address.ok ? address.url : undefined;
+};
 
-  it('is kept in one form', () => {
-    for (const [given, kept] of casesOf<[string, string][]>('stack', 'addresses of feeds'))
-      assert.equal(url(given), kept);
-  });
-  it('is refused with a reason if it cannot be polled', () => {
-    const hostile = '|x|//x.example|http://|data:text/xml,x|feed:javascript:1|https://u@x.example/|http://x.example:0/';
-    const further = ['https://x.example:8080/feed', `https://x.example/${'ü'.repeat(1_000)}`];
-    for (const text of [...hostile.split('|'), ...further]) assert.equal(url(text), undefined, text.slice(0, 50));
-  });
+it('the address of a feed is kept in one form', () => {
+  for (const [given, kept] of casesOf<[string, string][]>('stack', 'addresses of feeds'))
+    assert.equal(url(given), kept);
+});
+it('the address of a feed is refused with a reason if it cannot be polled', () => {
+  const hostile = '|x|//x.example|http://|data:text/xml,x|feed:javascript:1|https://u@x.example/|http://x.example:0/';
+  const further = ['https://x.example:8080/feed', `https://x.example/${'ü'.repeat(1_000)}`];
+  for (const text of [...hostile.split('|'), ...further]) assert.equal(url(text), undefined, text.slice(0, 50));
 });
 it('a list of feeds may be any mixture of lines, each bad one reported with its number', () => {
   const list = '\uFEFF# c\r\nhttps://a.example/#x\rhttps://b.example/ # b\n\nno\nhttps://a.example/';

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { casesOf } from '../../../../tests/support/vectors.ts';
-import { company } from '../test/harness.ts';
-import { sharedService } from '../test/shared.ts';
+import { company, sharedService } from '../test/index.ts';
 
 const service = await sharedService();
 const history = `domains/${company(service.internet, 37)}/changes`;
@@ -58,8 +57,11 @@ for (const [route, words] of casesOf<[string, string][]>('stack', 'values of par
       await assertRefused(`${route}?${given}&${given}`, name);
     });
 
-it('a role of another category is refused', () =>
-  assertRefused('intelligence/market-share?role=waf&category=dns', 'role'));
+it('values that exclude each other are refused', async () => {
+  await assertRefused('intelligence/market-share?role=waf&category=dns', 'role');
+  await assertRefused('search?score_gte=90&score_lte=10', 'score_lte');
+  await assertRefused('search?sort=score&offset=10001', 'offset');
+});
 
 it('text in a query is parts of a name, trimmed and lower-cased; what no name can hold is refused, and more than eight', async () => {
   const total = async (q: string) => (await ask(`search?q=${q}`)).body.total;

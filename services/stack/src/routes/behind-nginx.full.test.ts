@@ -5,12 +5,8 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { freePort } from '../../../../tests/support/free-port.ts';
-import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import { until } from '../../../../tests/support/until.ts';
-import { scanTwice } from '../test/harness.ts';
-import { type SharedService, sharedService } from '../test/shared.ts';
-import { openStream } from '../test/stream-reader.ts';
+import { freePort, temporaryDirectory, until } from '../../../../tests/support/index.ts';
+import { openStream, type SharedService, scanTwice, sharedService } from '../test/index.ts';
 
 const hasNginx = spawnSync('nginx', ['-v']).error === undefined;
 

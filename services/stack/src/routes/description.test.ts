@@ -3,11 +3,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { casesOf } from '../../../../tests/support/vectors.ts';
-import { assertDescribed } from '../test/described.ts';
-import { company } from '../test/harness.ts';
-import { sharedService } from '../test/shared.ts';
+import { assertDescribed, company, sharedService } from '../test/index.ts';
 import { stackOpenApi } from './index.ts';
 
 interface Described {
@@ -18,25 +16,23 @@ const document = stackOpenApi() as unknown as {
 };
 const service = await sharedService();
 
-describe('the OpenAPI document', () => {
-  it('is the one on disk; `npm run openapi` rewrites it', () => {
-    const file = path.join(import.meta.dirname, '../../../../openapi/stack.json');
-    assert.equal(readFileSync(file, 'utf8'), `${JSON.stringify(document, null, 2)}\n`);
-  });
-  it('shows an example of every answer that its schema allows', () => {
-    for (const [at, { get, post }] of Object.entries(document.paths)) {
-      if (!at.startsWith('/stack/v1/') || at === '/stack/v1/stream') continue;
-      const method = get && !at.startsWith('/stack/v1/exports/') ? 'get' : 'post';
-      const { responses } = (method === 'get' ? get : post) ?? { responses: {} };
-      const status = responses['200'] ? 200 : 202;
-      const [[type, { example }] = ['', {}]] = Object.entries(responses[status]?.content ?? {});
-      // Files have no example.
-      if (/\/file$|\.atom$/.test(at)) continue;
-      assert.ok(example, at);
-      if (type === 'text/csv') assert.match(String(example), /^[a-z_,]+\r\n[^\r\n]+/);
-      else assertDescribed(at, example, { method, status });
-    }
-  });
+it('the OpenAPI document is the one on disk; `npm run openapi` rewrites it', () => {
+  const file = path.join(import.meta.dirname, '../../../../openapi/stack.json');
+  assert.equal(readFileSync(file, 'utf8'), `${JSON.stringify(document, null, 2)}\n`);
+});
+it('the OpenAPI document shows an example of every answer that its schema allows', () => {
+  for (const [at, { get, post }] of Object.entries(document.paths)) {
+    if (!at.startsWith('/stack/v1/') || at === '/stack/v1/stream') continue;
+    const method = get && !at.startsWith('/stack/v1/exports/') ? 'get' : 'post';
+    const { responses } = (method === 'get' ? get : post) ?? { responses: {} };
+    const status = responses['200'] ? 200 : 202;
+    const [[type, { example }] = ['', {}]] = Object.entries(responses[status]?.content ?? {});
+    // Files have no example.
+    if (/\/file$|\.atom$/.test(at)) continue;
+    assert.ok(example, at);
+    if (type === 'text/csv') assert.match(String(example), /^[a-z_,]+\r\n[^\r\n]+/);
+    else assertDescribed(at, example, { method, status });
+  }
 });
 it('a live answer keeps to its schema, whatever its status', async () => {
   const asked = casesOf<[string, string, number][]>('stack', 'answers whose schema is checked');

@@ -10,7 +10,6 @@ export const getOpenApi = route(
     tag: 'Status',
     summary: 'This description',
     output: { kind: 'json', description: 'An OpenAPI 3.1 document.', schema: z.looseObject({ openapi: z.string() }) },
-    errors: [],
     access: 'open',
   },
   (app: StackApp) => app.openApi,

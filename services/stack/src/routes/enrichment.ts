@@ -110,8 +110,6 @@ export const getEnrichmentStatus = route(
           .describe('The list that decides which names are registrable.'),
       }),
     },
-    errors: [],
-    access: 'key',
     cache: () => ({ key: 'enrichment.status', tags: [], maxAgeMs: MAX_STALE_MS }),
   },
   async (app: StackApp) => {
@@ -176,7 +174,6 @@ export const getAdvisories = route(
       }),
     },
     errors: ['unavailable'],
-    access: 'key',
     cache: (_app: StackApp, input) => ({
       key: `enrichment.advisories ${JSON.stringify([filterOf(input), input.limit, input.offset, input.cursor])}`,
       tags: [...tags.advisories, ...tags.domains],
@@ -239,7 +236,6 @@ export const getAffected = route(
       }),
     },
     errors: ['invalid_domain', 'unavailable'],
-    access: 'key',
     cache: (_app: StackApp, input, context) => {
       const domain = input.domain === undefined ? undefined : domainOf(input.domain, context);
       const parameters = [domain, filterOf(input), input.match, input.limit, input.offset, input.cursor];

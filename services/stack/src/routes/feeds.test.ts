@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { shared } from '../../../../tests/support/shared.ts';
-import { fakeWeb } from '../test/fake-web.ts';
-import { company } from '../test/harness.ts';
-import { sharedInternet, startAging } from '../test/shared.ts';
+import { company, fakeWeb, sharedInternet, startAging } from '../test/index.ts';
 
 const DAY_MS = 86_400_000;
 const NOON = Date.parse('2026-03-10T12:00:00Z');

@@ -52,8 +52,6 @@ export const getFeedStats = route(
         computed_at: z.iso.datetime(),
       }),
     },
-    errors: [],
-    access: 'key',
     cache: () => ({
       key: 'feed stats',
       tags: [...tags.mentions, ...tags.polls, ...tags.domains],
@@ -104,7 +102,6 @@ export const getFeedLeaders = route(
       }),
     },
     errors: ['unavailable'],
-    access: 'key',
     cache: (_app: StackApp, input) =>
       populationCache(input, {
         key: `feed leaders ${JSON.stringify(input)}`,
@@ -134,7 +131,6 @@ export const getFeedDomain = route(
     query: z.object(pageParameters(50)),
     output: { kind: 'signed', schema: FeedDomainSchema.extend(pageFields) },
     errors: ['invalid_domain'],
-    access: 'key',
     cache: (_app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
       return {

@@ -11,7 +11,6 @@ export const getHealth = route(
     tag: 'Status',
     summary: 'Health check',
     output: { kind: 'signed', schema: z.object({ status: z.literal('ok'), version: z.string() }) },
-    errors: [],
     access: 'open',
     cache: () => ({ key: 'health', tags: [] }),
   },

@@ -75,8 +75,6 @@ export const getUsage = route(
           .describe('Days with requests, newest first.'),
       }),
     },
-    errors: [],
-    access: 'key',
   },
   async ({ store, now }: StackApp, { days }, { key }) => {
     if (!key) throw new TypeError('a route with access by key has a key');
@@ -122,7 +120,6 @@ export const getKeySet = route(
         }),
       }),
     },
-    errors: [],
     access: 'open',
   },
   (app: StackApp) => {

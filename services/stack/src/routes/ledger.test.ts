@@ -5,8 +5,7 @@ import { it } from 'node:test';
 import { rotateSigningKeys } from '@strata/log';
 import { verifyAnswer } from '@strata/receipts';
 import { shared } from '../../../../tests/support/shared.ts';
-import { startHarness } from '../test/harness.ts';
-import { sharedInternet } from '../test/shared.ts';
+import { sharedInternet, startHarness } from '../test/index.ts';
 
 /** With a new log, of fewer leaves than a tile holds. */
 const service = await shared(async () => startHarness({ internet: await sharedInternet() }))();

@@ -2,8 +2,7 @@
 // what is in the explorer's pages: tests/full/web.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { company } from '../test/harness.ts';
-import { sharedService } from '../test/shared.ts';
+import { company, sharedService } from '../test/index.ts';
 
 const service = await sharedService();
 

@@ -8,7 +8,7 @@ import { Limit, Offset, refuseField } from './parameters.ts';
 const Cursor = z
   .string()
   .min(1, 'must not be empty')
-  .max(1_024, 'is too long')
+  .max(1_024)
   .describe('`next_cursor` of the previous page, with the same filters; `limit` may differ.');
 
 /** Query parameters of a list. */

@@ -1,7 +1,7 @@
 // Query parameters with one definition for all routes: invalid and empty values are refused.
 
 import { CATEGORIES, type Category, ROLE_FACTS, ROLE_LIST, type Role, SECTORS } from '@strata/detect';
-import { type RequestContext, refuse } from '@strata/http';
+import { givenText, type RequestContext, refuse } from '@strata/http';
 import { nearestName } from '@strata/http/nearest-names';
 import { z } from 'zod';
 import type { StackApp } from '../context.ts';
@@ -13,9 +13,9 @@ import { FORMS, microsecondsOf, WITHOUT_ZONE } from '../moments.ts';
 export const Integer = ({ min, max }: { readonly min: number; readonly max: number }) =>
   z
     .string()
-    .regex(/^-?\d{1,15}$/, 'must be an integer')
+    .regex(/^-?\d{1,15}$/, { error: ({ input }) => `must be an integer, not ${givenText(input)}` })
     .transform(Number)
-    .pipe(z.int().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+    .pipe(z.int().min(min).max(max));
 
 export const Limit = Integer({ min: 1, max: 1_000 });
 export const Offset = Integer({ min: 0, max: 10_000_000 });
@@ -24,10 +24,16 @@ export const Offset = Integer({ min: 0, max: 10_000_000 });
 export function Word<const Words extends readonly [string, ...string[]]>(words: Words) {
   return z
     .string()
-    .max(64, 'is too long')
+    .max(64)
     .transform((text) => text.toLowerCase())
     .pipe(z.enum(words, { error: ({ input }) => unknownWord(String(input), words) }));
 }
+
+/** The same in a body, where a field may be missing. */
+export const Choice = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  z.enum(words, {
+    error: ({ input }) => (typeof input === 'string' ? unknownWord(input.slice(0, 64), words) : undefined),
+  });
 
 /** The message for a text that is not among the words: the word that was probably meant, then all of them. */
 export function unknownWord(text: string, words: readonly string[], rule = 'must be one of'): string {
@@ -40,7 +46,7 @@ export function WordList(words: readonly string[]) {
   const one = `\\s*(?:${words.join('|')})\\s*`;
   return z
     .string()
-    .max(512, 'is too long')
+    .max(512)
     .regex(new RegExp(`^${one}(?:,${one})*$`, 'i'), {
       error: ({ input }) => {
         const wrong = splitList(String(input)).find((word) => !words.includes(word)) ?? '';
@@ -74,7 +80,7 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
 /** Free text without control characters. */
 export const Text = z
   .string()
-  .max(256, 'is too long')
+  .max(256)
   .refine((text) => text.trim() !== '', 'must not be empty')
   .refine((text) => !CONTROL.test(text), 'contains a control character');
 
@@ -113,7 +119,7 @@ function unknownProvider(app: Pick<StackApp, 'rulebook'>, field: string, text: s
 /** A moment as written; `microsecondsOf` reads it. */
 export const Time = z
   .string()
-  .max(64, 'is too long')
+  .max(64)
   .superRefine((text, context) => {
     if (microsecondsOf(text, { now: 0 }) !== undefined) return;
     const message = WITHOUT_ZONE.test(text) ? `needs a zone: ${text.slice(0, 32)}Z` : `must be ${FORMS}`;

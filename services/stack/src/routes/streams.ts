@@ -116,7 +116,6 @@ export const getStream = route(
       ],
     },
     errors: ['invalid_domain', 'not_found', 'unavailable'],
-    access: 'key',
   },
   async (app: StackApp, input, context) => {
     const filter = await fullFilterOf(app, input, context);
@@ -144,7 +143,6 @@ export const getStreamJson = route(
       }),
     },
     errors: ['invalid_domain', 'not_found'],
-    access: 'key',
     // Repeated polls without new events get the same answer with the same receipt.
     cache: (app: StackApp, input, context) =>
       (input.since === undefined && input.cursor === undefined) || input.watchlist !== undefined

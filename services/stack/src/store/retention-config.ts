@@ -1,7 +1,7 @@
 // Settings for the retention of history.
 import { DAY_MS, FLOW_DAYS, WINDOW_DAYS } from '@strata/analytics';
+import { itemsOf } from '@strata/http';
 import { z } from 'zod';
-import { itemsOf } from '../items-setting.ts';
 import type { Retention } from './retention.ts';
 
 const Days = z.coerce.number().int().min(1).max(36_500);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { StoreError } from '@strata/db';
 import { EndlessGrammarError } from '@strata/engine';
 import { Fitness } from './fitness.ts';
@@ -13,29 +13,27 @@ function tested() {
   return { engine, clock, reasons, fitness };
 }
 
-describe('a worker', () => {
-  it('rejects requests while its engine does not restart, and reports that once', () => {
-    const { engine, clock, reasons, fitness } = tested();
+it('a worker rejects requests while its engine does not restart, and reports that once', () => {
+  const { engine, clock, reasons, fitness } = tested();
+  assert.equal(fitness.failure(), undefined);
+  engine.isReady = false;
+  assert.equal(fitness.failure(), undefined, 'most restart immediately');
+  clock.ms = 2_000;
+  for (let time = 0; time < 2; time += 1) assert.equal(fitness.failure()?.code, 'engine-failed');
+  engine.isReady = true;
+  assert.deepEqual([fitness.failure(), ...reasons], [undefined, 'the engine is restarting', undefined]);
+});
+it('a worker rejects requests while receipts cannot be stored, and retries with one request after a while', async () => {
+  const { clock, reasons, fitness } = tested();
+  const failing = (error: Error) => fitness.keeping(() => Promise.reject(error));
+  await assert.rejects(failing(new TypeError('a bug')), TypeError);
+  for (clock.ms = 0; clock.ms < 10_000; clock.ms += 5_000) {
     assert.equal(fitness.failure(), undefined);
-    engine.isReady = false;
-    assert.equal(fitness.failure(), undefined, 'most restart immediately');
-    clock.ms = 2_000;
-    for (let time = 0; time < 2; time += 1) assert.equal(fitness.failure()?.code, 'engine-failed');
-    engine.isReady = true;
-    assert.deepEqual([fitness.failure(), ...reasons], [undefined, 'the engine is restarting', undefined]);
-  });
-  it('rejects requests while receipts cannot be stored, and retries with one request after a while', async () => {
-    const { clock, reasons, fitness } = tested();
-    const failing = (error: Error) => fitness.keeping(() => Promise.reject(error));
-    await assert.rejects(failing(new TypeError('a bug')), TypeError);
-    for (clock.ms = 0; clock.ms < 10_000; clock.ms += 5_000) {
-      assert.equal(fitness.failure(), undefined);
-      await assert.rejects(failing(new StoreError('disk-full')), { code: 'busy' });
-      assert.equal(fitness.failure()?.code, 'busy');
-    }
-    assert.deepEqual([await fitness.keeping(async () => 'kept'), fitness.failure()], ['kept', undefined]);
-    assert.deepEqual(reasons, ['receipts cannot be stored at present', undefined], 'a trial is not reasons');
-  });
+    await assert.rejects(failing(new StoreError('disk-full')), { code: 'busy' });
+    assert.equal(fitness.failure()?.code, 'busy');
+  }
+  assert.deepEqual([await fitness.keeping(async () => 'kept'), fitness.failure()], ['kept', undefined]);
+  assert.deepEqual(reasons, ['receipts cannot be stored at present', undefined], 'a trial is not reasons');
 });
 
 let nowMs = 0;

@@ -27,7 +27,7 @@ export function simulatedModel(options: SimulatedEngineOptions = {}): Contribute
 }
 
 export const configOf = (settings: Readonly<Record<string, string | undefined>>): WorkerConfig =>
-  readWorkerConfig({ STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', ...settings });
+  readWorkerConfig({ STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off', ...settings });
 
 interface TestWorkerOptions extends SimulatedEngineOptions {
   readonly join?: readonly string[];

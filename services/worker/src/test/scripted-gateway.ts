@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { decodeFrame, encodeFrame, type Frame, type FrameOf, PROTOCOL, PROTOCOL_VERSION } from '@strata/inference';
 import { type Channel, startPeerNode } from '@strata/p2p';
-import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
-import { until } from '../../../../tests/support/until.ts';
+import { temporaryDirectory, until } from '../../../../tests/support/index.ts';
 
 /** The code of a failure, or the reason for the end. */
 export const reasonOf = (end: FrameOf<'done' | 'failed'>): string => (end.kind === 'failed' ? end.code : end.reason);

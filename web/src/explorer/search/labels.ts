@@ -8,6 +8,18 @@ export const STATES: readonly Option[] = [
   ['live', 'Active or parked'],
   ...labelled(['nonexistent', 'unmeasured']),
 ];
+/** Names are the order without the parameter. */
+export const SORTS: readonly Option[] = [
+  ['', 'Name'],
+  ['-score', 'Score, highest first'],
+  ['score', 'Score, lowest first'],
+  ['-changed_at', 'Last change, newest first'],
+  ['changed_at', 'Last change, oldest first'],
+  ['-first_seen', 'First scan, newest first'],
+  ['first_seen', 'First scan, oldest first'],
+  ['-scanned_at', 'Last scan, newest first'],
+  ['scanned_at', 'Last scan, oldest first'],
+];
 export const FLAGS: readonly (readonly [standard: string, readonly Option[]])[] = [
   [
     'SPF',

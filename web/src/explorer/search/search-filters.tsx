@@ -6,7 +6,7 @@ import { formatName } from '../../ui/formats.ts';
 import { CATEGORIES, labelled, SECTORS } from '../links/categories.ts';
 import { SelectField, TextField } from '../links/fields.tsx';
 import { changed, type Search, withChanges } from '../links/search-params.ts';
-import { CONFIDENCES, FLAGS, flagLabels, STATES } from './labels.ts';
+import { CONFIDENCES, FLAGS, flagLabels, SORTS, STATES } from './labels.ts';
 import { QueryHelp } from './query-help.tsx';
 
 /** The search parameters without the position in the list. */
@@ -55,6 +55,7 @@ export function Filters({ filters }: FiltersProps) {
         groups={FLAGS}
         nameOf={(flags) => flagLabels(flags).join(' and ')}
       />
+      <SelectField label="Sort by" name="sort" value={filters.sort} options={SORTS} isRequired />
       <div className="actions">
         <Button kind="primary" type="submit">
           Search

@@ -3,6 +3,7 @@ import './search-page.css';
 import type { FoundDomain, StackInput, StackPaths, StackProblem } from '@strata/client';
 import { Link, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { Day } from '../../ui/ago.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { formatCount, formatName, formatNumber } from '../../ui/formats.ts';
 import { Empty, Notice } from '../../ui/states.tsx';
@@ -32,7 +33,10 @@ export function Search() {
   // The service validates the parameters and reports unknown ones.
   const input = { query: { ...filters, facets: FACETS, limit: PAGE, ...(offset > 0 && { offset }) } as Query };
   return (
-    <Page title={titleOf(filters)} lead="Domains that match all filters. Names that start with the text come first.">
+    <Page
+      title={titleOf(filters)}
+      lead="Domains that match all filters. By name, those that start with the text come first."
+    >
       <Filters filters={filters} />
       <Conditions filters={filters} />
       <AnswerCard
@@ -76,6 +80,8 @@ const COLUMNS: readonly Column<FoundDomain>[] = [
   { name: 'Providers', cell: (found) => <Providers found={found} /> },
   minor(textColumn('State', 'state', (state) => <Badge tone={state === 'active' ? 'good' : 'plain'}>{state}</Badge>)),
   minor(textColumn('Sector', 'sector', formatName)),
+  minor(textColumn('First scan', 'first_seen', (at) => <Day at={at} />)),
+  minor(textColumn('Last change', 'changed_at', (at) => (at === null ? '–' : <Day at={at} />))),
   minor(scannedColumn),
 ];
 
@@ -106,8 +112,8 @@ function Many({ isFiltered }: { readonly isFiltered: boolean }) {
   return (
     <Notice title="Too many results to browse">
       <p>
-        {isFiltered ? 'Add a filter or a longer part of the name.' : 'The list has all domains in alphabetical order.'}{' '}
-        For complete lists, use the CSV downloads on the provider and security pages.
+        {isFiltered ? 'Add a filter or a longer part of the name.' : 'The list has all domains.'} For complete lists,
+        use the CSV downloads on the provider and security pages.
       </p>
     </Notice>
   );

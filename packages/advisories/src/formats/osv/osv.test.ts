@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../../tests/support/property.ts';
 import { casesOf } from '../../../../../tests/support/vectors.ts';
 import type { VersionRange, VersionScheme } from '../../advisory.ts';
 import { written } from '../../test/written.ts';

@@ -44,8 +44,9 @@ export class PatternIndex {
   }
 }
 
+/** Sets do not agree on the case of cookie names. */
 function nameOf(field: FieldPattern['field'], key: string): string {
-  return `${field} ${key}`;
+  return `${field} ${field === 'cookies' ? key.toLowerCase() : key}`;
 }
 
 function haystackOf(group: readonly OwnedPattern[]): Haystack {

@@ -115,7 +115,7 @@ function addWeb({ webAnswer, evidence: { http } }: Reading, search: Search, add:
     add(matches, { shownAs: `${name}: ${value}`, header: name, serverHeader });
   }
   for (const cookie of http.cookies) {
-    add(search.matches('cookies', cookie.toLowerCase(), cookie), { shownAs: cookie });
+    add(search.matches('cookies', cookie, cookie), { shownAs: cookie });
     add(search.matches('cookies', '', cookie));
   }
   const { page } = http;

@@ -2,8 +2,7 @@
 // it ends for any set and page.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
-import { holds } from '../../../../../tests/support/property.ts';
+import { fc, holds } from '../../../../../tests/support/property.ts';
 import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { extractPage } from '../../evidence/page.ts';
 import { compileSets } from '../compile/compile-sets.ts';

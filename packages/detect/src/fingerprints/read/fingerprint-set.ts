@@ -8,7 +8,7 @@ export type Field = 'headers' | 'cookies' | 'meta' | 'scriptSrc' | 'html' | 'tex
 
 export interface FieldPattern extends FingerprintPattern {
   readonly field: Field;
-  /** Header, meta or cookie name, lower-case, or DNS record type; '' if the field has none. */
+  /** Header or meta name, lower-case; cookie name as given; DNS record type; '' if the field has none. */
   readonly key: string;
 }
 

@@ -90,7 +90,7 @@ export class PatternReader {
       texts.flatMap((text) => {
         const trimmed = name.trim();
         const isPlain = !EXPRESSION_MARK.test(trimmed);
-        const key = isPlain && !trimmed.includes('*') ? trimmed.toLowerCase() : '';
+        const key = isPlain && !trimmed.includes('*') ? trimmed : '';
         const [value] = this.#pattern(at, { field: 'cookies', key: trimmed }, text);
         if (!value) return [];
         if (value.regex !== null && !value.regex.isAlwaysTrue) {

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
-import { codePoint, holds } from '../../../../../tests/support/property.ts';
+import { codePoint, fc, holds } from '../../../../../tests/support/property.ts';
 import type { LookupStatus } from '../../evidence/evidence.ts';
-import { type EvidenceParts, evidenceOf } from '../../test/evidence-of.ts';
-import { hasMembers, rowsOf } from '../../test/rows.ts';
+import { type EvidenceParts, evidenceOf, hasMembers, rowsOf } from '../../test/index.ts';
 import { type DmarcRecord, parseDmarc, selectDmarc } from './dmarc.ts';
 import { type Dmarc, dmarcReportHosts, readDmarc } from './dmarc-policy.ts';
 

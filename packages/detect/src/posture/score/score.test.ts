@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { casesOf } from '../../../../../tests/support/vectors.ts';
-import { best, factorOf, postureOf } from '../../test/best-posture.ts';
-import { type EvidenceParts, everyRecord } from '../../test/evidence-of.ts';
-import { hasMembers, rowsOf } from '../../test/rows.ts';
+import { best, type EvidenceParts, everyRecord, factorOf, hasMembers, postureOf, rowsOf } from '../../test/index.ts';
 import type { FactorName } from '../posture-type.ts';
 import type { IssueId } from './issues.ts';
 

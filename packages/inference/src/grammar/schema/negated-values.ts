@@ -1,6 +1,9 @@
 // The values that a node does not allow: the union over its keywords. Keywords whose negation the grammar cannot hold
 // are refused.
-import { constantValues, numberTerms, stringTerms, typeValues } from './scalar-values.ts';
+import type { Expression } from '../text/expression.ts';
+import { textExpression } from '../text/number-expression.ts';
+import { dependenciesOf } from './dependencies.ts';
+import { constantValues, namePattern, numberTerms, stringTerm, typeValues } from './scalar-values.ts';
 import type { Schema } from './schema-keywords.ts';
 import type { SchemaNode } from './schema-reader.ts';
 import { inside, insideList, type ValueSets } from './value-sets.ts';
@@ -17,9 +20,8 @@ import {
 
 /** Keywords of which the negation is held only if they hold nothing themselves. */
 const NOT_NEGATED = [
-  ...['format', 'additionalProperties', 'patternProperties', 'propertyNames', 'unevaluatedProperties', 'oneOf'],
-  ...['uniqueItems', 'additionalItems', 'unevaluatedItems', 'minContains', 'maxContains', 'dependentRequired'],
-  ...['dependentSchemas', 'dependencies'],
+  ...['format', 'unevaluatedProperties', 'uniqueItems', 'additionalItems', 'unevaluatedItems'],
+  ...['minContains', 'maxContains'],
 ];
 
 /** Throws CompletionError. */
@@ -31,7 +33,7 @@ export function negatedValues(sets: ValueSets, node: SchemaNode): Values {
   for (const each of [schema.enum, schema.const === undefined ? undefined : [schema.const]])
     if (Array.isArray(each)) union.push(complementOfConstants(sets, each, node));
   const number = make.and(any.number, make.not(make.and(...numberTerms(sets, node))));
-  const string = make.not(make.and(...stringTerms(sets, node)));
+  const string = make.not(stringTerm(sets, node));
   union.push({ ...sets.none, number, string });
   union.push({ ...sets.none, arrays: negatedArrays(sets, node), objects: negatedObjects(sets, node) });
   if (typeof schema.$ref === 'string') union.push(sets.notOf(sets.reader.target(schema.$ref, node)));
@@ -42,6 +44,8 @@ export function negatedValues(sets: ValueSets, node: SchemaNode): Values {
         .map((each) => sets.notOf(each))
         .reduce(both),
     );
+  if (schema.oneOf !== undefined) union.push(...notExactlyOne(sets, node));
+  for (const { present, needed } of dependenciesOf(sets, node)) union.push(both(sets.of(present), sets.notOf(needed)));
   if (schema.not !== undefined) union.push(sets.of(inside(sets, node, schema.not, 'not')));
   if (schema.if !== undefined) {
     const condition = inside(sets, node, schema.if, 'if');
@@ -52,10 +56,25 @@ export function negatedValues(sets: ValueSets, node: SchemaNode): Values {
   return unionOf(make, union);
 }
 
-function assertNegatable({ reader }: ValueSets, { schema, path }: SchemaNode): void {
+/** None of the schemas, or two of them. */
+function notExactlyOne(sets: ValueSets, node: SchemaNode): Values[] {
+  const list = insideList(sets, node, 'oneOf');
+  if (list.length > MAX_EXCLUSIVE)
+    throw sets.reader.refusal(
+      'unsupported_value',
+      node.path,
+      `negates a \`oneOf\` of more than ${MAX_EXCLUSIVE} schemas`,
+    );
+  const two = list.flatMap((each, i) => list.slice(i + 1).map((other) => sets.both(sets.of(each), sets.of(other))));
+  return [list.map((each) => sets.notOf(each)).reduce(sets.both), ...two.filter((each) => !sets.hasNone(each))];
+}
+
+function assertNegatable(sets: ValueSets, { schema, path }: SchemaNode): void {
+  const { reader } = sets;
   const isOpen = (value: unknown) =>
     value === undefined ||
     value === true ||
+    (typeof value === 'string' && sets.format(value) === undefined) ||
     (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
   const used = NOT_NEGATED.find((keyword) => !(keyword === 'uniqueItems' ? !schema[keyword] : isOpen(schema[keyword])));
   const isTuple = Array.isArray(schema.items) || (schema.prefixItems !== undefined && !isOpen(schema.items));
@@ -83,6 +102,9 @@ function complementOfConstants(sets: ValueSets, list: readonly unknown[], node: 
     throw sets.reader.refusal('unsupported_value', node.path, 'negates a list of arrays or objects');
   return complementOfTypes(sets, values);
 }
+
+/** Each schema of a negated `oneOf` is combined with every other. */
+const MAX_EXCLUSIVE = 16;
 
 const negated = (all: All): All[] =>
   all.length === 0 ? [[NOTHING]] : all.includes(NOTHING) ? [[]] : all.map((each) => [each ^ 1]);
@@ -119,6 +141,22 @@ function negatedObjects(sets: ValueSets, node: SchemaNode): ObjectShape[] {
     for (const value of negated(inside(sets, node, each, `properties/${name}`)))
       if (!value.includes(NOTHING))
         shapes.push({ ...any, properties: new Map([[name, value]]), required: new Set([name]) });
+  const need = (names: Expression, values: readonly All[]) => {
+    for (const value of values) if (!value.includes(NOTHING)) shapes.push({ ...any, needed: [{ names, value }] });
+  };
+  const { make } = sets;
+  const patterns = Object.entries((schema.patternProperties ?? {}) as Schema).map(([pattern, each]) => {
+    const names = namePattern(sets, pattern, `${node.path}/patternProperties`);
+    need(names, negated(inside(sets, node, each, `patternProperties/${pattern}`)));
+    return names;
+  });
+  if (schema.additionalProperties !== undefined) {
+    const own = textExpression(make, Object.keys((schema.properties ?? {}) as Schema));
+    const extra = inside(sets, node, schema.additionalProperties, 'additionalProperties');
+    need(make.not(make.or(own, ...patterns)), negated(extra));
+  }
+  if (schema.propertyNames !== undefined)
+    need(sets.notOf(inside(sets, node, schema.propertyNames, 'propertyNames')).string, [[]]);
   for (const name of (schema.required ?? []) as string[])
     shapes.push({ ...any, properties: new Map([[name, [NOTHING]]]) });
   return shapes;

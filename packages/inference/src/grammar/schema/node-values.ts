@@ -1,8 +1,8 @@
 // The values of a node: each keyword is a constraint, and all hold at once.
 
+import { dependenciesOf } from './dependencies.ts';
 import { negatedValues } from './negated-values.ts';
-import { constantValues, numberTerms, stringTerms, typeValues } from './scalar-values.ts';
-import type { Schema } from './schema-keywords.ts';
+import { constantValues, numberTerms, stringTerm, typeValues } from './scalar-values.ts';
 import type { SchemaNode, SchemaReader } from './schema-reader.ts';
 import { arrayShape, objectShape } from './shapes.ts';
 import { withUnevaluated } from './unevaluated.ts';
@@ -37,19 +37,21 @@ function constraints(sets: ValueSets, node: SchemaNode): Values[] {
   if (schema.oneOf !== undefined) all.push(exactlyOne(sets, node));
   if (schema.not !== undefined) all.push(sets.notOf(inside(sets, node, schema.not, 'not')));
   if (schema.if !== undefined && (schema.then ?? schema.else) !== undefined) all.push(conditional(sets, node));
-  return [...all, ...dependencies(sets, node)];
+  for (const { absent, present, needed } of dependenciesOf(sets, node))
+    all.push(unionOf(sets.make, [sets.of(absent), sets.both(sets.of(present), sets.of(needed))]));
+  return all;
 }
 
 /** The keywords of numbers, strings, arrays and objects. */
 function ownValues(sets: ValueSets, node: SchemaNode): Values {
   const { any, make } = sets;
-  const [number, string] = [numberTerms(sets, node), stringTerms(sets, node)];
+  const [number, string] = [numberTerms(sets, node), stringTerm(sets, node)];
   const [array, object] = [arrayShape(sets, node), objectShape(sets, node)];
-  if (number.length + string.length === 0 && array === undefined && object === undefined) return any;
+  if (number.length === 0 && string === make.all && array === undefined && object === undefined) return any;
   return {
     ...any,
     number: make.and(any.number, ...number),
-    string: make.and(any.string, ...string),
+    string: string,
     arrays: array === undefined ? any.arrays : [array],
     objects: object === undefined ? any.objects : [object],
   };
@@ -61,19 +63,6 @@ function conditional(sets: ValueSets, node: SchemaNode): Values {
   const then = sets.of(inside(sets, node, schema.then ?? true, 'then'));
   const otherwise = sets.of(inside(sets, node, schema.else ?? true, 'else'));
   return unionOf(sets.make, [sets.both(sets.of(condition), then), sets.both(sets.notOf(condition), otherwise)]);
-}
-
-/** A property that needs further ones, or a schema: it is absent, or they hold. */
-function dependencies(sets: ValueSets, node: SchemaNode): Values[] {
-  const entries = ['dependentRequired', 'dependentSchemas', 'dependencies'].flatMap((keyword) =>
-    Object.entries((node.schema[keyword] ?? {}) as Schema).map(([name, needs]) => ({ keyword, name, needs })),
-  );
-  return entries.map(({ keyword, name, needs }) => {
-    const values = (schema: unknown) => sets.of(inside(sets, node, schema, `${keyword}/${name}`));
-    const present = values({ type: 'object', required: [name] });
-    const needed = values(Array.isArray(needs) ? { required: needs } : needs);
-    return unionOf(sets.make, [values({ properties: { [name]: false } }), sets.both(present, needed)]);
-  });
 }
 
 /** Each alternative's values that no other allows. */

@@ -1,5 +1,6 @@
 // The values that `type`, `const`, `enum` and the keywords of numbers and strings allow.
 import type { Expression } from '../text/expression.ts';
+import { ofLength } from '../text/length.ts';
 import { textExpression } from '../text/number-expression.ts';
 import { PatternError } from '../text/pattern-escape.ts';
 import { patternExpression } from '../text/pattern-expression.ts';
@@ -46,18 +47,20 @@ export function numberTerms({ numbers, reader }: ValueSets, { schema, path }: Sc
   return terms;
 }
 
-/** The terms of the keywords of strings. */
-export function stringTerms(sets: ValueSets, { schema, path }: SchemaNode): Expression[] {
+/** RFC 5321 section 4.5.3.1.3, without angle brackets: an address with a larger `maxLength` needs no more states. */
+const MAX_EMAIL = 254;
+
+/** The term of the keywords of strings. */
+export function stringTerm(sets: ValueSets, { schema, path }: SchemaNode): Expression {
   const { make, reader } = sets;
   const { minLength, maxLength, pattern, format } = schema;
-  const terms: Expression[] = [];
-  if (minLength !== undefined || maxLength !== undefined)
-    terms.push(make.repeat(make.anyChar, Number(minLength ?? 0), Number(maxLength ?? Number.POSITIVE_INFINITY)));
   if (Number(maxLength) < Number(minLength)) throw reader.refusal('invalid_value', path, 'has an empty range');
-  if (typeof pattern === 'string') terms.push(namePattern(sets, pattern, path));
-  const ofFormat = typeof format === 'string' ? sets.format(format) : undefined;
-  if (ofFormat !== undefined) terms.push(ofFormat);
-  return terms;
+  const ofPattern = typeof pattern === 'string' ? namePattern(sets, pattern, path) : make.all;
+  const ofFormat = typeof format === 'string' ? (sets.format(format) ?? make.all) : make.all;
+  const term = make.and(ofPattern, ofFormat);
+  if (minLength === undefined && maxLength === undefined) return term;
+  const max = Number(maxLength ?? Number.POSITIVE_INFINITY);
+  return ofLength(make, term, [Number(minLength ?? 0), format === 'email' ? Math.min(max, MAX_EMAIL) : max]);
 }
 
 /** The texts of a pattern. */

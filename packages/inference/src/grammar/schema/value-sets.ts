@@ -4,14 +4,18 @@ import { type Expression, Expressions } from '../text/expression.ts';
 import { formatPattern } from '../text/formats.ts';
 import { NumberTerms } from '../text/number-expression.ts';
 import { patternExpression } from '../text/pattern-expression.ts';
+import { neededNames, withNeeded } from './needed-pairs.ts';
 import type { SchemaNode, SchemaReader } from './schema-reader.ts';
 import {
+  type AdditionalNames,
   type All,
   ANY_ARRAY,
+  allOf,
   anyObject,
   intersectionOf,
   NOTHING,
   noValues,
+  type ObjectShape,
   propertyOf,
   unionOf,
   type Values,
@@ -36,6 +40,7 @@ export class ValueSets {
   readonly #nodeValues: NodeValues;
   readonly #known = new Map<string, Values>();
   readonly #empty = new Map<string, boolean>();
+  readonly #finite = new Map<string, boolean>();
   readonly #open = new Set<number>();
 
   constructor(reader: SchemaReader, nodeValues: NodeValues) {
@@ -95,22 +100,52 @@ export class ValueSets {
     return isEmpty;
   }
 
-  /** Whether there are no values, as `isEmpty`. */
-  hasNone({ null: isNull, true: isTrue, false: isFalse, number, string, arrays, objects }: Values): boolean {
+  /**
+   * Whether no value of finite depth fits: the least fixed point, found by passes in which a set has no values until one
+   * is found.
+   */
+  allowsNothing(all: All): boolean {
+    for (;;) {
+      const [before, visited] = [this.#finite.size, new Set<string>()];
+      const visit = (each: All): boolean => {
+        const key = each.join();
+        if (this.#finite.has(key) || visited.has(key)) return this.#finite.get(key) !== true;
+        visited.add(key);
+        if (!this.hasNone(this.of(each), visit)) this.#finite.set(key, true);
+        return !this.#finite.has(key);
+      };
+      const isNothing = visit(all);
+      if (before !== this.#finite.size) continue;
+      for (const key of visited) this.#finite.set(key, false);
+      return isNothing;
+    }
+  }
+
+  /** Whether there are no values, with `isEmpty` for those of members. */
+  hasNone(
+    { null: isNull, true: isTrue, false: isFalse, number, string, arrays, objects }: Values,
+    isEmpty: (all: All) => boolean = (all) => this.isEmpty(all),
+  ): boolean {
     if (isNull || isTrue || isFalse || !isEmptyTerm(this.make, string)) return false;
     if (!isEmptyTerm(this.make, this.make.and(number, this.numbers.written))) return false;
     return (
       arrays.every(
-        ({ prefix, items, min, max }) =>
+        ({ prefix, items, min, max, contains }) =>
           min > max ||
-          prefix.slice(0, min).some((each) => this.isEmpty(each)) ||
-          (min > prefix.length && this.isEmpty(items)),
-      ) &&
-      objects.every(
-        (shape) =>
-          Math.max(shape.min, shape.required.size) > shape.max ||
-          [...shape.required].some((name) => this.isEmpty(propertyOf(this.make, shape, name))),
-      )
+          prefix.slice(0, min).some(isEmpty) ||
+          (min > prefix.length && isEmpty(items)) ||
+          contains.some((each) => each.min > 0 && ![items, ...prefix].some((one) => !isEmpty(allOf(one, each.value)))),
+      ) && objects.every((shape) => withNeeded(this.make, shape).every((each) => this.#isImpossible(each, isEmpty)))
+    );
+  }
+
+  #isImpossible(shape: ObjectShape, isEmpty: (all: All) => boolean): boolean {
+    const { required, needed, min, max } = shape;
+    const isPossible = ({ names, value }: AdditionalNames) => !isEmptyTerm(this.make, names) && !isEmpty(value);
+    return (
+      Math.max(min, required.size + needed.length) > max ||
+      [...required].some((name) => isEmpty(propertyOf(this.make, shape, name))) ||
+      (needed.length > 0 && !neededNames(this.make, shape).some(isPossible))
     );
   }
 

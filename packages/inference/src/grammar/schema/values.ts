@@ -40,6 +40,8 @@ export interface ObjectShape {
   readonly required: ReadonlySet<string>;
   /** Disjoint sets of other names, and the values of these; a name in none of them is not allowed. */
   readonly additional: readonly AdditionalNames[];
+  /** At least one pair has a name of the set and the value, for each of these. */
+  readonly needed: readonly AdditionalNames[];
   readonly min: number;
   readonly max: number;
   /** The names that a keyword evaluated: properties, and the names of patterns. */
@@ -76,7 +78,7 @@ export function anyObject(make: Expressions): ObjectShape {
   return {
     ...{ properties: new Map(), required: new Set(), min: 0, max: Number.POSITIVE_INFINITY },
     evaluated: { properties: new Set(), patterns: make.none },
-    additional: [{ names: make.all, value: [] }],
+    ...{ additional: [{ names: make.all, value: [] }], needed: [] },
   };
 }
 
@@ -106,7 +108,7 @@ export function intersectionOf(make: Expressions, a: Values, b: Values): Values 
     number: nonEmpty(make, make.and(a.number, b.number)),
     string: nonEmpty(make, make.and(a.string, b.string)),
     arrays: bounded(pairs(a.arrays, b.arrays, bothArrays)),
-    objects: bounded(pairs(a.objects, b.objects, (x, y) => bothObjects(make, x, y))),
+    objects: bounded(pairs(a.objects, b.objects, (x, y) => bothObjects(make, x, y)).filter(isPossible)),
   };
 }
 
@@ -119,7 +121,8 @@ function pairs<T>(a: readonly T[], b: readonly T[], both: (x: T, y: T) => T): T[
   return a.flatMap((x) => b.map((y) => (x === y ? x : both(x, y))));
 }
 
-function bounded<T>(list: readonly T[]): readonly T[] {
+/** Throws TooManyAlternatives. */
+export function bounded<T>(list: readonly T[]): readonly T[] {
   if (list.length > MAX_ALTERNATIVES) throw new TooManyAlternatives('too many alternatives');
   return list;
 }
@@ -152,6 +155,7 @@ function bothObjects(make: Expressions, a: ObjectShape, b: ObjectShape): ObjectS
         return both === make.none ? [] : [{ names: both, value: allOf(x.value, y.value) }];
       }),
     ),
+    needed: [...a.needed, ...b.needed],
     min: Math.max(a.min, b.min),
     max: Math.min(a.max, b.max),
     evaluated: {
@@ -159,6 +163,11 @@ function bothObjects(make: Expressions, a: ObjectShape, b: ObjectShape): ObjectS
       patterns: make.or(a.evaluated.patterns, b.evaluated.patterns),
     },
   };
+}
+
+/** Whether no required property is certainly impossible. */
+function isPossible({ properties, required, min, max }: ObjectShape): boolean {
+  return min <= max && ![...required].some((name) => properties.get(name)?.includes(NOTHING));
 }
 
 /** What an object's property of a name must be. */

@@ -29,7 +29,7 @@ export class ExpressionTooLarge extends Error {
 
 /** Maximum number of distinct terms, and of derivatives with their alternatives: together some hundred milliseconds. */
 const MAX_TERMS = 40_000;
-const MAX_STEPS = 200_000;
+const MAX_STEPS = 160_000;
 
 /** Makes terms; terms of different instances must not be combined. */
 export class Expressions {

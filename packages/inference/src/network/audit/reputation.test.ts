@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { randomFrom } from '../../../../../tests/support/random.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { casesOf, randomFrom } from '../../../../../tests/support/index.ts';
 import { audited, type LifeOptions } from '../test/audited-life.ts';
 import { type MarginOptions, marginsOf } from '../test/margins.ts';
 import { AuditRun } from './audit-run.ts';
@@ -149,30 +148,28 @@ it('an honest worker is convicted in less than 0.1 % of runs of 10,000 audits, b
     assert.equal(caught(20, draw, { requests: 10_000, share: 1 }).filter(isCaught).length, 0, what);
 });
 
-describe('a worker that cheats after it has become trusted', () => {
-  const cheats: [string, MarginOptions][] = casesOf('inference', 'cheats');
-  for (const [what, options] of cheats)
-    it(`is caught within 500 requests at 2 %: ${what}`, () => {
-      const lives = caught(500, (random) => deviations(options, random), { from: GOOD });
-      assert.ok(lives.every(isCaught));
-    });
-
-  const wrong = (random: () => number) => deviations({ error: 3, tokens: 64 }, random);
-  for (const [what, isWrong, min] of [
-    ['only while nothing is held against it', ({ state }: Reputation) => state !== 'suspect', 200],
-    ['in one answer of three', (_: Reputation, random: () => number) => random() < 1 / 3, 190],
-  ] as const)
-    it(`is caught when it cheats ${what}`, () => {
-      const draw = (random: () => number) => {
-        const next = wrong(random);
-        return (reputation: Reputation) => (isWrong(reputation, random) ? next() : 0);
-      };
-      assert.ok(caught(200, draw, { from: GOOD }).filter(isCaught).length >= min);
-    });
-  it('gains at most a dozen answers by a new key', () => {
-    const answered = caught(200, wrong, {}).reduce<number>((sum, caughtAfter = 500) => sum + caughtAfter, 0);
-    assert.ok(answered / 200 < 16);
+const cheats: [string, MarginOptions][] = casesOf('inference', 'cheats');
+for (const [what, options] of cheats)
+  it(`a worker that cheats after it has become trusted is caught within 500 requests at 2 %: ${what}`, () => {
+    const lives = caught(500, (random) => deviations(options, random), { from: GOOD });
+    assert.ok(lives.every(isCaught));
   });
+
+const wrong = (random: () => number) => deviations({ error: 3, tokens: 64 }, random);
+for (const [what, isWrong, min] of [
+  ['only while nothing is held against it', ({ state }: Reputation) => state !== 'suspect', 200],
+  ['in one answer of three', (_: Reputation, random: () => number) => random() < 1 / 3, 190],
+] as const)
+  it(`a worker that cheats after it has become trusted is caught when it cheats ${what}`, () => {
+    const draw = (random: () => number) => {
+      const next = wrong(random);
+      return (reputation: Reputation) => (isWrong(reputation, random) ? next() : 0);
+    };
+    assert.ok(caught(200, draw, { from: GOOD }).filter(isCaught).length >= min);
+  });
+it('a worker that cheats after it has become trusted gains at most a dozen answers by a new key', () => {
+  const answered = caught(200, wrong, {}).reduce<number>((sum, caughtAfter = 500) => sum + caughtAfter, 0);
+  assert.ok(answered / 200 < 16);
 });
 
 const plain = { share: 0.02, weight: 1 };
@@ -183,57 +180,55 @@ function auditsOf(run: AuditRun<number>, count: number, of: (i: number) => { sha
   return answers.filter(({ audited }) => audited >= 0);
 }
 
-describe('a run of answers', () => {
-  it('has exactly one audit at a random position, which is reported when the run has ended', () => {
-    const positions = new Set<number>();
-    const run = new AuditRun<number>(randomFrom(1));
-    const audits = auditsOf(run, 50_000, () => plain);
-    assert.ok(audits.length === 1_000 || audits.length === 999);
-    for (const [i, { at, audited }] of audits.entries()) {
-      const before = audits[i - 1];
-      if (!before) continue;
-      assert.equal(at - before.at, 50);
-      assert.ok(audited > before.at && audited <= at);
-      positions.add(audited - before.at);
-    }
-    assert.equal(positions.size, 50, 'every position in the run is eventually drawn');
-  });
-  it('selects each answer with a chance proportional to its weight', () => {
-    const run = new AuditRun<number>(randomFrom(2));
-    // Every tenth answer is four times as long.
-    const audits = auditsOf(run, 100_000, (i) => ({ share: 0.02, weight: i % 10 === 0 ? 4 : 1 }));
-    const long = audits.filter(({ audited }) => audited % 10 === 0).length / audits.length;
-    assert.ok(Math.abs(long - 4 / 13) < 0.04, `${long}`);
-  });
-  it('audits every answer at a share of 1, and no answer at 0', () => {
-    for (const share of [1, 0])
-      assert.equal(auditsOf(new AuditRun(randomFrom(3)), 100, () => ({ share, weight: 1 })).length, 100 * share);
-  });
-  it('audits the configured share even if no run ends', () => {
-    const random = randomFrom(4);
-    const audits = Array.from({ length: 20_000 }, () => auditsOf(new AuditRun(random), 5, () => plain).length);
-    const mean = audits.reduce((sum, count) => sum + count, 0) / audits.length;
-    assert.ok(Math.abs(mean - 0.1) < 0.01, `${mean}`);
-  });
-  it('ends within two answers at a share of one half', () => {
-    const random = randomFrom(5);
-    for (let life = 0; life < 200; life += 1) {
-      const run = new AuditRun<number>(random);
-      auditsOf(run, life, () => plain);
-      assert.ok(auditsOf(run, 2, () => ({ share: 0.5, weight: 1 })).length >= 1);
-    }
-  });
-  it('repays missed audits up to a limit', () => {
-    for (const owed of [3, 1_000]) {
-      const more = Math.min(owed, 10);
-      const run = new AuditRun<number>(randomFrom(6));
-      for (let i = 0; i < owed; i += 1) run.owe();
-      const audits = auditsOf(run, 1_000, () => plain).length;
-      assert.ok(audits === 20 + more || audits === 19 + more, `${audits}`);
-    }
-    // Nothing is repaid where every answer is audited.
-    const run = new AuditRun<number>(randomFrom(7));
-    run.owe();
-    assert.equal(auditsOf(run, 10, () => ({ share: 1, weight: 1 })).length, 10);
-  });
+it('a run of answers has exactly one audit at a random position, which is reported when the run has ended', () => {
+  const positions = new Set<number>();
+  const run = new AuditRun<number>(randomFrom(1));
+  const audits = auditsOf(run, 50_000, () => plain);
+  assert.ok(audits.length === 1_000 || audits.length === 999);
+  for (const [i, { at, audited }] of audits.entries()) {
+    const before = audits[i - 1];
+    if (!before) continue;
+    assert.equal(at - before.at, 50);
+    assert.ok(audited > before.at && audited <= at);
+    positions.add(audited - before.at);
+  }
+  assert.equal(positions.size, 50, 'every position in the run is eventually drawn');
+});
+it('a run of answers selects each answer with a chance proportional to its weight', () => {
+  const run = new AuditRun<number>(randomFrom(2));
+  // Every tenth answer is four times as long.
+  const audits = auditsOf(run, 100_000, (i) => ({ share: 0.02, weight: i % 10 === 0 ? 4 : 1 }));
+  const long = audits.filter(({ audited }) => audited % 10 === 0).length / audits.length;
+  assert.ok(Math.abs(long - 4 / 13) < 0.04, `${long}`);
+});
+it('a run of answers audits every answer at a share of 1, and no answer at 0', () => {
+  for (const share of [1, 0])
+    assert.equal(auditsOf(new AuditRun(randomFrom(3)), 100, () => ({ share, weight: 1 })).length, 100 * share);
+});
+it('a run of answers audits the configured share even if no run ends', () => {
+  const random = randomFrom(4);
+  const audits = Array.from({ length: 20_000 }, () => auditsOf(new AuditRun(random), 5, () => plain).length);
+  const mean = audits.reduce((sum, count) => sum + count, 0) / audits.length;
+  assert.ok(Math.abs(mean - 0.1) < 0.01, `${mean}`);
+});
+it('a run of answers ends within two answers at a share of one half', () => {
+  const random = randomFrom(5);
+  for (let life = 0; life < 200; life += 1) {
+    const run = new AuditRun<number>(random);
+    auditsOf(run, life, () => plain);
+    assert.ok(auditsOf(run, 2, () => ({ share: 0.5, weight: 1 })).length >= 1);
+  }
+});
+it('a run of answers repays missed audits up to a limit', () => {
+  for (const owed of [3, 1_000]) {
+    const more = Math.min(owed, 10);
+    const run = new AuditRun<number>(randomFrom(6));
+    for (let i = 0; i < owed; i += 1) run.owe();
+    const audits = auditsOf(run, 1_000, () => plain).length;
+    assert.ok(audits === 20 + more || audits === 19 + more, `${audits}`);
+  }
+  // Nothing is repaid where every answer is audited.
+  const run = new AuditRun<number>(randomFrom(7));
+  run.owe();
+  assert.equal(auditsOf(run, 10, () => ({ share: 1, weight: 1 })).length, 10);
 });

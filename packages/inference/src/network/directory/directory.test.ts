@@ -146,47 +146,45 @@ const weigh = () => 1;
 const { name, architecture, quantisation, sizeBytes, parameters, engine, contextLength } = offeredModel();
 const right = { name, architecture, quantisation, sizeBytes, parameters, engine, contextLength };
 
-describe('model groups', () => {
-  it('combine workers with the same file and the same vocabulary', () => {
-    const [one, two] = [{ sha256: digest('1') }, { sha256: digest('2') }];
-    const liar = worker('liar', [{ ...two, vocabularySha256: digest('f') }]);
-    const groups = modelGroups([worker('a', [one, two]), worker('b', [two]), liar], { weigh });
-    const found = groups.map(({ sha256, peers, weight }) => `${sha256[0]} ${peers} ${weight}`);
-    assert.deepEqual(found, ['2 a,b 2', '1 a 1', '2 liar 1']);
-  });
-  it('show the most frequent description of a file, and the largest context', () => {
-    const texts = { name: 'evil', architecture: 'x', engine: 'y', quantisation: 'z' };
-    // A worker that lists a file repeatedly is counted once.
-    const again = Array.from({ length: 64 }, () => texts);
-    for (const lies of [[texts], [{ contextLength: 1 }], [{ sizeBytes: 0, parameters: 0 }], again]) {
-      const [group] = modelGroups([worker('liar', lies), worker('a', [{}]), worker('b', [{}])], { weigh });
-      assert.deepEqual([group?.model, group?.name, group?.peers.length], [right, 'small-chat', 3]);
-    }
-    const tied = [worker('b', [{ engine: 'b' }]), worker('a', [{ engine: 'a' }]), worker('c', [{ engine: 'c' }])];
-    assert.equal(modelGroups(tied, { weigh })[0]?.model.engine, 'a', 'of equally frequent ones, the smallest');
-    const [group] = modelGroups([worker('large', [{ contextLength: 9_000 }]), worker('a', [{}])], { weigh });
-    assert.equal(group?.model.contextLength, 9_000);
-  });
+it('model groups combine workers with the same file and the same vocabulary', () => {
+  const [one, two] = [{ sha256: digest('1') }, { sha256: digest('2') }];
+  const liar = worker('liar', [{ ...two, vocabularySha256: digest('f') }]);
+  const groups = modelGroups([worker('a', [one, two]), worker('b', [two]), liar], { weigh });
+  const found = groups.map(({ sha256, peers, weight }) => `${sha256[0]} ${peers} ${weight}`);
+  assert.deepEqual(found, ['2 a,b 2', '1 a 1', '2 liar 1']);
+});
+it('model groups show the most frequent description of a file, and the largest context', () => {
+  const texts = { name: 'evil', architecture: 'x', engine: 'y', quantisation: 'z' };
+  // A worker that lists a file repeatedly is counted once.
+  const again = Array.from({ length: 64 }, () => texts);
+  for (const lies of [[texts], [{ contextLength: 1 }], [{ sizeBytes: 0, parameters: 0 }], again]) {
+    const [group] = modelGroups([worker('liar', lies), worker('a', [{}]), worker('b', [{}])], { weigh });
+    assert.deepEqual([group?.model, group?.name, group?.peers.length], [right, 'small-chat', 3]);
+  }
+  const tied = [worker('b', [{ engine: 'b' }]), worker('a', [{ engine: 'a' }]), worker('c', [{ engine: 'c' }])];
+  assert.equal(modelGroups(tied, { weigh })[0]?.model.engine, 'a', 'of equally frequent ones, the smallest');
+  const [group] = modelGroups([worker('large', [{ contextLength: 9_000 }]), worker('a', [{}])], { weigh });
+  assert.equal(group?.model.contextLength, 9_000);
+});
 
-  const newWorkers = Array.from({ length: 50 }, (_, i) => worker(`new${i}`, [{ name: 'evil', contextLength: 9_999 }]));
-  it('ignore new workers beside workers with a good reputation, and exclude untrusted and quarantined workers', () => {
-    const trust = (peer: string) => (peer.startsWith('new') ? 0.5 : 1);
-    const [group] = modelGroups([...newWorkers, worker('a', [{}])], { weigh: trust });
-    assert.deepEqual(group?.model, right);
-    assert.deepEqual([group?.peers.length, group?.weight], [51, 26]);
-    assert.equal(modelGroups(newWorkers, { weigh: trust })[0]?.name, 'evil');
-    assert.deepEqual(modelGroups(newWorkers, { weigh: () => 0 }), []);
-  });
-  it('keep their name while one worker with a good reputation uses it, however many new workers join', () => {
-    const nameOf = () => 'small-chat';
-    assert.equal(modelGroups([...newWorkers, worker('a', [{}])], { weigh, nameOf })[0]?.name, 'small-chat');
-    assert.equal(modelGroups(newWorkers, { weigh, nameOf })[0]?.name, 'evil');
-  });
-  it('ignore invalid names', () => {
-    const hostile = worker('liar', [{ name: '../../etc/passwd' }]);
-    const groups = modelGroups([hostile, { ...hostile, peer: 'other' }, worker('a', [{}])], { weigh });
-    assert.deepEqual([groups[0]?.name, modelGroups([hostile], { weigh })[0]?.name], ['small-chat', '']);
-  });
+const newWorkers = Array.from({ length: 50 }, (_, i) => worker(`new${i}`, [{ name: 'evil', contextLength: 9_999 }]));
+it('model groups ignore new workers beside workers with a good reputation, and exclude untrusted and quarantined workers', () => {
+  const trust = (peer: string) => (peer.startsWith('new') ? 0.5 : 1);
+  const [group] = modelGroups([...newWorkers, worker('a', [{}])], { weigh: trust });
+  assert.deepEqual(group?.model, right);
+  assert.deepEqual([group?.peers.length, group?.weight], [51, 26]);
+  assert.equal(modelGroups(newWorkers, { weigh: trust })[0]?.name, 'evil');
+  assert.deepEqual(modelGroups(newWorkers, { weigh: () => 0 }), []);
+});
+it('model groups keep their name while one worker with a good reputation uses it, however many new workers join', () => {
+  const nameOf = () => 'small-chat';
+  assert.equal(modelGroups([...newWorkers, worker('a', [{}])], { weigh, nameOf })[0]?.name, 'small-chat');
+  assert.equal(modelGroups(newWorkers, { weigh, nameOf })[0]?.name, 'evil');
+});
+it('model groups ignore invalid names', () => {
+  const hostile = worker('liar', [{ name: '../../etc/passwd' }]);
+  const groups = modelGroups([hostile, { ...hostile, peer: 'other' }, worker('a', [{}])], { weigh });
+  assert.deepEqual([groups[0]?.name, modelGroups([hostile], { weigh })[0]?.name], ['small-chat', '']);
 });
 
 describe('names of models', () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { randomFrom } from '../../../../../tests/support/random.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { casesOf, randomFrom } from '../../../../../tests/support/index.ts';
 import { weightedDraw } from '../audit/weighted-draw.ts';
 import { type Candidate, type CandidateField, choosePlacement, expectedFirstTokenMs } from './placement.ts';
 import { PrefixMap } from './prefix-map.ts';
@@ -32,25 +31,23 @@ const random = randomFrom(11);
 const choose = (candidates: readonly Candidate[], holders?: readonly number[]) =>
   choosePlacement(fieldOf(candidates, holders).field, request, random);
 
-describe('expected time to the first token', () => {
-  it('is the round trip, the prompt and one token if no job is ahead', () => {
-    assert.equal(expectedFirstTokenMs(idle, request), 10 + 1_000 + 20);
-    assert.equal(expectedFirstTokenMs({ ...idle, cachedTokens: 900 }, request), 10 + 100 + 20);
-    assert.equal(expectedFirstTokenMs({ ...idle, cachedTokens: 5_000 }, request), 10 + 20);
-  });
-  it('includes the jobs that must end first, spread over the slots', () => {
-    const jobMs = 300 + 200 * 20;
-    const expected = [3, 4, 8].map((jobs) => expectedFirstTokenMs({ ...idle, jobs }, request));
-    assert.deepEqual(expected, [1_030, 1_030 + jobMs / 4, 1_030 + (jobMs * 5) / 4]);
-  });
-  it('includes the replay of a short answer token by token, and of a long one in a batch', () => {
-    const after = (replayTokens: number) => expectedFirstTokenMs(idle, { promptTokens: 0, replayTokens }) - 30;
-    assert.deepEqual([40, 60].map(after), [800, 60]);
-  });
-  it('assumes a slow worker if the speed is unknown', () => {
-    const unknown = { ...idle, prefillTokensPerSecond: 0, decodeTokensPerSecond: 0 };
-    assert.equal(expectedFirstTokenMs(unknown, request), 10 + 10_000 + 100);
-  });
+it('expected time to the first token is the round trip, the prompt and one token if no job is ahead', () => {
+  assert.equal(expectedFirstTokenMs(idle, request), 10 + 1_000 + 20);
+  assert.equal(expectedFirstTokenMs({ ...idle, cachedTokens: 900 }, request), 10 + 100 + 20);
+  assert.equal(expectedFirstTokenMs({ ...idle, cachedTokens: 5_000 }, request), 10 + 20);
+});
+it('expected time to the first token includes the jobs that must end first, spread over the slots', () => {
+  const jobMs = 300 + 200 * 20;
+  const expected = [3, 4, 8].map((jobs) => expectedFirstTokenMs({ ...idle, jobs }, request));
+  assert.deepEqual(expected, [1_030, 1_030 + jobMs / 4, 1_030 + (jobMs * 5) / 4]);
+});
+it('expected time to the first token includes the replay of a short answer token by token, and of a long one in a batch', () => {
+  const after = (replayTokens: number) => expectedFirstTokenMs(idle, { promptTokens: 0, replayTokens }) - 30;
+  assert.deepEqual([40, 60].map(after), [800, 60]);
+});
+it('expected time to the first token assumes a slow worker if the speed is unknown', () => {
+  const unknown = { ...idle, prefillTokensPerSecond: 0, decodeTokensPerSecond: 0 };
+  assert.equal(expectedFirstTokenMs(unknown, request), 10 + 10_000 + 100);
 });
 
 describe('placement', () => {
@@ -119,55 +116,53 @@ describe('placement', () => {
 const MODEL = 'ab'.repeat(32);
 const counting = (length: number, from = 0) => Array.from({ length }, (_, i) => from + i);
 
-describe('prefix map', () => {
-  it('knows how much of a conversation each worker has read, longest prefix first', () => {
-    const map = new PrefixMap();
-    const conversation = counting(1_000);
-    map.note('some', MODEL, conversation.slice(0, 300));
-    map.note('all', MODEL, conversation);
-    const cached = [...map.cachedTokens(MODEL, [...conversation, 7, 8, 9])].map(([peer, count]) => `${peer} ${count}`);
-    assert.deepEqual(cached, ['all 960', 'some 256']);
-    assert.equal(map.cachedTokens(MODEL, conversation.slice(0, 63)).size, 0);
-  });
-  it('knows a block only if all blocks before it are the same, in the same model', () => {
-    const map = new PrefixMap();
-    map.note('w', MODEL, counting(640));
-    assert.equal(map.cachedTokens(MODEL, [5, ...counting(640).slice(1)]).size, 0);
-    assert.equal(map.cachedTokens(MODEL, counting(64, 64)).size, 0);
-    assert.equal(map.cachedTokens('cd'.repeat(32), counting(640)).size, 0);
-    assert.equal(map.cachedTokens(MODEL, [...counting(128), ...counting(128, 9_000)]).get('w'), 128);
-  });
-  it('is bounded, and evicts the oldest blocks, last blocks of a prefix first', () => {
-    const map = new PrefixMap({ maxBlocks: 10 });
-    map.note('w', MODEL, counting(64 * 8));
-    map.note('w', MODEL, counting(64 * 6, 100_000));
-    assert.equal(map.size, 10);
-    assert.equal(map.cachedTokens(MODEL, counting(64 * 6, 100_000)).get('w'), 64 * 6);
-    assert.equal(map.cachedTokens(MODEL, counting(64 * 8)).get('w'), 64 * 4);
-    map.note('w', MODEL, counting(64 * 1_000, 500_000));
-    assert.equal(map.size, 10);
-  });
-  it('forgets a worker that has lost its cache, and can learn about it again', () => {
-    const map = new PrefixMap();
-    map.note('a', MODEL, counting(128));
-    map.note('b', MODEL, counting(128));
-    map.forget('a');
-    assert.deepEqual([...map.cachedTokens(MODEL, counting(128)).keys()], ['b']);
-    map.note('a', MODEL, counting(64));
-    assert.equal(map.cachedTokens(MODEL, counting(128)).get('a'), 64);
-  });
-  it('remembers few of the many workers that have read the same prefix', () => {
-    const map = new PrefixMap();
-    for (let i = 0; i < 1_000; i++) map.note(`w${i}`, MODEL, counting(128));
-    const found = map.cachedTokens(MODEL, counting(128));
-    assert.equal(found.size, 8);
-    assert.ok(found.has('w999'));
-  });
-  it('distinguishes 50,000 prefixes that differ in one token', () => {
-    const map = new PrefixMap({ maxBlocks: 50_000 });
-    for (let i = 0; i < 50_000; i++) map.note('w', MODEL, [...counting(63), i]);
-    assert.equal(map.size, 50_000);
-  });
+it('prefix map knows how much of a conversation each worker has read, longest prefix first', () => {
+  const map = new PrefixMap();
+  const conversation = counting(1_000);
+  map.note('some', MODEL, conversation.slice(0, 300));
+  map.note('all', MODEL, conversation);
+  const cached = [...map.cachedTokens(MODEL, [...conversation, 7, 8, 9])].map(([peer, count]) => `${peer} ${count}`);
+  assert.deepEqual(cached, ['all 960', 'some 256']);
+  assert.equal(map.cachedTokens(MODEL, conversation.slice(0, 63)).size, 0);
+});
+it('prefix map knows a block only if all blocks before it are the same, in the same model', () => {
+  const map = new PrefixMap();
+  map.note('w', MODEL, counting(640));
+  assert.equal(map.cachedTokens(MODEL, [5, ...counting(640).slice(1)]).size, 0);
+  assert.equal(map.cachedTokens(MODEL, counting(64, 64)).size, 0);
+  assert.equal(map.cachedTokens('cd'.repeat(32), counting(640)).size, 0);
+  assert.equal(map.cachedTokens(MODEL, [...counting(128), ...counting(128, 9_000)]).get('w'), 128);
+});
+it('prefix map is bounded, and evicts the oldest blocks, last blocks of a prefix first', () => {
+  const map = new PrefixMap({ maxBlocks: 10 });
+  map.note('w', MODEL, counting(64 * 8));
+  map.note('w', MODEL, counting(64 * 6, 100_000));
+  assert.equal(map.size, 10);
+  assert.equal(map.cachedTokens(MODEL, counting(64 * 6, 100_000)).get('w'), 64 * 6);
+  assert.equal(map.cachedTokens(MODEL, counting(64 * 8)).get('w'), 64 * 4);
+  map.note('w', MODEL, counting(64 * 1_000, 500_000));
+  assert.equal(map.size, 10);
+});
+it('prefix map forgets a worker that has lost its cache, and can learn about it again', () => {
+  const map = new PrefixMap();
+  map.note('a', MODEL, counting(128));
+  map.note('b', MODEL, counting(128));
+  map.forget('a');
+  assert.deepEqual([...map.cachedTokens(MODEL, counting(128)).keys()], ['b']);
+  map.note('a', MODEL, counting(64));
+  assert.equal(map.cachedTokens(MODEL, counting(128)).get('a'), 64);
+});
+it('prefix map remembers few of the many workers that have read the same prefix', () => {
+  const map = new PrefixMap();
+  for (let i = 0; i < 1_000; i++) map.note(`w${i}`, MODEL, counting(128));
+  const found = map.cachedTokens(MODEL, counting(128));
+  assert.equal(found.size, 8);
+  assert.ok(found.has('w999'));
+});
+it('prefix map distinguishes 50,000 prefixes that differ in one token', () => {
+  const map = new PrefixMap({ maxBlocks: 50_000 });
+  for (let i = 0; i < 50_000; i++) map.note('w', MODEL, [...counting(63), i]);
+  assert.equal(map.size, 50_000);
 });
 
 for (const [givenTokens, speed, budgetMs, replay] of casesOf<[number, string, number, string][]>(

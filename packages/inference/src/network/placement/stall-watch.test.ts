@@ -138,47 +138,45 @@ describe('the stall watch detects', () => {
 
 const middle = () => 0.5;
 
-describe('breaker', () => {
-  it('doubles the backoff after each consecutive failure, up to a minute and a half', () => {
-    let breaker: Breaker = CLOSED;
-    const pauses = Array.from({ length: 12 }, () => {
-      const nowMs = breaker.openUntilMs;
-      breaker = afterFailure(breaker, nowMs, middle);
-      return breaker.openUntilMs - nowMs;
-    });
-    assert.deepEqual(pauses.slice(0, 5), [500, 1_000, 2_000, 4_000, 8_000]);
-    assert.equal(pauses.at(-1), 60_000);
-    // With jitter, so that gateways do not retry at the same time.
-    assert.equal(afterFailure(CLOSED, 0, () => 0).openUntilMs, 250);
-    for (let failures = 0; failures < 2_000; failures += 50)
-      assert.ok(afterFailure({ ...CLOSED, failures }, 0, () => 0.999_999).openUntilMs <= 90_000);
+it('breaker doubles the backoff after each consecutive failure, up to a minute and a half', () => {
+  let breaker: Breaker = CLOSED;
+  const pauses = Array.from({ length: 12 }, () => {
+    const nowMs = breaker.openUntilMs;
+    breaker = afterFailure(breaker, nowMs, middle);
+    return breaker.openUntilMs - nowMs;
   });
-  it('counts twenty jobs lost together as one failure', () => {
-    let breaker = CLOSED;
-    for (let i = 0; i < 20; i++) breaker = afterFailure(breaker, 1_000 + i, middle);
-    assert.deepEqual([breaker.failures, breaker.openUntilMs], [1, 1_500]);
-    // A backoff for another reason does not hide failures.
-    assert.equal(afterFailure(afterRefusal(CLOSED, 0, 250), 100, middle).failures, 1);
-  });
-  it('allows one probe job after the backoff, and no second one before its outcome', () => {
-    const failed = afterFailure(CLOSED, 0, middle);
-    assert.deepEqual([breakerState(failed, 499), breakerState(failed, 500)], ['open', 'half-open']);
-    const probing = afterAsked(failed, 500);
-    assert.equal(breakerState(probing, 501), 'open');
-    assert.equal(breakerState(afterFailure(probing, 600, middle), 1_599), 'open');
-    // A worker without failures has no probe.
-    assert.equal(afterAsked(CLOSED, 5), CLOSED);
-    assert.equal(breakerState(CLOSED, 600), 'closed');
-    // A probe whose client disconnected is not the last one.
-    assert.equal(breakerState(probing, 30_500), 'half-open');
-  });
-  it('does not count a refusal as a failure', () => {
-    const paused = afterRefusal(CLOSED, 1_000, 250);
-    // Its other jobs may succeed while it is leaving.
-    assert.equal(afterSuccess(paused), paused);
-    assert.deepEqual([breakerState(paused, 1_249), breakerState(paused, 1_250)], ['open', 'closed']);
-    const failed = afterFailure(CLOSED, 1_000, middle);
-    assert.equal(afterRefusal(failed, 1_000, 250).openUntilMs, failed.openUntilMs);
-    assert.equal(afterSuccess(failed), CLOSED);
-  });
+  assert.deepEqual(pauses.slice(0, 5), [500, 1_000, 2_000, 4_000, 8_000]);
+  assert.equal(pauses.at(-1), 60_000);
+  // With jitter, so that gateways do not retry at the same time.
+  assert.equal(afterFailure(CLOSED, 0, () => 0).openUntilMs, 250);
+  for (let failures = 0; failures < 2_000; failures += 50)
+    assert.ok(afterFailure({ ...CLOSED, failures }, 0, () => 0.999_999).openUntilMs <= 90_000);
+});
+it('breaker counts twenty jobs lost together as one failure', () => {
+  let breaker = CLOSED;
+  for (let i = 0; i < 20; i++) breaker = afterFailure(breaker, 1_000 + i, middle);
+  assert.deepEqual([breaker.failures, breaker.openUntilMs], [1, 1_500]);
+  // A backoff for another reason does not hide failures.
+  assert.equal(afterFailure(afterRefusal(CLOSED, 0, 250), 100, middle).failures, 1);
+});
+it('breaker allows one probe job after the backoff, and no second one before its outcome', () => {
+  const failed = afterFailure(CLOSED, 0, middle);
+  assert.deepEqual([breakerState(failed, 499), breakerState(failed, 500)], ['open', 'half-open']);
+  const probing = afterAsked(failed, 500);
+  assert.equal(breakerState(probing, 501), 'open');
+  assert.equal(breakerState(afterFailure(probing, 600, middle), 1_599), 'open');
+  // A worker without failures has no probe.
+  assert.equal(afterAsked(CLOSED, 5), CLOSED);
+  assert.equal(breakerState(CLOSED, 600), 'closed');
+  // A probe whose client disconnected is not the last one.
+  assert.equal(breakerState(probing, 30_500), 'half-open');
+});
+it('breaker does not count a refusal as a failure', () => {
+  const paused = afterRefusal(CLOSED, 1_000, 250);
+  // Its other jobs may succeed while it is leaving.
+  assert.equal(afterSuccess(paused), paused);
+  assert.deepEqual([breakerState(paused, 1_249), breakerState(paused, 1_250)], ['open', 'closed']);
+  const failed = afterFailure(CLOSED, 1_000, middle);
+  assert.equal(afterRefusal(failed, 1_000, 250).openUntilMs, failed.openUntilMs);
+  assert.equal(afterSuccess(failed), CLOSED);
 });

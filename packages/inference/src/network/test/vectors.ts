@@ -1,8 +1,7 @@
 // The vectors of vectors/network for other implementations: generated here, written by write-vectors.ts, checked by segment.test.ts.
 
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { ed25519Key } from '../../../../../tests/support/ed25519.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { casesOf, ed25519Key } from '../../../../../tests/support/index.ts';
 import { chooseToken, GREEDY, gumbel, type Sampling, uniform } from '../../sampling.ts';
 import { FAILURE_CODES, Frame, type SegmentReceipt } from '../protocol/frame.ts';
 import { decodeFrame, encodeFrame, encodeOffer, encodeSegmentReceipt, FrameError } from '../protocol/frame-codec.ts';

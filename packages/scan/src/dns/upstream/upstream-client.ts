@@ -12,13 +12,6 @@ const CHANNELS = 4;
 const UNRESPONSIVE_AFTER = 16;
 const UNRESPONSIVE_MS = 5_000;
 
-export interface UpstreamStats {
-  readonly sent: number;
-  readonly timeouts: number;
-  readonly overTcp: number;
-  readonly strays: number;
-}
-
 export class UpstreamClient implements AsyncDisposable {
   readonly upstream: Upstream;
   readonly label: string;

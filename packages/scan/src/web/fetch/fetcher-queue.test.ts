@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { it } from 'node:test';
-import { stopTime } from '../../../../../tests/support/stopped-time.ts';
-import { until } from '../../../../../tests/support/until.ts';
+import { stopTime, until } from '../../../../../tests/support/index.ts';
 import { a } from '../../test/dns-server.ts';
 import { failureOf, PUBLIC, startInternet, textOf } from '../../test/fetching.ts';
 import { hello, type WebScript } from '../../test/web-server.ts';

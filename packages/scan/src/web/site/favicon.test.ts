@@ -1,8 +1,7 @@
 // The icon of a site: its hash, which one is asked for, and hostile ones, which are not hashed.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { stopTime } from '../../../../../tests/support/stopped-time.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { casesOf, stopTime } from '../../../../../tests/support/index.ts';
 import { visiting } from '../../test/visited.ts';
 import { redirectTo, respond, type WebScript, withoutRobots } from '../../test/web-server.ts';
 import { faviconHash, fetchFavicon, murmur3 } from './favicon.ts';

@@ -1,8 +1,7 @@
 // The web part of a probe: time limits of its parts, and where it stops.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { stopTime } from '../../../../../tests/support/stopped-time.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { casesOf, stopTime } from '../../../../../tests/support/index.ts';
 import { type VisitOptions, visiting } from '../../test/visited.ts';
 import { redirectTo, respond, type WebScript, withoutRobots } from '../../test/web-server.ts';
 import { visitSite } from './site.ts';

@@ -3,14 +3,13 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { it } from 'node:test';
-import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { casesOf, temporaryDirectory } from '../../../../../tests/support/index.ts';
 import { assertEnds } from '../../test/run-strata.ts';
 
 it('strata catalog lint counts what the catalog has, and names what an entry lacks', async () => {
   const { stdout } = await assertEnds('catalog lint', 0, /^$/);
   assert.match(stdout, /providers +\d{4,} *\npatterns +\d{4,} *\npatterns with a source +\d/);
-  await assertEnds('catalog lint fastmail', 1, /fastmail rules\.1: no source\nfastmail rules\.1: no examples/);
+  await assertEnds('catalog lint haisoft', 1, /haisoft rules\.1: no source\nhaisoft rules\.1: no examples/);
   await assertEnds('catalog lint no-such', 2, /no provider with the id 'no-such'/);
 });
 

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { it } from 'node:test';
-import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { casesOf, temporaryDirectory } from '../../../../../tests/support/index.ts';
 import { assertEnds } from '../../test/run-strata.ts';
 
 type Update = readonly [args: string, code: number, words: string, isStoreOpened?: boolean];

@@ -3,7 +3,6 @@ import { createInterface } from 'node:readline/promises';
 import { AnswerSpeed, InferenceClient, InferenceProblem, type Model } from '@strata/client';
 import type { CommandContext } from '../../context.ts';
 import { CommandError, usageError } from '../../errors.ts';
-
 import { listenForInterruption } from '../../interruption.ts';
 import { counted, plainText } from '../../output.ts';
 import { checkedKey, gatewayBase } from '../../service-address.ts';
@@ -19,7 +18,6 @@ export interface ChatOptions {
 
 interface Answer {
   readonly text: string;
-
   readonly receiptId: string;
   /** The longest time between two pieces of text. */
   readonly pauseMs: number;
@@ -150,8 +148,13 @@ async function withClient<T>(
   try {
     return await ask(new InferenceClient({ baseUrl, key }));
   } catch (cause) {
-    if (!(cause instanceof InferenceProblem)) throw cause;
-    const message = cause.code === 'network' ? `no response from ${base}; is the gateway running?` : cause.message;
-    throw new CommandError(message, { cause });
+    throw commandErrorOf(cause, base);
   }
+}
+
+/** A problem of the gateway as an error of the command; another error unchanged. */
+export function commandErrorOf(cause: unknown, base: string): unknown {
+  if (!(cause instanceof InferenceProblem)) return cause;
+  const message = cause.code === 'network' ? `no response from ${base}; is the gateway running?` : cause.message;
+  return new CommandError(message, { cause });
 }

@@ -30,7 +30,7 @@ Exit codes:
   2  usage error: an invalid option or setting
 
 A second gateway on one machine needs a port, addresses and a data directory of its own:
-  STRATA_INFERENCE_PORT=8790 STRATA_P2P_LISTEN=/ip4/0.0.0.0/tcp/9790 STRATA_DATA=data-2 \\
+  STRATA_INFERENCE_PORT=8790 STRATA_P2P=listen=/ip4/0.0.0.0/tcp/9790 STRATA_DATA=data-2 \\
     strata inference gateway --join TOKEN`;
 
 const chatHelp = `

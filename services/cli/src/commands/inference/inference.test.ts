@@ -10,10 +10,7 @@ import { createLogger } from '@strata/http';
 import { readAnswerContent } from '@strata/inference';
 import { canonicalize, prepareReceipt } from '@strata/receipts';
 import { tinyChatModel } from '@strata/testnet';
-import { fakeService } from '../../../../../tests/support/fake-service.ts';
-import { shared } from '../../../../../tests/support/shared.ts';
-import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { casesOf, fakeService, shared, temporaryDirectory } from '../../../../../tests/support/index.ts';
 import { assertEnds, jsonOf, type RunOptions } from '../../test/run-strata.ts';
 import { forTerminal } from './chat.ts';
 
@@ -107,8 +104,8 @@ it('strata inference makes keys of its own kind, which a running gateway accepts
 it('strata inference names what is missing', async () => {
   const { env, directory, without } = await testGateway();
   const elsewhere = path.join(directory, 'elsewhere');
-  const ports = { STRATA_INFERENCE_PORT: '0', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
-  const quiet = { ...without, ...ports, STRATA_DATA: elsewhere, STRATA_MDNS: 'off' };
+  const ports = { STRATA_INFERENCE_PORT: '0', STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off' };
+  const quiet = { ...without, ...ports, STRATA_DATA: elsewhere };
   const bases = { quiet, without, env };
   type Case = [args: string, base: keyof typeof bases, more: Record<string, string>, code: number, words: string];
   for (const [args, base, more, code, words] of casesOf<Case[]>('cli', 'what strata inference lacks'))

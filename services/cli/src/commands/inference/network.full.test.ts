@@ -9,15 +9,12 @@ import { openGatewayStore, readGatewayConfig } from '@strata/gateway';
 import { decodeOffer, settleSignedBytes } from '@strata/inference';
 import { createJoinToken } from '@strata/p2p';
 import { tinyChatModel } from '@strata/testnet';
-import { fakeService } from '../../../../../tests/support/fake-service.ts';
+import { casesOf, fakeService, temporaryDirectory, until } from '../../../../../tests/support/index.ts';
 import { requestOf, startScriptedGateway } from '../../../../../tests/support/scripted-gateway.ts';
-import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
-import { until } from '../../../../../tests/support/until.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { assertEnds, jsonOf, runStrata, succeed, TestContext } from '../../test/run-strata.ts';
 import { networkCommand } from './network.ts';
 
-const LOOPBACK = { STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0', STRATA_MDNS: 'off', STRATA_INFERENCE_PORT: '0' };
+const LOOPBACK = { STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off', STRATA_INFERENCE_PORT: '0' };
 
 it('strata inference network is enabled for a gateway without a model, which prints the command for workers, and shows the peers', async () => {
   await using directory = await temporaryDirectory();
@@ -125,7 +122,7 @@ it('strata inference worker serves a gateway with one command, disconnects on SI
   await using scripted = await startScriptedGateway();
   const gateway = scripted.node;
   const answered = oneAnswer(scripted);
-  const env = { STRATA_DATA: data.path, STRATA_MDNS: 'off', STRATA_P2P_LISTEN: '/ip4/127.0.0.1/tcp/0' };
+  const env = { STRATA_DATA: data.path, STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off' };
   const command = ['inference', 'worker', '--model', tinyChatModel, '--name', 'tiny', '--join', scripted.address];
   const waiting = { env, interruptAt: /serving gateway/, whileAt: () => answered };
   const { stdout: worker } = await succeed(command, waiting);
@@ -172,8 +169,8 @@ it('strata inference worker names what is wrong with what it was given', async (
     [['--model', cut], {}, 1, /is truncated \(it has 100.0 kB\)/],
     [['--model', cut, '--slots', '0'], {}, 2, /--slots.*an integer from 1 to 64/],
     [['--model', cut, '--slots', 'many'], {}, 2, /--slots.*an integer from 1 to 64/],
-    [[], { STRATA_P2P_LISTEN: 'here' }, 2, /STRATA_P2P_LISTEN: 'here' is not a multiaddr/],
-    [[], { STRATA_MODEL: tinyChatModel, STRATA_NETWORK_KEY_FILE: 'no.key' }, 1, /network key cannot be read/],
+    [[], { STRATA_P2P: 'listen=here' }, 2, /STRATA_P2P: listen: 'here' is not a multiaddr/],
+    [[], { STRATA_MODEL: tinyChatModel, STRATA_P2P: 'network-key-file=no.key' }, 1, /network key cannot be read/],
   ] as const)
     await assertEnds(['inference', 'worker', ...args], code, words, { env: { STRATA_DATA: data.path, ...env } });
 });

@@ -1,49 +1,18 @@
 // `strata inference network`: the peers of a gateway, their models, load and reputation.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { InferenceClient, type Network } from '@strata/client';
 import type { CommandContext, OutputStream } from '../../context.ts';
 import { CommandError } from '../../errors.ts';
-
 import { listenForInterruption } from '../../interruption.ts';
-import { counted, type OutputOptions, plainText, printJson, printTable } from '../../output.ts';
+import { counted, type OutputOptions, printJson, printTable } from '../../output.ts';
 import { gatewayBase } from '../../service-address.ts';
+import { commandErrorOf } from './chat.ts';
 
 export interface NetworkOptions extends OutputOptions {
   readonly base: string;
   readonly watch?: boolean;
   /** Interval of `watch`. */
   readonly watchMs?: number;
-}
-
-/** The response of `GET /network`. */
-interface Network {
-  readonly self: { readonly peer: string };
-  readonly peers: readonly Peer[];
-  readonly models: readonly {
-    readonly id: string;
-    readonly sha256: string;
-    readonly workers: number;
-    readonly slots: number;
-    readonly running: number;
-    readonly waiting: number;
-    /** Absent in earlier gateways. */
-    readonly verified?: { readonly level: string; readonly reason: string };
-  }[];
-  readonly totals: { readonly peers: number; readonly workers: number };
-}
-
-interface Peer {
-  readonly peer: string;
-  readonly role: string;
-  readonly connected_since: string | null;
-  readonly round_trip_ms: number | null;
-  readonly models: readonly {
-    readonly name: string;
-    readonly slots: number;
-    readonly decode_tokens_per_second: number;
-  }[];
-  readonly running: number;
-  readonly waiting: number;
-  readonly standing: { readonly state: string; readonly trust: number; readonly audits: number } | null;
 }
 
 const WATCH_MS = 1_000;
@@ -55,12 +24,12 @@ export async function networkCommand(
   { base, json = false, watch = false, watchMs = WATCH_MS }: NetworkOptions,
 ): Promise<void> {
   const { stdout, stderr } = context;
-  const url = `${gatewayBase(base)}/network`;
+  const client = new InferenceClient({ baseUrl: gatewayBase(base), timeoutMs: TIMEOUT_MS });
   const print = (network: Network) => (json ? printJson(stdout, network) : show(stdout, network));
-  if (!watch) return print(await fetchNetwork(url));
+  if (!watch) return print(await fetchNetwork(client, base));
   const { signal } = listenForInterruption(context, ['SIGINT']);
   for (let requests = 0; !signal.aborted; requests += 1) {
-    const network = await fetchNetwork(url, signal).catch((error: CommandError) => error);
+    const network = await fetchNetwork(client, base, signal).catch((error: CommandError) => error);
     if (signal.aborted) return;
     // Without a first answer there is nothing to watch.
     if (network instanceof Error && requests === 0) throw network;
@@ -73,17 +42,12 @@ export async function networkCommand(
 }
 
 /** Rejects with CommandError. */
-async function fetchNetwork(url: string, interruption?: AbortSignal): Promise<Network> {
-  const timeout = AbortSignal.timeout(TIMEOUT_MS);
-  const signal = interruption ? AbortSignal.any([timeout, interruption]) : timeout;
-  const response = await fetch(url, { signal }).catch((cause: unknown) => {
-    throw new CommandError(`no response from ${url}; is the gateway running?`, { cause });
+async function fetchNetwork(client: InferenceClient, base: string, signal?: AbortSignal): Promise<Network> {
+  const network = await client.network({ signal }).catch((cause) => {
+    throw commandErrorOf(cause, base);
   });
-  const body = (await response.json().catch(() => undefined)) as
-    | (Network & { readonly error?: { readonly message?: unknown } })
-    | undefined;
-  if (response.ok && Array.isArray(body?.peers)) return body;
-  throw new CommandError(`${url} returned ${response.status}: ${plainText(String(body?.error?.message ?? 'no JSON'))}`);
+  if (Array.isArray(network.peers)) return network;
+  throw new CommandError(`${base} is not a gateway`);
 }
 
 function show(stdout: OutputStream, { self, peers, models, totals }: Network): void {
@@ -94,6 +58,7 @@ function show(stdout: OutputStream, { self, peers, models, totals }: Network): v
       id,
       sha256.slice(0, 12),
       ...[workers, slots, running, waiting].map(String),
+      // Absent in earlier gateways.
       ...[verified?.level ?? '', verified?.reason ?? ''],
     ]);
     printTable(stdout, ['model', 'sha256', 'workers', 'slots', 'running', 'waiting', 'verified', 'reason'], rows);
@@ -107,7 +72,7 @@ function show(stdout: OutputStream, { self, peers, models, totals }: Network): v
     );
 }
 
-function peerRow(peer: Peer): string[] {
+function peerRow(peer: Network['peers'][number]): string[] {
   const speeds = peer.models.map(({ decode_tokens_per_second }) => decode_tokens_per_second.toFixed(0));
   return [
     peer.peer,

@@ -58,7 +58,7 @@ function linesOf(event: WorkerEvent, { isJoining, isLanSearched, isServing }: Se
           : [
               isLanSearched
                 ? 'searching for gateways on the LAN; use --join for a gateway elsewhere'
-                : 'not searching for gateways: STRATA_MDNS is off and --join is not set; the worker serves only known gateways and those that connect to it',
+                : 'not searching for gateways: STRATA_P2P has mdns=off and --join is not set; the worker serves only known gateways and those that connect to it',
             ]),
       ];
     }

@@ -207,7 +207,7 @@ function listening(addresses: readonly string[]): Check[] {
     if (host === undefined || port === undefined) return [];
     return [
       async () => {
-        const finding = await checkPort({ what: 'network', host, port: Number(port), setting: 'STRATA_P2P_LISTEN' });
+        const finding = await checkPort({ what: 'network', host, port: Number(port), setting: 'STRATA_P2P' });
         // A libp2p host does not speak HTTP, so it cannot be identified.
         if (!finding.found.startsWith('in use')) return finding;
         const found = `in use at ${host} by a running gateway or worker, or by another program`;

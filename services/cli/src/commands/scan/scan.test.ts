@@ -5,8 +5,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { it } from 'node:test';
-import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { casesOf, temporaryDirectory } from '../../../../../tests/support/index.ts';
 import { liveService } from '../../test/live-service.ts';
 import { assertEnds, type RunOptions } from '../../test/run-strata.ts';
 

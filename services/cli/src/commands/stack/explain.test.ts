@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { it } from 'node:test';
-import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { casesOf, temporaryDirectory } from '../../../../../tests/support/index.ts';
 import { assertEnds, jsonOf, succeed } from '../../test/run-strata.ts';
 
 /** The answers of a command that ends with this code and message. */

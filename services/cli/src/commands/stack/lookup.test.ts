@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { casesOf, temporaryDirectory } from '../../../../../tests/support/index.ts';
 import { liveService } from '../../test/live-service.ts';
 import { assertEnds, type RunOptions } from '../../test/run-strata.ts';
 

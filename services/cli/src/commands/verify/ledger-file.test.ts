@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
-import { fakeService } from '../../../../../tests/support/fake-service.ts';
+import { fakeService, temporaryDirectory } from '../../../../../tests/support/index.ts';
 import { ANSWER_PATH, type LedgerState, ledgerService } from '../../../../../tests/support/ledger-service.ts';
-import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
 import { assertEnds, spawnStrata } from '../../test/run-strata.ts';
 import { ledgerFileOf } from './ledger-file.ts';
 

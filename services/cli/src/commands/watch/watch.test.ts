@@ -23,5 +23,5 @@ it('strata stack watch creates, lists, tests and deletes a watchlist', async () 
   await watch(['delete', list.id], 1, /no watchlist with this id/);
   await watch(['create', 'Own', 'a.com', '--rule', 'posture_fell', '--email', 'a@b.com'], 2, /STRATA_SMTP_URL/);
   await watch(['create', 'Own', 'a.com', '--rule', 'gained:x'], 2, /needs a value/);
-  await watch(['create', 'Own', 'a.com', '--rule', 'gained_provder'], 2, /rules.0.kind. did you mean gained_provider/);
+  await watch(['create', 'Own', 'a.com', '--rule', 'gained_provder'], 2, /rules.0.kind.+did you mean gained_provider/);
 });

@@ -6,8 +6,7 @@ import { describe, it } from 'node:test';
 import type { Engine } from '@strata/engine';
 import { createSimulatedEngine } from '@strata/testnet';
 import OpenAI from 'openai';
-import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
-import { untilAnswer } from '../../../../../tests/support/until.ts';
+import { temporaryDirectory, untilAnswer } from '../../../../../tests/support/index.ts';
 import { type Harness, type Json, MODEL, startHarness } from '../../test/harness.ts';
 import { assertRefusal, ENDLESS, MESSAGES, sharedGateway } from '../../test/shared.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Directory, type OfferedModel, PrefixMap } from '@strata/inference';
-import { randomFrom } from '../../../../../tests/support/random.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { casesOf, randomFrom } from '../../../../../tests/support/index.ts';
 import { offeredModel } from '../../test/network/answers.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
 import { LiveFleet } from './fleet.ts';

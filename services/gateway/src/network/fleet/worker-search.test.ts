@@ -1,6 +1,6 @@
 // The search for workers in a fixed fleet: how long it takes, and when it gives up.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { type LossCause, WorkerLostError } from '../session/session-events.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
 import type { Fleet } from './fleet.ts';
@@ -41,38 +41,36 @@ async function exhausted({ search }: ReturnType<typeof searchAmong>, loss: LossC
   }
 }
 
-describe('a search for a worker', () => {
-  it('waits for busy workers within its time limit, however many they are', async () => {
-    const { asked, code } = await exhausted(searchAmong(40), 'busy');
-    assert.ok(asked > 40 && asked < 50 && code === 'no-worker', `${asked} asked, ${code}`);
-  });
-  it('gives up after 32 consecutive failures', async () => {
-    assert.deepEqual(await exhausted(searchAmong(40), 'engine-failed'), { asked: 32, code: 'crashed' });
-  });
-  for (const [workers, asked] of [[40, 5] as const, [3, 3] as const])
-    it(`accepts that a grammar is unusable after ${asked} reports of ${workers} workers`, async () => {
-      const scene = searchAmong(workers);
-      assert.deepEqual(await exhausted(scene, 'grammar-unusable'), { asked, code: 'grammar-unusable' });
-      assert.deepEqual(scene.lost, []);
-    });
-
-  it('reports workers that refused what another worker could continue', async () => {
-    const { search, lost } = searchAmong(3);
-    for (const loss of ['unusable', 'grammar-unusable'] as const) {
-      const { session } = await search.next(wanted, NEVER);
-      search.lost(new WorkerLostError(session.peer, loss), { hasTokens: true });
-    }
-    assert.deepEqual(lost, [], 'the tokens may be at fault');
-    search.progressed();
-    assert.deepEqual(lost, ['w0 unusable', 'w1 grammar-unusable']);
+it('a search for a worker waits for busy workers within its time limit, however many they are', async () => {
+  const { asked, code } = await exhausted(searchAmong(40), 'busy');
+  assert.ok(asked > 40 && asked < 50 && code === 'no-worker', `${asked} asked, ${code}`);
+});
+it('a search for a worker gives up after 32 consecutive failures', async () => {
+  assert.deepEqual(await exhausted(searchAmong(40), 'engine-failed'), { asked: 32, code: 'crashed' });
+});
+for (const [workers, asked] of [[40, 5] as const, [3, 3] as const])
+  it(`a search for a worker accepts that a grammar is unusable after ${asked} reports of ${workers} workers`, async () => {
+    const scene = searchAmong(workers);
+    assert.deepEqual(await exhausted(scene, 'grammar-unusable'), { asked, code: 'grammar-unusable' });
+    assert.deepEqual(scene.lost, []);
   });
 
-  it('never asks workers again whose context is too small, and fails when all are too small', async () => {
-    const { search } = searchAmong(2);
-    for (const peer of ['w0', 'w1']) {
-      assert.equal((await search.larger(wanted, NEVER))?.session.peer, peer);
-      search.lost(new WorkerLostError(peer, 'full'), { hasTokens: true });
-    }
-    assert.equal(await search.larger(wanted, NEVER), undefined);
-  });
+it('a search for a worker reports workers that refused what another worker could continue', async () => {
+  const { search, lost } = searchAmong(3);
+  for (const loss of ['unusable', 'grammar-unusable'] as const) {
+    const { session } = await search.next(wanted, NEVER);
+    search.lost(new WorkerLostError(session.peer, loss), { hasTokens: true });
+  }
+  assert.deepEqual(lost, [], 'the tokens may be at fault');
+  search.progressed();
+  assert.deepEqual(lost, ['w0 unusable', 'w1 grammar-unusable']);
+});
+
+it('a search for a worker never asks workers again whose context is too small, and fails when all are too small', async () => {
+  const { search } = searchAmong(2);
+  for (const peer of ['w0', 'w1']) {
+    assert.equal((await search.larger(wanted, NEVER))?.session.peer, peer);
+    search.lost(new WorkerLostError(peer, 'full'), { hasTokens: true });
+  }
+  assert.equal(await search.larger(wanted, NEVER), undefined);
 });

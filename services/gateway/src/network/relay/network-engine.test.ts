@@ -51,26 +51,24 @@ describe('an answer of the network', () => {
   });
 });
 
-describe('an answer whose worker has a smaller context', () => {
-  /** An honest worker with a smaller context, or a dishonest one: indistinguishable here. */
-  const ending = (maxTokens: number): WorkerOptions => {
-    const engine = createSimulatedEngine();
-    const generate: WorkerEngine['generate'] = (asked, signal) => engine.generate({ ...asked, maxTokens }, signal);
-    return { engine: { info: engine.info, generate } };
-  };
+/** An honest worker with a smaller context, or a dishonest one: indistinguishable here. */
+const ending = (maxTokens: number): WorkerOptions => {
+  const engine = createSimulatedEngine();
+  const generate: WorkerEngine['generate'] = (asked, signal) => engine.generate({ ...asked, maxTokens }, signal);
+  return { engine: { info: engine.info, generate } };
+};
 
-  it('is continued by a worker with a larger context', async () => {
-    await using net = await networkOf([ending(4)]);
-    const answer = net.answer();
-    await until(() => net.fleet.lost.length === 1);
-    await net.connect(1);
-    assert.deepEqual([await answer, net.lost()], [UNDISTURBED, ['0 full']]);
-  });
-  it('ends if no worker has a larger one', async () => {
-    await using net = await networkOf([ending(4), ending(9)]);
-    net.bed.chooseInOrder();
-    assert.deepEqual(await net.answer(), { tokens: truth(9), kinds: ['begin', 'length'] });
-  });
+it('an answer whose worker has a smaller context is continued by a worker with a larger context', async () => {
+  await using net = await networkOf([ending(4)]);
+  const answer = net.answer();
+  await until(() => net.fleet.lost.length === 1);
+  await net.connect(1);
+  assert.deepEqual([await answer, net.lost()], [UNDISTURBED, ['0 full']]);
+});
+it('an answer whose worker has a smaller context ends if no worker has a larger one', async () => {
+  await using net = await networkOf([ending(4), ending(9)]);
+  net.bed.chooseInOrder();
+  assert.deepEqual(await net.answer(), { tokens: truth(9), kinds: ['begin', 'length'] });
 });
 
 describe('an answer whose worker is killed', () => {

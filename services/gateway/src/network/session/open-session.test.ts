@@ -44,35 +44,33 @@ for (const [name, [script, loss, breach]] of Object.entries(refused))
     if (loss === 'protocol') await worker.received('failed');
   });
 
-describe('an offer', () => {
-  const signed = async ({ node }: ScriptedWorker, more: Partial<Offer> = {}): Promise<FrameOf<'offer'>> => {
-    const bytes = encodeOffer({
-      ...{ peer: node.id, sequence: 1, issuedAtMs: 1, expiresAtMs: 2, software: 'x' },
-      ...{ models: [], running: 0, waiting: 0, ...more },
-    });
-    return { kind: 'offer', offer: bytes, signature: await node.sign(offerSignedBytes(bytes)) };
-  };
-
-  it('is passed on, at a limited rate', async () => {
-    const offers: Offer[] = [];
-    const { session, worker } = await sessionWith({}, { onOffer: (offer) => offers.push(offer) });
-    for (let sequence = 1; sequence <= 40; sequence += 1) worker.send(await signed(worker, { sequence }));
-    await untilReceived(worker, session);
-    assert.ok(offers[0]?.sequence === 1 && offers.length >= 30 && offers.length < 40, `${offers.length} offers`);
+const signed = async ({ node }: ScriptedWorker, more: Partial<Offer> = {}): Promise<FrameOf<'offer'>> => {
+  const bytes = encodeOffer({
+    ...{ peer: node.id, sequence: 1, issuedAtMs: 1, expiresAtMs: 2, software: 'x' },
+    ...{ models: [], running: 0, waiting: 0, ...more },
   });
+  return { kind: 'offer', offer: bytes, signature: await node.sign(offerSignedBytes(bytes)) };
+};
 
-  const wrong: readonly (readonly [breach: RegExp, (worker: ScriptedWorker, bed: TestNetwork) => Promise<Frame>])[] = [
-    [/invalid signature/, async (worker) => ({ ...(await signed(worker)), signature: new Uint8Array(64) })],
-    [/of another peer/, (worker, { gateway }) => signed(worker, { peer: gateway.id })],
-    [/./, async () => ({ kind: 'offer', offer: Uint8Array.of(1), signature: new Uint8Array(64) })],
-  ];
-  for (const [breach, make] of wrong)
-    it(`is a breach: ${breach}`, async () => {
-      const { bed, worker } = await sessionWith();
-      worker.send(await make(worker, bed));
-      assert.match(await breachOf(bed), breach);
-    });
+it('an offer is passed on, at a limited rate', async () => {
+  const offers: Offer[] = [];
+  const { session, worker } = await sessionWith({}, { onOffer: (offer) => offers.push(offer) });
+  for (let sequence = 1; sequence <= 40; sequence += 1) worker.send(await signed(worker, { sequence }));
+  await untilReceived(worker, session);
+  assert.ok(offers[0]?.sequence === 1 && offers.length >= 30 && offers.length < 40, `${offers.length} offers`);
 });
+
+const wrong: readonly (readonly [breach: RegExp, (worker: ScriptedWorker, bed: TestNetwork) => Promise<Frame>])[] = [
+  [/invalid signature/, async (worker) => ({ ...(await signed(worker)), signature: new Uint8Array(64) })],
+  [/of another peer/, (worker, { gateway }) => signed(worker, { peer: gateway.id })],
+  [/./, async () => ({ kind: 'offer', offer: Uint8Array.of(1), signature: new Uint8Array(64) })],
+];
+for (const [breach, make] of wrong)
+  it(`an offer is a breach: ${breach}`, async () => {
+    const { bed, worker } = await sessionWith();
+    worker.send(await make(worker, bed));
+    assert.match(await breachOf(bed), breach);
+  });
 
 const unread = { signal: NEVER, onSegment: () => {} };
 
@@ -235,34 +233,32 @@ async function loadedSession(options: WorkerOptions = {}) {
   };
 }
 
-describe('the load of a worker', () => {
-  const writing = { id: 1, phase: 'writing' } as const;
+const writing = { id: 1, phase: 'writing' } as const;
 
-  it('is the reported load without our part, and our current part', async () => {
-    const { session, begin, loadAfter } = await loadedSession();
-    const stop = new AbortController();
-    const events = await begin(stop.signal);
-    assert.deepEqual(await loadAfter(4, 2, writing, { id: 77, phase: 'waiting' }), [5, 1, 0]);
-    stop.abort(new Error('enough'));
-    await assert.rejects(Array.fromAsync(events), { message: 'enough' });
-    await until(() => session.load.own === 0);
-    assert.equal(session.load.otherGateways, 5);
-    // The heartbeat lists a job that has already ended: its slot is free.
-    assert.deepEqual(await loadAfter(3, 0, writing), [3, 0, 0]);
-    assert.equal(session.rttMs, 1, 'as it is measured elsewhere');
-  });
-  it('is only ours if the reported load is smaller', async () => {
-    const { begin, loadAfter } = await loadedSession();
-    await loadAfter(4, 0);
-    await begin(NEVER);
-    assert.deepEqual(await loadAfter(0, 0, writing), [0, 1, 0]);
-  });
-  it('does not count our calls as load of other gateways', async () => {
-    const { session, loadAfter } = await loadedSession({ onFrame: ({ kind }) => kind === 'embed' });
-    const stop = new AbortController();
-    const asked = session.embed(embedded, stop.signal);
-    assert.deepEqual(await loadAfter(3, 0), [2, 0, 1]);
-    stop.abort(new Error('enough'));
-    await assert.rejects(asked, { message: 'enough' });
-  });
+it('the load of a worker is the reported load without our part, and our current part', async () => {
+  const { session, begin, loadAfter } = await loadedSession();
+  const stop = new AbortController();
+  const events = await begin(stop.signal);
+  assert.deepEqual(await loadAfter(4, 2, writing, { id: 77, phase: 'waiting' }), [5, 1, 0]);
+  stop.abort(new Error('enough'));
+  await assert.rejects(Array.fromAsync(events), { message: 'enough' });
+  await until(() => session.load.own === 0);
+  assert.equal(session.load.otherGateways, 5);
+  // The heartbeat lists a job that has already ended: its slot is free.
+  assert.deepEqual(await loadAfter(3, 0, writing), [3, 0, 0]);
+  assert.equal(session.rttMs, 1, 'as it is measured elsewhere');
+});
+it('the load of a worker is only ours if the reported load is smaller', async () => {
+  const { begin, loadAfter } = await loadedSession();
+  await loadAfter(4, 0);
+  await begin(NEVER);
+  assert.deepEqual(await loadAfter(0, 0, writing), [0, 1, 0]);
+});
+it('the load of a worker does not count our calls as load of other gateways', async () => {
+  const { session, loadAfter } = await loadedSession({ onFrame: ({ kind }) => kind === 'embed' });
+  const stop = new AbortController();
+  const asked = session.embed(embedded, stop.signal);
+  assert.deepEqual(await loadAfter(3, 0), [2, 0, 1]);
+  stop.abort(new Error('enough'));
+  await assert.rejects(asked, { message: 'enough' });
 });

@@ -1,6 +1,6 @@
 // Capacity for workers: an idle worker is evicted for another one, a busy one is not.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { encodeFrame, PROTOCOL_VERSION } from '@strata/inference';
 import { pino } from 'pino';
 import { Sessions, type SessionsDeps } from './sessions.ts';
@@ -29,27 +29,25 @@ function scene(deps: Partial<SessionsDeps>) {
   return { left, connect, peers: () => [...sessions.all.keys()], sessions };
 }
 
-describe('capacity for workers', () => {
-  it('is reassigned when a worker gets no requests', async () => {
-    const trust = new Map([['a', 0.5]]);
-    const { left, connect, peers, sessions } = scene({ trustOf: (peer) => trust.get(peer) ?? 0.5 });
-    await using _sessions = sessions;
-    assert.ok(await connect('a'));
-    assert.ok(!(await connect('b')), 'trusted as far, and after no time');
-    trust.set('a', 0);
-    assert.ok(await connect('b'));
-    trust.set('c', 0);
-    assert.ok(!(await connect('c')), 'a worker that gets no work gets no slot');
-    assert.deepEqual([left, peers()], [['a'], ['b']]);
-  });
-  it('is reassigned after a while when a worker offers nothing', async (context) => {
-    const { connect, peers, sessions } = scene({ hasModels: () => false });
-    await using _sessions = sessions;
-    assert.ok(await connect('a'));
-    assert.ok(!(await connect('b')));
-    const now = performance.now.bind(performance);
-    context.mock.method(performance, 'now', () => now() + 11_000);
-    assert.ok(await connect('b'));
-    assert.deepEqual(peers(), ['b']);
-  });
+it('capacity for workers is reassigned when a worker gets no requests', async () => {
+  const trust = new Map([['a', 0.5]]);
+  const { left, connect, peers, sessions } = scene({ trustOf: (peer) => trust.get(peer) ?? 0.5 });
+  await using _sessions = sessions;
+  assert.ok(await connect('a'));
+  assert.ok(!(await connect('b')), 'trusted as far, and after no time');
+  trust.set('a', 0);
+  assert.ok(await connect('b'));
+  trust.set('c', 0);
+  assert.ok(!(await connect('c')), 'a worker that gets no work gets no slot');
+  assert.deepEqual([left, peers()], [['a'], ['b']]);
+});
+it('capacity for workers is reassigned after a while when a worker offers nothing', async (context) => {
+  const { connect, peers, sessions } = scene({ hasModels: () => false });
+  await using _sessions = sessions;
+  assert.ok(await connect('a'));
+  assert.ok(!(await connect('b')));
+  const now = performance.now.bind(performance);
+  context.mock.method(performance, 'now', () => now() + 11_000);
+  assert.ok(await connect('b'));
+  assert.deepEqual(peers(), ['b']);
 });

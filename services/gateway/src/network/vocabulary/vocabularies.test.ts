@@ -5,8 +5,7 @@ import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it, mock } from 'node:test';
 import { EngineError } from '@strata/engine';
-import { temporaryDirectory } from '../../../../../tests/support/temporary-directory.ts';
-import { until } from '../../../../../tests/support/until.ts';
+import { temporaryDirectory, until } from '../../../../../tests/support/index.ts';
 import { WorkerLostError } from '../session/session-events.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
 import { byTrust, fetchVocabulary } from './fetch-vocabulary.ts';
@@ -39,81 +38,79 @@ function scene(options: VocabulariesOptions = {}) {
   return { events, next, vocabularies, of: (name: string) => vocabularies.of(name, async () => name) };
 }
 
-describe('vocabularies', () => {
-  it('are opened once on first use and not after closing, and asked for the text of a token once', async () => {
-    const { events, of, vocabularies } = scene();
-    const one = of('a');
-    assert.deepEqual(events, []);
-    const asked = { messages: [], tools: [] };
-    await Promise.all([one.tokenize(''), one.render(asked), one.facts(), of('a').detokenize([])]);
-    for (const tokens of [[3, 1, 3] as const, [1, 2] as const]) {
-      const ids = (await one.bytes(tokens)).map(([n]) => n);
-      assert.deepEqual(ids, tokens);
-    }
-    assert.deepEqual(events.splice(1), ['bytes 3,1', 'bytes 2']);
-    await vocabularies[Symbol.asyncDispose]();
-    await assert.rejects(of('a').tokenize(''), /closed/);
-    await assert.rejects(of('b').facts(), /closed/);
-    assert.deepEqual(events, ['open a', 'close a']);
-  });
-  it('are evicted above the limit, least recently used first', async () => {
-    const { events, of, vocabularies } = scene({ max: 2 });
-    await using _all = vocabularies;
-    for (const name of ['a', 'b', 'a', 'c']) await of(name).tokenize('');
-    assert.deepEqual([vocabularies.size, ...events], [2, 'open a', 'open b', 'open c', 'close b']);
-    await of('b').tokenize('');
-    assert.deepEqual(events.slice(4).sort(), ['close a', 'open b']);
-  });
-  it('are not closed while in use; excess ones close afterwards', async () => {
-    const { events, of, next, vocabularies } = scene({ max: 1 });
-    await using _all = vocabularies;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    next.held = promise;
-    const working = [of('a').tokenize(''), of('b').tokenize('')];
-    await of('c').render({ messages: [], tools: [] });
-    assert.ok(!events.includes('close a') && !events.includes('close b'), events.join());
-    resolve();
-    await Promise.all(working);
-    assert.equal(vocabularies.size, 1);
-  });
+it('vocabularies are opened once on first use and not after closing, and asked for the text of a token once', async () => {
+  const { events, of, vocabularies } = scene();
+  const one = of('a');
+  assert.deepEqual(events, []);
+  const asked = { messages: [], tools: [] };
+  await Promise.all([one.tokenize(''), one.render(asked), one.facts(), of('a').detokenize([])]);
+  for (const tokens of [[3, 1, 3] as const, [1, 2] as const]) {
+    const ids = (await one.bytes(tokens)).map(([n]) => n);
+    assert.deepEqual(ids, tokens);
+  }
+  assert.deepEqual(events.splice(1), ['bytes 3,1', 'bytes 2']);
+  await vocabularies[Symbol.asyncDispose]();
+  await assert.rejects(of('a').tokenize(''), /closed/);
+  await assert.rejects(of('b').facts(), /closed/);
+  assert.deepEqual(events, ['open a', 'close a']);
+});
+it('vocabularies are evicted above the limit, least recently used first', async () => {
+  const { events, of, vocabularies } = scene({ max: 2 });
+  await using _all = vocabularies;
+  for (const name of ['a', 'b', 'a', 'c']) await of(name).tokenize('');
+  assert.deepEqual([vocabularies.size, ...events], [2, 'open a', 'open b', 'open c', 'close b']);
+  await of('b').tokenize('');
+  assert.deepEqual(events.slice(4).sort(), ['close a', 'open b']);
+});
+it('vocabularies are not closed while in use; excess ones close afterwards', async () => {
+  const { events, of, next, vocabularies } = scene({ max: 1 });
+  await using _all = vocabularies;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  next.held = promise;
+  const working = [of('a').tokenize(''), of('b').tokenize('')];
+  await of('c').render({ messages: [], tools: [] });
+  assert.ok(!events.includes('close a') && !events.includes('close b'), events.join());
+  resolve();
+  await Promise.all(working);
+  assert.equal(vocabularies.size, 1);
+});
 
-  it('that failed one call close when the remaining calls have ended', async () => {
-    const { events, of, next, vocabularies } = scene();
-    await using _all = vocabularies;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    next.held = promise;
-    const beside = of('a').tokenize('');
-    await new Promise((resolved) => setImmediate(resolved));
-    Object.assign(next, { held: undefined, failure: new EngineError('model-unusable', 'too slow') });
-    await assert.rejects(of('a').tokenize(''), /too slow/);
-    assert.deepEqual(events, ['open a']);
+it('vocabularies that failed one call close when the remaining calls have ended', async () => {
+  const { events, of, next, vocabularies } = scene();
+  await using _all = vocabularies;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  next.held = promise;
+  const beside = of('a').tokenize('');
+  await new Promise((resolved) => setImmediate(resolved));
+  Object.assign(next, { held: undefined, failure: new EngineError('model-unusable', 'too slow') });
+  await assert.rejects(of('a').tokenize(''), /too slow/);
+  assert.deepEqual(events, ['open a']);
+  next.failure = undefined;
+  await of('a').tokenize('');
+  assert.deepEqual(events, ['open a', 'open a']);
+  resolve();
+  await beside;
+  assert.deepEqual(events, ['open a', 'open a', 'close a']);
+});
+
+it('vocabularies are closed when idle', async () => {
+  const { events, of, vocabularies } = scene({ idleMs: 20 });
+  await using _all = vocabularies;
+  await of('a').tokenize('');
+  await until(() => vocabularies.size === 0);
+  assert.deepEqual(events, ['open a', 'close a']);
+});
+
+it('vocabularies that crashed are reopened by the next call; a rejecting template is not a crash', async () => {
+  const { events, of, next, vocabularies } = scene();
+  await using _all = vocabularies;
+  for (const code of ['crashed', 'template-failed'] as const) {
+    next.failure = new EngineError(code, 'it failed');
+    await assert.rejects(of('a').tokenize(''), /it failed/);
     next.failure = undefined;
     await of('a').tokenize('');
-    assert.deepEqual(events, ['open a', 'open a']);
-    resolve();
-    await beside;
-    assert.deepEqual(events, ['open a', 'open a', 'close a']);
-  });
-
-  it('are closed when idle', async () => {
-    const { events, of, vocabularies } = scene({ idleMs: 20 });
-    await using _all = vocabularies;
-    await of('a').tokenize('');
-    await until(() => vocabularies.size === 0);
-    assert.deepEqual(events, ['open a', 'close a']);
-  });
-
-  it('that crashed are reopened by the next call; a rejecting template is not a crash', async () => {
-    const { events, of, next, vocabularies } = scene();
-    await using _all = vocabularies;
-    for (const code of ['crashed', 'template-failed'] as const) {
-      next.failure = new EngineError(code, 'it failed');
-      await assert.rejects(of('a').tokenize(''), /it failed/);
-      next.failure = undefined;
-      await of('a').tokenize('');
-      assert.deepEqual(events, ['open a', 'close a', 'open a']);
-    }
-  });
+    assert.deepEqual(events, ['open a', 'close a', 'open a']);
+  }
 });
 
 const file = (text: string) => {
@@ -123,58 +120,56 @@ const file = (text: string) => {
 const never = async (): Promise<Uint8Array> => assert.fail('it was fetched');
 const giving = (bytes: Uint8Array) => async () => bytes;
 
-describe('vocabulary files', () => {
-  it('are fetched once, even concurrently, and found by the next process', async () => {
-    await using directory = await temporaryDirectory();
-    const { bytes, sha256 } = file('one');
-    const fetch = mock.fn(giving(bytes));
-    const cache = new VocabularyCache({ directory: directory.path });
-    const [first, second] = await Promise.all([cache.file(sha256, fetch), cache.file(sha256, fetch)]);
-    assert.deepEqual([first, await readFile(first)], [second, bytes]);
-    await new VocabularyCache({ directory: directory.path }).file(sha256, never);
-    assert.deepEqual([fetch.mock.callCount(), await readdir(directory.path)], [1, [`${sha256}.gguf`]]);
-  });
+it('vocabulary files are fetched once, even concurrently, and found by the next process', async () => {
+  await using directory = await temporaryDirectory();
+  const { bytes, sha256 } = file('one');
+  const fetch = mock.fn(giving(bytes));
+  const cache = new VocabularyCache({ directory: directory.path });
+  const [first, second] = await Promise.all([cache.file(sha256, fetch), cache.file(sha256, fetch)]);
+  assert.deepEqual([first, await readFile(first)], [second, bytes]);
+  await new VocabularyCache({ directory: directory.path }).file(sha256, never);
+  assert.deepEqual([fetch.mock.callCount(), await readdir(directory.path)], [1, [`${sha256}.gguf`]]);
+});
 
-  it('that were modified on disk are fetched again', async () => {
-    await using directory = await temporaryDirectory();
-    const cache = new VocabularyCache({ directory: directory.path });
-    const { bytes, sha256 } = file('right');
+it('vocabulary files that were modified on disk are fetched again', async () => {
+  await using directory = await temporaryDirectory();
+  const cache = new VocabularyCache({ directory: directory.path });
+  const { bytes, sha256 } = file('right');
+  const at = await cache.file(sha256, async () => bytes);
+  for (const wrong of ['wrong', 'righ', '']) {
+    await writeFile(at, wrong);
+    assert.deepEqual([await cache.file(sha256, async () => bytes), await readFile(at)], [at, bytes]);
+  }
+});
+
+it('vocabulary files with the wrong digest or size are not stored', async () => {
+  await using directory = await temporaryDirectory();
+  const cache = new VocabularyCache({ directory: directory.path, maxBytes: 10 });
+  const [asked, large] = [file('asked for'), file('eleven bytes')];
+  const wrong = [{ ...asked, bytes: Buffer.from('something') }, { ...asked, bytes: Buffer.alloc(0) }, large];
+  for (const { sha256, bytes } of wrong) await assert.rejects(cache.file(sha256, giving(bytes)), VocabularyError);
+  assert.deepEqual(await readdir(directory.path), []);
+  await cache.file(asked.sha256, async () => asked.bytes);
+});
+
+it('vocabulary files are evicted above the limit, least recently used first, including partial files of a crash', async () => {
+  await using directory = await temporaryDirectory();
+  const cache = new VocabularyCache({ directory: directory.path, maxFiles: 2 });
+  const half = path.join(directory.path, 'left.part');
+  const files = ['a', 'b', 'c'].map(file);
+  for (const [i, { bytes, sha256 }] of files.entries()) {
     const at = await cache.file(sha256, async () => bytes);
-    for (const wrong of ['wrong', 'righ', '']) {
-      await writeFile(at, wrong);
-      assert.deepEqual([await cache.file(sha256, async () => bytes), await readFile(at)], [at, bytes]);
+    const usedAt = new Date(1_000_000 * (i + 1));
+    if (i < 2) await utimes(at, usedAt, usedAt);
+    if (i === 1) {
+      // The first one was used again: the second one is now the oldest, except for the partial file.
+      await cache.file(files[0]?.sha256 ?? '', never);
+      await writeFile(half, 'half');
+      await utimes(half, new Date(1_000), new Date(1_000));
     }
-  });
-
-  it('with the wrong digest or size are not stored', async () => {
-    await using directory = await temporaryDirectory();
-    const cache = new VocabularyCache({ directory: directory.path, maxBytes: 10 });
-    const [asked, large] = [file('asked for'), file('eleven bytes')];
-    const wrong = [{ ...asked, bytes: Buffer.from('something') }, { ...asked, bytes: Buffer.alloc(0) }, large];
-    for (const { sha256, bytes } of wrong) await assert.rejects(cache.file(sha256, giving(bytes)), VocabularyError);
-    assert.deepEqual(await readdir(directory.path), []);
-    await cache.file(asked.sha256, async () => asked.bytes);
-  });
-
-  it('are evicted above the limit, least recently used first, including partial files of a crash', async () => {
-    await using directory = await temporaryDirectory();
-    const cache = new VocabularyCache({ directory: directory.path, maxFiles: 2 });
-    const half = path.join(directory.path, 'left.part');
-    const files = ['a', 'b', 'c'].map(file);
-    for (const [i, { bytes, sha256 }] of files.entries()) {
-      const at = await cache.file(sha256, async () => bytes);
-      const usedAt = new Date(1_000_000 * (i + 1));
-      if (i < 2) await utimes(at, usedAt, usedAt);
-      if (i === 1) {
-        // The first one was used again: the second one is now the oldest, except for the partial file.
-        await cache.file(files[0]?.sha256 ?? '', never);
-        await writeFile(half, 'half');
-        await utimes(half, new Date(1_000), new Date(1_000));
-      }
-    }
-    const left = (await readdir(directory.path)).sort();
-    assert.deepEqual(left, [files[0], files[2]].map((each) => `${each?.sha256}.gguf`).sort());
-  });
+  }
+  const left = (await readdir(directory.path)).sort();
+  assert.deepEqual(left, [files[0], files[2]].map((each) => `${each?.sha256}.gguf`).sort());
 });
 
 const BYTES = new Uint8Array([1, 2, 3]);

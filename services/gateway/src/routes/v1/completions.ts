@@ -9,7 +9,6 @@ export const createChatCompletion = route(
   {
     method: 'POST',
     path: '/v1/chat/completions',
-    access: 'key',
     body: { schema: 'ChatCompletionRequest', read: readChatRequest },
     described: {
       summary: 'Answer a conversation',
@@ -38,7 +37,6 @@ export const createCompletion = route(
   {
     method: 'POST',
     path: '/v1/completions',
-    access: 'key',
     body: { schema: 'CompletionRequest', read: readCompletionRequest },
     described: {
       summary: 'Complete a text',

@@ -13,7 +13,6 @@ export const createEmbeddings = route(
   {
     method: 'POST',
     path: '/v1/embeddings',
-    access: 'key',
     body: { schema: 'EmbeddingRequest', read: readEmbeddingRequest },
     described: { summary: 'Compute embeddings', answer: 'Embeddings' },
   },

@@ -7,7 +7,6 @@ export const getModels = route(
   {
     method: 'GET',
     path: '/v1/models',
-    access: 'key',
     described: { summary: 'List the models', answer: { listOf: 'Model' } },
   },
   ({ models }) => ({ object: 'list', data: models.list().map(modelReport) }),
@@ -18,7 +17,6 @@ export const getModel = route(
     method: 'GET',
     // Model names may contain slashes.
     path: '/v1/models/{id*}',
-    access: 'key',
     params: z.object({ id: z.string() }),
     described: { summary: 'Get a model', answer: 'Model' },
   },

@@ -20,7 +20,6 @@ export const createResponse = route(
   {
     method: 'POST',
     path: '/v1/responses',
-    access: 'key',
     body: { schema: 'ResponseRequest', read: (body) => body },
     described: {
       summary: 'Answer a conversation (Responses API)',
@@ -82,7 +81,6 @@ export const getResponse = route(
   {
     method: 'GET',
     path: '/v1/responses/{id}',
-    access: 'key',
     isLong: true,
     params,
     query: z.object({
@@ -107,7 +105,6 @@ export const cancelResponse = route(
   {
     method: 'POST',
     path: '/v1/responses/{id}/cancel',
-    access: 'key',
     params,
     described: { summary: 'Cancel a response in the background', answer: 'Response' },
   },
@@ -124,7 +121,6 @@ export const deleteResponse = route(
   {
     method: 'DELETE',
     path: '/v1/responses/{id}',
-    access: 'key',
     params,
     described: { summary: 'Delete a stored response of this key', answer: 'DeletedResponse' },
   },

@@ -12,7 +12,8 @@ import { countsOf } from './exposed-domains.ts';
 import type { Exposure, Exposures } from './exposures.ts';
 import type { ObservedService } from './product-uses.ts';
 
-export interface AnnouncementDeps {
+/** What alerts are raised from. */
+export interface AlertDeps {
   readonly store: Store;
   readonly index: DomainIndex;
   readonly exposures: Exposures;
@@ -31,7 +32,7 @@ const QUIET_MS = 7 * DAY_MS;
 const FOREVER_MS = 100_000 * DAY_MS;
 
 /** Publishes changed advisories of products in use; exploited ones also raise an alert. */
-export async function announceAdvisories(entries: readonly Entry[], deps: AnnouncementDeps): Promise<void> {
+export async function announceAdvisories(entries: readonly Entry[], deps: AlertDeps): Promise<void> {
   const newsSince = deps.now().getTime() - NEWS_MS;
   const budget = new EventLoopBudget();
   for (const entry of entries) {
@@ -75,7 +76,7 @@ const observedService = ([
 });
 
 /** Raises alerts for the exposures that scans found, once per advisory with the totals. */
-export async function raiseReachAlerts(reach: readonly Reach[], deps: AnnouncementDeps): Promise<void> {
+export async function raiseReachAlerts(reach: readonly Reach[], deps: AlertDeps): Promise<void> {
   const exposed = new Set(reach.flatMap((each) => each.exposed));
   for (const entry of new Set(reach.flatMap(({ touching }) => touching))) {
     await raiseAlert(entry, exposed.has(entry) ? QUIET_MS : FOREVER_MS, deps);
@@ -88,7 +89,7 @@ export async function announceDomain(
   { seq, domain, at }: Pick<StoredEvent, 'seq' | 'domain' | 'at'>,
   { domainId }: DomainChanged,
   { exposed }: Reach,
-  { store }: Pick<AnnouncementDeps, 'store'>,
+  { store }: Pick<AlertDeps, 'store'>,
 ): Promise<void> {
   if (exposed.length === 0) return;
   const advisoryIds = exposed.map(({ advisory }) => advisory.id);
@@ -103,11 +104,7 @@ export async function announceDomain(
 const affectedBy = (all: readonly Exposure[]): ReadonlySet<Entry> =>
   new Set(all.filter(({ isAffected }) => isAffected).map(({ entry }) => entry));
 
-async function publish(
-  entry: Entry,
-  reason: 'published' | 'exploited',
-  { store, now }: AnnouncementDeps,
-): Promise<void> {
+async function publish(entry: Entry, reason: 'published' | 'exploited', { store, now }: AlertDeps): Promise<void> {
   const { id } = entry.advisory;
   await store.advisories.addEvent(`${reason} ${id}`, {
     kind: 'advisory-touched',
@@ -117,7 +114,7 @@ async function publish(
   });
 }
 
-async function raiseAlert(entry: Entry, quietMs: number, deps: AnnouncementDeps): Promise<void> {
+async function raiseAlert(entry: Entry, quietMs: number, deps: AlertDeps): Promise<void> {
   const { store, exposures, names, now, events } = deps;
   const counts = countsOf(exposures, entry);
   const isWritten = await store.signals.addAlert(exploitedAlert({ entry, counts, at: now(), names }), { quietMs });

@@ -55,8 +55,6 @@ export const getAlerts = route(
       kind: 'signed',
       schema: z.object({ total: z.int().min(0), ...pageFields, alerts: z.array(AlertSchema) }),
     },
-    errors: [],
-    access: 'key',
     cache: (app: StackApp, { limit, cursor, ...input }) => {
       const { form, age } = windowIn(app, input);
       const key = `alerts ${JSON.stringify([limit, cursor, form])}`;
@@ -112,7 +110,6 @@ export const getAnomalies = route(
       }),
     },
     errors: ['invalid_domain'],
-    access: 'key',
     cache: (app: StackApp, { domain, limit, cursor, ...input }, context) => {
       const { form, age } = windowIn(app, input);
       const key = `anomalies ${JSON.stringify([domain && domainOf(domain, context), limit, cursor, form])}`;

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { until } from '../../../../../tests/support/until.ts';
-import { company, moveDns, scanTwice } from '../../test/harness.ts';
-import { sharedService } from '../../test/shared.ts';
+import { company, moveDns, scanTwice, sharedService } from '../../test/index.ts';
 
 const profilePath = (name: string) => `/stack/v1/domains/${name}`;
 const service = await sharedService();

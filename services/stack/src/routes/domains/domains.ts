@@ -28,7 +28,6 @@ export const getDomain = route(
     params: domainParams,
     output: { kind: 'signed', schema: DomainReportSchema },
     errors: ['invalid_domain', 'unknown_domain', 'unavailable'],
-    access: 'key',
     cache: (app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
       return { key: `domain ${domain}`, tags: [tags.domain(domain), ...advisoryTags(app, domain)] };
@@ -69,7 +68,6 @@ export const getDomainChanges = route(
       }),
     },
     errors: ['invalid_domain', 'unknown_domain', 'unavailable'],
-    access: 'key',
     cache: (_app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
       const { category = '', limit, offset, cursor = '' } = input;

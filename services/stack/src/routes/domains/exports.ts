@@ -42,8 +42,6 @@ export const getSecurityCsv = route(
         { name: 'scanned_at', description: 'ISO 8601 UTC.' },
       ],
     },
-    errors: [],
-    access: 'key',
     cache: (_app: StackApp, input) => ({
       key: `security.csv ${JSON.stringify(input)}`,
       tags: [...tags.domains],
@@ -100,8 +98,6 @@ export const getMigrationsCsv = route(
         { name: 'importance', description: 'high, medium or low.' },
       ],
     },
-    errors: [],
-    access: 'key',
     cache: (app: StackApp, { days, hours, since, until, ...input }) => ({
       key: `migrations.csv ${JSON.stringify([migrationFilter(app, input), input.query, days, hours, since, until])}`,
       tags: [...tags.changes, ...(input.query === undefined ? [] : tags.domains)],
@@ -166,7 +162,6 @@ export const getProviderDomainsCsv = route(
       ],
     },
     errors: ['unknown_provider'],
-    access: 'key',
     cache: (app: StackApp, input, context) => {
       const { id } = providerOf(app, input.provider, context);
       const key = `domains.csv ${JSON.stringify([id, input.query])}`;

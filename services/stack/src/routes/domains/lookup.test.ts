@@ -4,8 +4,7 @@ import { it } from 'node:test';
 import type { DomainIndex } from '@strata/analytics';
 import { mainRoleOf } from '@strata/detect';
 import { casesOf } from '../../../../../tests/support/vectors.ts';
-import { assertDescribed } from '../../test/described.ts';
-import { sharedService } from '../../test/shared.ts';
+import { assertDescribed, sharedService } from '../../test/index.ts';
 import { roleCells } from './role-columns.ts';
 
 const PATH = '/stack/v1/domains:lookup';

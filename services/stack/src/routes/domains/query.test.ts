@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { casesOf } from '../../../../../tests/support/vectors.ts';
-import { assertDescribed } from '../../test/described.ts';
-import { sharedService } from '../../test/shared.ts';
+import { assertDescribed, sharedService } from '../../test/index.ts';
 
 const PATH = '/stack/v1/query';
 const service = await sharedService();
@@ -37,6 +36,8 @@ for (const sort of 'name score -score scanned_at -scanned_at first_seen -first_s
       cursor = body.next_cursor;
     }
     assert.deepEqual(found, all);
+    const { results } = await search(`state=live&sort=${sort}&limit=4&offset=3`);
+    assert.deepEqual(results, all.slice(3, 7));
   });
 
 it('a query has facets whose conditions find as many domains', async () => {

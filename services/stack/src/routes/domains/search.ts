@@ -13,6 +13,7 @@ import {
   NameWords,
   providerIn,
   RoleParameter,
+  refuseField,
   SectorParameter,
   splitList,
   Text,
@@ -20,6 +21,7 @@ import {
   WordList,
 } from '../parameters.ts';
 import { FacetSchema, facetsOf, queryIn, queryParameter } from '../query-parameter.ts';
+import { domainsInOrder, OrderKeySchema, orderKeyOf, SORT_MEANING, SORTS } from './domain-order.ts';
 
 /** A scan without changes has no event: the scan times in a list may lag by this. */
 export const UNCHANGED_MS = 60_000;
@@ -72,6 +74,8 @@ export function foundDomain(
   };
 }
 
+const SORTED = { name: 'sorted domains', key: OrderKeySchema };
+
 const Flags = WordList(POSTURE_FLAGS);
 const flagsOf = (text: string | undefined) => (text === undefined ? [] : splitList(text)) as PostureFlag[];
 const Score = Integer({ min: 0, max: 100 });
@@ -107,6 +111,7 @@ export const domainParameters = {
 
 const query = z.object({
   ...domainParameters,
+  sort: Word(SORTS).describe(`${SORT_MEANING} By name, names that begin with \`q\` come first.`).default('name'),
   facets: WordList(FACETS).describe('Counts of all results by these values, separated by commas.').optional(),
   ...offsetParameters(50),
 });
@@ -149,8 +154,6 @@ export const getSearch = route(
         facets: z.array(FacetSchema).describe('If `facets` are requested.').optional(),
       }),
     },
-    errors: [],
-    access: 'key',
     cache: (app: StackApp, input) => {
       const { provider: _, with: __, ...rest } = input;
       const ids = providersOf(app, input);
@@ -167,18 +170,33 @@ export const getSearch = route(
     },
   },
   async (app, input) => {
-    const { limit: _, offset: __, cursor: ___, facets, ...filters } = input;
+    const { limit: _, offset: __, cursor: ___, sort: ____, facets, ...filters } = input;
     const filter = domainFilter(app, filters);
-    // The text of the query: times in it may be relative to now.
-    const page = pageOf(input, DOMAINS, ['search', { ...filter, query: input.query }]);
-    const found = searchDomains(app.index, filter, page.query);
-    const { rows, fields } = page.cut(found.domains, (domain) => app.index.names.name(domain));
+    const { total, rows, fields } = searched(app, input, filter);
     const results = rows.map((domain) => foundDomain(app, domain));
-    if (facets === undefined) return { total: found.total, ...fields, results };
+    if (facets === undefined) return { total, ...fields, results };
     const counted = await facetsOf(app, matchingDomains(app.index, filter), splitList(facets) as Facet[]);
-    return { total: found.total, ...fields, results, facets: counted };
+    return { total, ...fields, results, facets: counted };
   },
 );
+
+/** The page of a request, and the number of all that match. */
+function searched({ index }: StackApp, { sort, ...input }: z.output<typeof query>, filter: DomainFilter) {
+  // The text of the query: times in it may be relative to now.
+  const asked = ['search', { ...filter, query: input.query }];
+  if (sort === 'name') {
+    const page = pageOf(input, DOMAINS, asked);
+    const { total, domains } = searchDomains(index, filter, page.query);
+    return { total, ...page.cut(domains, (domain) => index.names.name(domain)) };
+  }
+  const page = pageOf(input, SORTED, [...asked, sort]);
+  const set = matchingDomains(index, filter);
+  const domains = domainsInOrder({ index }, set, sort, page.query);
+  return {
+    total: set?.size ?? index.size,
+    ...page.cut(domains, (domain) => orderKeyOf({ index }, domain, sort)),
+  };
+}
 
 /** The ids of `provider` and `with`. */
 const providersOf = (app: TableApp, input: DomainInput) =>
@@ -192,6 +210,7 @@ const SCORES = Array.from({ length: 101 }, (_, score) => score);
 /** The range of scores that matches all score filters; undefined without one. */
 function scoresOf({ grade, score_gte: min, score_lte: max }: Pick<DomainInput, 'grade' | 'score_gte' | 'score_lte'>) {
   if (grade === undefined && min === undefined && max === undefined) return undefined;
+  if (min !== undefined && max !== undefined && min > max) refuseField('score_lte', `is below score_gte=${min}`);
   const graded = SCORES.filter((score) => grade === undefined || gradeOf(score).toLowerCase() === grade);
   return { from: Math.max(min ?? 0, graded[0] ?? 0), to: Math.min(max ?? 100, graded.at(-1) ?? 100) };
 }

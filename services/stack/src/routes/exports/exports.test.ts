@@ -5,8 +5,7 @@ import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { parquetReadObjects } from 'hyparquet';
 import { casesOf } from '../../../../../tests/support/vectors.ts';
-import { assertDescribed } from '../../test/described.ts';
-import { sharedService } from '../../test/shared.ts';
+import { assertDescribed, sharedService } from '../../test/index.ts';
 
 const service = await sharedService();
 const key = await service.newKey();

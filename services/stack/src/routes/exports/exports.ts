@@ -58,7 +58,7 @@ function routesOf(table: ExportTable): Route<StackApp>[] {
     sourceOf(app, order, '');
     return order;
   };
-  const common = { path, tag: 'Exports', query, access: 'key', errors: [] } as const;
+  const common = { path, tag: 'Exports', query } as const;
   const getExport = route(
     {
       ...{ ...common, method: 'GET', summary, isChargedByHandler: true },

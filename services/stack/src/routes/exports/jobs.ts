@@ -44,7 +44,6 @@ export const postLookups = route(
     bodyBytes: UPLOAD_BYTES,
     output: { kind: 'signed', status: 202, schema: z.object({ job: JobSchema }) },
     errors: ['payload_too_large', 'unsupported_media_type'],
-    access: 'key',
   },
   async (app: StackApp, input, { key, upload, setHeader }) => {
     const order = orderOf(input, { table: 'lookup', upload: upload?.type ?? null, key });
@@ -62,8 +61,6 @@ export const getJobs = route(
     summary: 'The jobs of the key, newest first',
     description: MINE,
     output: { kind: 'signed', schema: z.object({ total: z.int().min(0), jobs: z.array(JobSchema) }) },
-    errors: [],
-    access: 'key',
   },
   async ({ jobs }: StackApp, _input, { key }) => {
     const own = (await jobs.of(key?.id ?? '')).map(jobReport);
@@ -84,7 +81,6 @@ export const getJob = route(
     }),
     output: { kind: 'signed', schema: z.object({ job: JobSchema }) },
     errors: ['not_found'],
-    access: 'key',
   },
   async (app: StackApp, { id, wait }, context) => {
     const job = await app.jobs.ended(await jobOf(app, id, context), { waitMs: wait * 1_000, signal: context.signal });
@@ -102,7 +98,6 @@ export const getJobFile = route(
     params,
     output: { kind: 'file', description: 'The file, with its receipt.' },
     errors: ['not_found'],
-    access: 'key',
     isChargedByHandler: true,
   },
   async (app: StackApp, { id }, context) => app.jobs.fileOf(await jobOf(app, id, context), context),

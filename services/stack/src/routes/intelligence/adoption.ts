@@ -66,7 +66,6 @@ export const getAdoption = route(
       }),
     },
     errors: ['unknown_provider', 'unavailable'],
-    access: 'key',
     cache: (app: StackApp, { tool, limit, query }, context) => {
       const { id } = providerOf(app, tool, context);
       const today = dayOf(app.clock().getTime());

@@ -39,7 +39,6 @@ export const getMarketShare = route(
       }),
     },
     errors: ['unavailable'],
-    access: 'key',
     cache: (_app: StackApp, { category, role, include_parked, limit, query }) =>
       populationCache(
         { query },

@@ -50,7 +50,6 @@ export const getRisk = route(
       }),
     },
     errors: ['invalid_domain', 'unknown_domain', 'unavailable'],
-    access: 'key',
     cache: (app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
       // The underlying markets change slowly: maximum age of an answer.

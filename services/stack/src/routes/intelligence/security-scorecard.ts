@@ -45,7 +45,6 @@ export const getScorecard = route(
       }),
     },
     errors: ['unavailable'],
-    access: 'key',
     cache: (_app: StackApp, input) => populationCache(input, { key: 'scorecard', tags: [...tags.domains] }),
   },
   async (app, input) => {

@@ -49,7 +49,6 @@ export const getSupplyChain = route(
       }),
     },
     errors: ['unknown_provider', 'unavailable'],
-    access: 'key',
     cache: (app: StackApp, input, context) => {
       const { id } = providerOf(app, input.provider, context);
       return populationCache(input, {

@@ -64,7 +64,6 @@ export const getCustomers = route(
       }),
     },
     errors: ['unknown_provider'],
-    access: 'key',
     cache: (app: StackApp, { provider, ...input }, context) => {
       const { id } = providerOf(app, provider, context);
       return {
@@ -139,7 +138,6 @@ export const getCustomersCsv = route(
       ],
     },
     errors: ['unknown_provider'],
-    access: 'key',
     cache: (app: StackApp, { provider, ...input }, context) => {
       const { id } = providerOf(app, provider, context);
       const key = `customers.csv ${id} ${JSON.stringify(input)}`;

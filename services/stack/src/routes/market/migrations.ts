@@ -95,8 +95,6 @@ export const getMigrations = route(
         flows_total: count.describe('Total number of flows.'),
       }),
     },
-    errors: [],
-    access: 'key',
     cache: (app: StackApp, { limit, offset, cursor, days, hours, since, until, ...input }) => ({
       key: `migrations ${JSON.stringify([migrationFilter(app, input), input.query, limit, offset, cursor, days, hours, since, until])}`,
       tags: [...tags.changes, ...(input.query === undefined ? [] : tags.domains)],

@@ -80,7 +80,6 @@ export const getProvider = route(
       }),
     },
     errors: ['unknown_provider'],
-    access: 'key',
     cache: (app: StackApp, input, context) => {
       const { id } = providerOf(app, input.provider, context);
       return {

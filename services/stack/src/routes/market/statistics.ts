@@ -38,7 +38,6 @@ export const getStats = route(
       }),
     },
     errors: ['unavailable'],
-    access: 'key',
     cache: (_app: StackApp, input) =>
       populationCache(input, {
         key: 'stats',
@@ -104,8 +103,6 @@ export const getLeaders = route(
         ),
       }),
     },
-    errors: [],
-    access: 'key',
     cache: (_app: StackApp, input) => ({
       key: `leaders ${JSON.stringify(input)}`,
       tags: [...tags.domains, ...tags.changes],

@@ -74,7 +74,6 @@ export const getRecords = route(
       }),
     },
     errors: ['invalid_domain', 'unknown_domain', 'unavailable'],
-    access: 'key',
     cache: (_app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
       return { key: `records ${domain} ${input.at ?? ''}`, tags: [tags.domain(domain)], maxAgeMs: UNCHANGED_MS };

@@ -34,7 +34,7 @@ export const getPivot = route(
       value: z
         .string()
         .min(1, 'must not be empty')
-        .max(1_024, 'is too long')
+        .max(1_024)
         .describe('The value, percent-encoded: `ns1.example.com`, `GTM-ABC123`, `192.0.2.0%2F24`, `AS64496`.'),
     }),
     query: z.object({
@@ -60,8 +60,6 @@ export const getPivot = route(
         domains: z.array(z.object({ domain: z.string(), ...timeFields })),
       }),
     },
-    errors: [],
-    access: 'key',
     cache: (_app: StackApp, { kind, value, status, limit, cursor }) => ({
       key: `pivot ${JSON.stringify([kind, value, status, limit, cursor])}`,
       tags: [...tags.domains],

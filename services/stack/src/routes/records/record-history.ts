@@ -58,7 +58,6 @@ export const getRecordHistory = route(
       }),
     },
     errors: ['invalid_domain', 'unknown_domain', 'unavailable'],
-    access: 'key',
     cache: (_app: StackApp, { domain: name, ...input }, context) => {
       const domain = domainOf(name, context);
       const key = `record history ${domain} ${JSON.stringify(input)}`;

@@ -2,12 +2,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { DomainIndex } from '@strata/analytics';
-import { shared } from '../../../../../tests/support/shared.ts';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { casesOf, shared } from '../../../../../tests/support/index.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf, withTxt } from '../../store/test/scans.ts';
-import { assertDescribed } from '../../test/described.ts';
-import { type Body, startHarness } from '../../test/harness.ts';
-import { sharedInternet } from '../../test/shared.ts';
+import { assertDescribed, type Body, sharedInternet, startHarness } from '../../test/index.ts';
 import { sharedBound } from './record-fields.ts';
 
 const service = await shared(async () => startHarness({ internet: await sharedInternet() }))();

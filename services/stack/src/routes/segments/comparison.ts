@@ -74,7 +74,6 @@ export const getComparison = route(
       }),
     },
     errors: ['unavailable'],
-    access: 'key',
     cache: (_app: StackApp, input) => ({
       key: `comparison ${JSON.stringify(input)}`,
       tags: tags.domains,

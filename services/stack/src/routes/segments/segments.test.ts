@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { casesOf } from '../../../../../tests/support/vectors.ts';
-import { assertDescribed } from '../../test/described.ts';
-import { sharedService } from '../../test/shared.ts';
+import { assertDescribed, sharedService } from '../../test/index.ts';
 
 const PATH = '/stack/v1/segments';
 const service = await sharedService();

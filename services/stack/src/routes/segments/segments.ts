@@ -8,7 +8,7 @@ import { refuseField } from '../parameters.ts';
 import { QueryText, queryIn } from '../query-parameter.ts';
 import { MAX_SEGMENTS } from './segments-in-queries.ts';
 
-const common = { tag: 'Segments', access: 'key' } as const;
+const common = { tag: 'Segments' } as const;
 const path = '/stack/v1/segments/{name}';
 const name = z
   .string()
@@ -38,7 +38,6 @@ export const getSegments = route(
     description: 'In the order of names.',
     query: z.object(pageParameters(50)),
     output: { kind: 'signed', schema: z.object({ ...pageFields, segments: z.array(SegmentSchema) }) },
-    errors: [],
   },
   async (app: StackApp, input, { key }) => {
     const page = pageOf(input, LIST, key?.id);

@@ -19,15 +19,13 @@ import {
   type Rule,
   type RuleKind,
 } from '../../watchlists/watchlist.ts';
-import { providerIn, refuseField, Text, unknownWord } from '../parameters.ts';
+import { Choice, providerIn, refuseField, Text } from '../parameters.ts';
 import { QueryText, setOf } from '../query-parameter.ts';
 
 /** 10,000 names of usual lengths. */
 export const BODY_BYTES = 1_048_576;
 const MAX_DOMAINS = 10_000;
 
-const Choice = <const Words extends readonly [string, ...string[]]>(words: Words) =>
-  z.enum(words, { error: ({ input }) => unknownWord(String(input).slice(0, 64), words) });
 const LocalTime = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'must be a local time such as 22:00');
 const TimeZone = z
   .string()
@@ -84,7 +82,7 @@ export const EXAMPLE = {
 
 export const WatchlistBody = z
   .strictObject({
-    name: Text.pipe(z.string().max(100, 'is too long')),
+    name: Text.pipe(z.string().max(100)),
     domains: z.array(z.string()).min(1).max(MAX_DOMAINS).describe('Domains, or hosts below them.').optional(),
     query: QueryText.describe(
       'Instead of domains: those that match (docs/query-language.md), followed with each event of a domain; with a time, such as `scanned`, and with more than 10,000 lists in all, every hour.',

@@ -9,7 +9,7 @@ import { pageFields, pageOf, pageParameters } from '../paging.ts';
 import { refuseField } from '../parameters.ts';
 import { BODY_BYTES, contentOf, WatchlistBody } from './watchlist-body.ts';
 
-export const common = { tag: 'Watchlists', access: 'key' } as const;
+export const common = { tag: 'Watchlists' } as const;
 const id = z.string().regex(/^wl_[0-9a-f]{24}$/, 'must be the id of a watchlist');
 export const WatchlistPath = z.object({ id });
 
@@ -120,7 +120,6 @@ export const getWatchlists = route(
     description: 'Newest first, without their domains.',
     query: z.object(pageParameters(50)),
     output: { kind: 'signed', schema: z.object({ ...pageFields, watchlists: z.array(WatchlistSchema) }) },
-    errors: [],
   },
   async (app: StackApp, input, { key }) => {
     const page = pageOf(input, LIST, key?.id);

@@ -1,5 +1,5 @@
 // Anomalies and alerts, each written once under an id that is derived from its content.
-
+import type { Anomaly } from '@strata/analytics';
 import {
   counterIncrement,
   counterOf,
@@ -28,15 +28,8 @@ export interface StoredAnomaly {
   readonly facts: AnomalyFacts;
 }
 
-interface AnomalyFacts {
-  readonly value: number;
-  readonly mean: number;
-  readonly stddev: number;
-  readonly sigma: number;
-  readonly direction: 'up' | 'down';
+interface AnomalyFacts extends Omit<Anomaly, 'day' | 'windowDays' | 'severity'> {
   readonly window_days: number;
-  readonly samples: number;
-  readonly chance: number;
 }
 
 export interface StoredAlert {

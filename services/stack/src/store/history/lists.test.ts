@@ -5,7 +5,7 @@ import type { ChangeType } from '@strata/detect';
 import { sql } from 'kysely';
 import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { alertKey, type ChangeFilter, isWanted, type ListedChange, openStore, type StoredAlert } from '../index.ts';
-import { up } from '../migrations/026-mail-roles.ts';
+import { mailRoles } from '../migrations/changes.ts';
 import { exec, kept, onEach, plansOf, rows } from '../test/backends.ts';
 import { alert, anomaly, streamEvent } from '../test/records.ts';
 import { countChangeDays } from './day-counts.ts';
@@ -68,7 +68,7 @@ onEach(kept, 'the list of changes', (backend, test) => {
       alert(`migration email_security ${id}`, 0, { kind: 'migration' }),
     );
     for (const each of left) await signals.addAlert(each, { quietMs: 0 });
-    await plansOf(url, (db) => up(db as never));
+    await plansOf(url, (db) => mailRoles(db as never));
     assert.deepEqual(await signals.alerts(9), { total: 1, alerts: left.slice(1) });
     const ids = [3, 2, 4, 1].map((i) => CHANGES[i - 1]?.id);
     assert.deepEqual([...(await found('migrated')), ...(await found('reclassified'))], ids);

@@ -1,6 +1,6 @@
 // Records as scans leave them: what is written, how values are counted, pages of their domains.
 import assert from 'node:assert/strict';
-import { up } from '../migrations/025-favicons.ts';
+import { favicons } from '../migrations/records.ts';
 import { kept, onEach, plansOf, rows } from '../test/backends.ts';
 import { confirm, day, GOOGLE, MICROSOFT, recordScan, scanOf } from '../test/scans.ts';
 import { MAX_COUNTED, type PivotKey, RecordTable } from './records.ts';
@@ -40,7 +40,7 @@ onEach(kept, 'records', (_backend, test) => {
     const files = { mtaSts: skipped, securityTxt: skipped, favicon: { status: 'found', hash: -7 } } as const;
     await recordScan(store, scanOf('a.com', day(0), GOOGLE), confirm);
     await rows(url, "delete from records where kind = 'favicon'");
-    await plansOf(url, (db) => up(db as never));
+    await plansOf(url, (db) => favicons(db as never));
     await recordScan(store, { ...scan, evidence: { ...evidence, files } }, confirm);
     const { records, unmeasuredUntil } = await store.records.of('a.com');
     const favicon = records.find(({ kind }) => kind === 'favicon');

@@ -1,27 +1,17 @@
-// The migrations of the stack service by number. A released migration is never changed.
+// The migrations of the stack service, in order, by their stored names; the files are by table. A released migration is never
+// changed.
 import { addKeyPriority, createCounters, dropForeignTables, type Migrations, nothing } from '@strata/db';
 import { createLedgerTables } from '@strata/log';
-import { up as initial } from './001-initial.ts';
-import { up as setsAndStreams } from './002-sets-and-streams.ts';
-import { up as changesByCategory } from './003-changes-by-category.ts';
-import { up as advisories } from './005-advisories.ts';
-import { up as feeds } from './006-feeds.ts';
-import { up as changesByConfirmation } from './010-changes-by-confirmation.ts';
-import { up as scanWork } from './011-scan-work.ts';
-import { up as reportViews } from './014-report-views.ts';
-import { up as dayCounts } from './015-day-counts.ts';
-import { up as onDemand } from './016-on-demand.ts';
-import { up as changesBetween } from './017-changes-between.ts';
-import { up as advisoryCounts } from './018-advisory-counts.ts';
-import { up as keyUsage } from './020-key-usage.ts';
-import { up as records } from './021-records.ts';
-import { up as watchlists } from './022-watchlists.ts';
-import { up as segments } from './023-segments.ts';
-import { up as watchlistChannels } from './024-watchlist-channels.ts';
-import { up as favicons } from './025-favicons.ts';
-import { up as mailRoles } from './026-mail-roles.ts';
-import { up as jobs } from './027-jobs.ts';
-import { up as domainTimes } from './028-domain-times.ts';
+import { advisories, advisoryCounts } from './advisories.ts';
+import { changesBetween, changesByCategory, changesByConfirmation, mailRoles } from './changes.ts';
+import { domainTimes, onDemand, scanWork } from './domains.ts';
+import { feeds } from './feeds.ts';
+import { initial } from './initial.ts';
+import { jobs, keyUsage, segments } from './keys.ts';
+import { favicons, records } from './records.ts';
+import { dayCounts, reportViews } from './reports.ts';
+import { setsAndStreams } from './sets-and-streams.ts';
+import { watchlistChannels, watchlists } from './watchlists.ts';
 
 const TABLES = [
   ...['settings', 'counters', 'table_sizes', 'api_keys', 'quota_usage', 'domains', 'on_demand_days', 'scan_leases'],

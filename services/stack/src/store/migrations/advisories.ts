@@ -1,9 +1,9 @@
-// Versions of the products that domains show, and published vulnerabilities of products.
-
+// Migrations of advisories.
 import { createTable } from '@strata/db';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
-export async function up(db: Kysely<unknown>): Promise<void> {
+/** Versions of the products that domains show, and published vulnerabilities of products. */
+export async function advisories(db: Kysely<unknown>): Promise<void> {
   // Shown in a header or page with the provider: `1.18.0`, and the platform, `ubuntu`.
   for (const column of ['version', 'platform'] as const) {
     await db.schema.alterTable('services').addColumn(column, 'text').execute();
@@ -73,4 +73,12 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('subject', 'text', (column) => column.primaryKey())
     .addColumn('at', 'integer', (column) => column.notNull())
     .execute();
+}
+
+/** Counters of advisories, records by source and scores, which would otherwise be counted over all rows. */
+export async function advisoryCounts(db: Kysely<unknown>): Promise<void> {
+  await sql`insert into counters (name, value)
+    select 'advisory-rows', count(*) from advisories having count(*) > 0
+    union all select 'score-rows', count(*) from exploit_scores having count(*) > 0
+    union all select 'record-rows ' || source, count(*) from advisory_records group by source`.execute(db);
 }

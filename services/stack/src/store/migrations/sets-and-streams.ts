@@ -4,7 +4,7 @@ import { createTable } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../schema.ts';
 
-export async function up(db: Kysely<unknown>): Promise<void> {
+export async function setsAndStreams(db: Kysely<unknown>): Promise<void> {
   // Zero means "not measured": an existing domain gets its bits with its next scan.
   for (const column of ['posture_bits', 'holder_bits'] as const) {
     await db.schema

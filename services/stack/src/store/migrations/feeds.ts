@@ -1,9 +1,8 @@
 // Subscribed feeds, their items, and the domains that the items name.
-
 import { createTable } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
 
-export async function up(db: Kysely<unknown>): Promise<void> {
+export async function feeds(db: Kysely<unknown>): Promise<void> {
   await createTable(db, 'feeds', { id: 'generated' })
     .addColumn('url', 'text', (column) => column.notNull().unique())
     .addColumn('status', 'text', (column) => column.notNull())

@@ -1,9 +1,8 @@
 // The first schema. SQLite tables are STRICT, so that SQLite checks column types as PostgreSQL does.
-
 import { createKeyTables, createSettings, createTable, type TableOptions } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
 
-export async function up(db: Kysely<unknown>): Promise<void> {
+export async function initial(db: Kysely<unknown>): Promise<void> {
   const table = (name: string, options?: TableOptions) => createTable(db, name, options);
   const timeColumn = 'integer';
 

@@ -1,8 +1,8 @@
 // Reads settings from the environment with a zod schema, with one error line per invalid variable.
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { ConnectionEnvironment } from './limits/connection-settings.ts';
-import { SettingsError } from './user-error.ts';
+import { ConnectionEnvironment } from '../limits/connection-settings.ts';
+import { SettingsError } from '../user-error.ts';
 
 /** Items separated by commas and whitespace. */
 export const List = z.string().transform((value) =>

@@ -1,10 +1,13 @@
-// PostgreSQL: views for external SQL tools, in native types. Only names that begin with report_ are a public interface. A later
-// migration that drops or retypes a column of a view drops and recreates the view.
+// Migrations of figures: views for external SQL tools, and counts by day.
+import { createTable, isPostgres } from '@strata/db';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { countChangeDays, countScanDays } from '../history/day-counts.ts';
 
-import { isPostgres } from '@strata/db';
-import { type Kysely, sql } from 'kysely';
-
-export async function up(db: Kysely<unknown>): Promise<void> {
+/**
+ * PostgreSQL: views for external SQL tools, in native types. Only names that begin with report_ are a public interface.
+ * A later migration that drops or retypes a column of a view drops and recreates the view.
+ */
+export async function reportViews(db: Kysely<unknown>): Promise<void> {
   if (!isPostgres(db)) return;
   // jsonb rejects NUL and unpaired surrogates, which external records may contain: one such row would make every report fail.
   await sql`
@@ -75,3 +78,56 @@ const VIEWS: readonly (readonly [name: string, query: string])[] = [
     from api_keys k left join quota_usage u on u.key_id = k.id`,
   ],
 ];
+
+/** Keeps each statement far below the statement time-out. */
+const ROWS_AT_ONCE = 500_000;
+
+/**
+ * Scans and changes by UTC day, and counts of alerts and anomalies, which would otherwise be counted over all rows.
+ * Sizes of tables by day, and an index for the deletion of scans.
+ */
+export async function dayCounts(db: Kysely<unknown>): Promise<void> {
+  const counts = ['gained', 'entered', 'lost', 'exited', 'migrated', 'reclassified'] as const;
+  await createTable(db, 'scan_days')
+    .addColumn('day', 'integer', (column) => column.notNull())
+    .addColumn('rulebook', 'text', (column) => column.notNull())
+    .addColumn('scans', 'integer', (column) => column.notNull())
+    .addColumn('measured', 'integer', (column) => column.notNull())
+    .addPrimaryKeyConstraint('scan_days_key', ['day', 'rulebook'])
+    .execute();
+  let table = createTable(db, 'change_days')
+    .addColumn('day', 'integer', (column) => column.notNull())
+    .addColumn('category', 'text', (column) => column.notNull())
+    .addColumn('provider', 'text', (column) => column.notNull());
+  for (const count of counts) table = table.addColumn(count, 'integer', (column) => column.notNull());
+  await table.addPrimaryKeyConstraint('change_days_key', ['day', 'category', 'provider']).execute();
+  await createTable(db, 'table_sizes')
+    .addColumn('day', 'integer', (column) => column.notNull())
+    .addColumn('table_name', 'text', (column) => column.notNull())
+    .addColumn('table_rows', 'integer', (column) => column.notNull())
+    .addPrimaryKeyConstraint('table_sizes_key', ['day', 'table_name'])
+    .execute();
+  await countAll(db, 'scans', countScanDays);
+  await countAll(db, 'changes', countChangeDays);
+  // Scans that a change refers to are kept as long as the change: the deletion of scans checks for changes.
+  await db.schema.createIndex('changes_scan').on('changes').column('scan_id').execute();
+  await sql`insert into counters (name, value)
+    select 'alert-rows', count(*) from alerts having count(*) > 0
+    union all select 'anomaly-rows', count(*) from anomalies having count(*) > 0`.execute(db);
+}
+
+async function countAll(
+  db: Kysely<unknown>,
+  table: 'scans' | 'changes',
+  count: (rows: RawBuilder<unknown>) => RawBuilder<never>,
+): Promise<void> {
+  const name = sql.table(table);
+  const { rows } = await sql<{ first: number | null; last: number | null }>`
+    select (select min(id) from ${name}) as first, (select max(id) from ${name}) as last`.execute(db);
+  const { first = null, last = null } = rows[0] ?? {};
+  if (first === null || last === null) return;
+  for (let from = first; from <= last; from += ROWS_AT_ONCE) {
+    const to = from + ROWS_AT_ONCE;
+    await count(sql`(select * from ${name} where id >= ${sql.lit(from)} and id < ${sql.lit(to)})`).execute(db);
+  }
+}

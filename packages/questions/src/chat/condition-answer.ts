@@ -1,0 +1,177 @@
+// Answers a question about a set of domains with one query of the query language, or says what of it cannot be read.
+import { search } from '../questions/domains.ts';
+import { marketShare, migrations } from '../questions/markets.ts';
+import { UNREAD_WORDS } from './condition-words.ts';
+import { type Condition, type Conditions, conditionsOf } from './conditions.ts';
+import { type Intent, intentOf } from './intent.ts';
+import type { ToolCall } from './tools.ts';
+import type { Topic } from './topics.ts';
+import { domainIn } from './words.ts';
+
+/** What the answer needs of a service. */
+export interface ConditionDeps {
+  /** The id of a provider by name, id or alias; undefined for another name. */
+  readonly providerId: (name: string) => Promise<string | undefined>;
+  /** The answer of a tool, as lines. */
+  readonly section: (call: ToolCall) => Promise<readonly string[]>;
+  /** Text of third parties as Markdown. */
+  readonly escaped: (text: string) => string;
+  readonly link: (path: string) => string;
+}
+
+const CHANGES: ReadonlySet<Topic> = new Set(['lost', 'gained', 'moves']);
+/** Of these topics the service has answers about a name, not about a set. */
+const OF_A_NAME: ReadonlySet<Topic> = new Set(['risk', 'vulnerabilities', 'alerts']);
+const LIMIT = 8;
+
+/** The number of conditions of a sentence that asks for a set of domains; 0 for another one. */
+export function conditionCount(text: string, earlier?: string): number {
+  const { all, isSet } = conditionsOf(text, earlier);
+  return isSet ? all.length : 0;
+}
+
+/** Undefined for a sentence without conditions, which other answers are for. */
+export async function conditionAnswer(
+  { text, earlier }: { readonly text: string; readonly earlier: string | undefined },
+  deps: ConditionDeps,
+): Promise<readonly string[] | undefined> {
+  const conditions = conditionsOf(text, earlier);
+  const intent = intentOf(text, earlier);
+  const topic = intent?.topic ?? 'overview';
+  const kind = kindOf(topic, conditions, intent);
+  if (kind === undefined) return undefined;
+  const { terms, unread, isAnyKnown } = await resolved(conditions.all, deps.providerId);
+  if (!isAnyKnown && !conditions.isSet) return undefined;
+  const missing = [...conditions.unread, ...unread];
+  const query = queryOf(terms);
+  if (kind === 'changes') return changesAnswer(topic, { terms, missing }, deps);
+  if (missing.length > 0) return unreadAnswer(missing, query, deps);
+  if (kind === 'unsupported')
+    return [
+      `I cannot limit this question to a set of domains, and do not answer another one. The set is ${linked(query, deps)}.`,
+    ];
+  const { market } = conditions;
+  const call: ToolCall =
+    market === undefined && kind === 'set'
+      ? { question: search, input: { query, limit: LIMIT }, page: pageOf(query) }
+      : {
+          ...{ question: marketShare, input: { query, limit: 10, ...(market ? { category: market } : {}) } },
+          page: `/market?${new URLSearchParams({ ...(market ? { category: market } : {}), query })}`,
+        };
+  return [`The question as a query: ${coded(query)}.${note(query)}`, ...(await deps.section(call))];
+}
+
+type Kind = 'set' | 'share' | 'changes' | 'unsupported';
+
+function kindOf(topic: Topic, { all, isSet }: Conditions, intent: Intent | undefined): Kind | undefined {
+  const isDomain = ({ is }: Condition) => is.kind === 'name' && is.readings.some(({ name }) => domainIn(name));
+  const names = all.filter((each) => each.is.kind === 'name' && !isDomain(each));
+  const isQualified = all.length > names.length || all.some(({ isNegated }) => isNegated);
+  if (intent?.isComparison === true) return isQualified ? 'unsupported' : undefined;
+  const hasDomain = all.some(isDomain);
+  if (CHANGES.has(topic)) return !hasDomain && all.length > 1 ? 'changes' : undefined;
+  if (OF_A_NAME.has(topic)) return isSet ? 'unsupported' : undefined;
+  if (isSet) return 'set';
+  return (topic === 'share' || topic === 'adoption') && isQualified && !hasDomain && all.length > 1
+    ? 'share'
+    : undefined;
+}
+
+const HOST = /^[\p{L}\p{N}.-]+$/u;
+
+interface ResolvedTerm {
+  readonly text: string;
+  readonly provider: string | undefined;
+  readonly isNegated: boolean;
+  readonly isAlternative: boolean;
+}
+
+async function resolved(all: readonly Condition[], providerId: ConditionDeps['providerId']) {
+  const terms: ResolvedTerm[] = [];
+  const unread: string[] = [];
+  let isAnyKnown = false;
+  for (const { is, isNegated, isAlternative } of all) {
+    if (is.kind === 'term') {
+      terms.push({ text: isNegated ? is.term.no : is.term.yes, provider: undefined, isNegated, isAlternative });
+      continue;
+    }
+    const found = await providerTerm(is.readings, providerId);
+    const [{ name } = { name: '' }] = is.readings.slice(-1);
+    const host = domainIn(name.toLowerCase());
+    const text = found?.text ?? (host !== undefined && HOST.test(host) ? `domain:${host}` : undefined);
+    if (text === undefined) unread.push(is.readings[0]?.name ?? name);
+    else terms.push({ text: isNegated ? `NOT ${text}` : text, provider: found?.id, isNegated, isAlternative });
+    isAnyKnown ||= text !== undefined;
+  }
+  return { terms, unread, isAnyKnown };
+}
+
+/** Of the first reading that is a provider's name. */
+async function providerTerm(
+  readings: readonly { readonly name: string; readonly category?: string | undefined }[],
+  providerId: ConditionDeps['providerId'],
+): Promise<{ readonly id: string; readonly text: string } | undefined> {
+  for (const { name, category } of readings) {
+    const id = await providerId(name);
+    if (id !== undefined && /^[a-z0-9][a-z0-9-]*$/.test(id)) return { id, text: `${category ?? 'provider'}:${id}` };
+  }
+  return undefined;
+}
+
+/** AND of the terms, with each run of alternatives in parentheses. */
+function queryOf(terms: readonly Pick<ResolvedTerm, 'text' | 'isAlternative'>[]): string {
+  const groups: string[][] = [];
+  for (const { text, isAlternative } of terms) {
+    const last = groups.at(-1);
+    if (isAlternative && last) last.push(text);
+    else groups.push([text]);
+  }
+  const texts = groups.map((group) =>
+    group.length > 1 && groups.length > 1 ? `(${group.join(' OR ')})` : group.join(' OR '),
+  );
+  return texts.join(' AND ');
+}
+
+/** `Who moved from GoDaddy to Cloudflare in Germany?`: one or two providers, and a query for the rest. */
+function changesAnswer(
+  topic: Topic,
+  { terms, missing }: { readonly terms: readonly ResolvedTerm[]; readonly missing: readonly string[] },
+  deps: ConditionDeps,
+): Promise<readonly string[]> | readonly string[] {
+  const named = terms.filter(({ provider }) => provider !== undefined);
+  const query = queryOf(terms.filter(({ provider }) => provider === undefined));
+  const [provider, other] = named.map((each) => each.provider);
+  const isUnclear = named.length > 2 || named.some(({ isNegated, isAlternative }) => isNegated || isAlternative);
+  // A time is the window of the answer, which it states.
+  if (missing.some((each) => !isTime(each)) || isUnclear)
+    return unreadAnswer(isUnclear ? named.map(({ provider: id }) => id ?? '') : missing, query, deps);
+  const direction = topic === 'gained' ? 'in' : 'out';
+  const input = {
+    ...{ days: 30, limit: LIMIT },
+    ...(provider === undefined ? {} : { provider, direction }),
+    ...(other === undefined ? {} : { other }),
+    ...(query === '' ? {} : { query }),
+  };
+  const search = new URLSearchParams(Object.entries(input).map(([name, value]) => [name, String(value)]));
+  search.delete('limit');
+  return deps.section({ question: migrations, input, page: `/migrations?${search}` });
+}
+
+function unreadAnswer(missing: readonly string[], query: string, deps: ConditionDeps): readonly string[] {
+  const names = missing.map((each) => `“${deps.escaped(each)}”`).join(' and ');
+  return [
+    `I did not understand ${names}, and do not answer another question instead.`,
+    ...(query === '' ? [] : [`The rest of the question is ${linked(query, deps)}.`]),
+  ];
+}
+
+const isTime = (text: string): boolean => text.split(' ').every((word) => UNREAD_WORDS.has(word.toLowerCase()));
+
+const pageOf = (query: string): string => `/search?${new URLSearchParams({ query })}`;
+const coded = (query: string): string => `\`${query}\``;
+const linked = (query: string, { link }: ConditionDeps): string =>
+  `the query ${coded(query)} ([search](${link(pageOf(query))}))`;
+
+/** What a reader may take a term for. */
+const note = (query: string): string =>
+  query.includes('country:') ? ' The country is that of the top-level domain.' : '';

@@ -1,0 +1,202 @@
+// The words by which a sentence names a condition of the query language.
+import { type Category, ROLE_FACTS, ROLE_LIST, ROLES, type SECTORS } from '@strata/detect';
+
+/** Two terms: the condition, and its opposite where that is more than NOT. `NOT dnssec:yes` has domains that no scan has measured. */
+export interface Term {
+  readonly yes: string;
+  readonly no: string;
+}
+
+/** A condition, and the number of words that name it. */
+interface Found {
+  readonly term: Term;
+  readonly length: number;
+}
+
+const plainTerm = (yes: string): Term => ({ yes, no: `NOT ${yes}` });
+
+/** The condition that words from this position name; `raw` are the same words as they are written. */
+export function termAt(words: readonly string[], raw: readonly string[], at: number): Found | undefined {
+  return (
+    policyAt(words, at) ??
+    numberAt(words, raw, at) ??
+    roleAt(words, at) ??
+    countryAt(words, raw, at) ??
+    wordAt(words[at] ?? '')
+  );
+}
+
+const STANDARDS: Readonly<Record<string, Term>> = {
+  spf: { yes: 'spf:valid', no: 'spf:missing' },
+  ...Object.fromEntries(
+    ['dnssec', 'caa', 'bimi', 'mta-sts', 'tls-rpt'].map((name) => {
+      const field = name.replace('-', '_');
+      return [name, { yes: `${field}:yes`, no: `${field}:no` }];
+    }),
+  ),
+};
+
+const POLICIES = new Set(['none', 'quarantine', 'reject']);
+const ENFORCED = new Set(['enforce', 'enforces', 'enforced', 'enforcing', 'enforcement']);
+const POLICY_FILLERS = new Set(['policy', 'policies', 'at', 'set', 'to', 'is', 'of', 'with', 'p', 'a', 'an']);
+/** Words between the standard and its value. */
+const MAX_FILLERS = 4;
+
+/** `DMARC`, `DMARC policy reject`, `enforce DMARC`, `MTA-STS` */
+function policyAt(words: readonly string[], at: number): Found | undefined {
+  const word = words[at] ?? '';
+  const standard = STANDARDS[word];
+  if (standard) return { term: standard, length: 1 };
+  const first = ENFORCED.has(word) ? at + 1 : at;
+  if (words[first] !== 'dmarc') return undefined;
+  const enforced = { yes: 'dmarc:(quarantine OR reject)', no: 'NOT dmarc:(quarantine OR reject)' };
+  if (first > at) return { term: enforced, length: 2 };
+  let next = at + 1;
+  while (next - at <= MAX_FILLERS && POLICY_FILLERS.has(words[next] ?? '')) next += 1;
+  const value = words[next] ?? '';
+  if (POLICIES.has(value)) return { term: plainTerm(`dmarc:${value}`), length: next + 1 - at };
+  if (ENFORCED.has(value)) return { term: enforced, length: next + 1 - at };
+  return { term: { yes: 'dmarc:valid', no: 'dmarc:missing' }, length: 1 };
+}
+
+const COMPARISONS: Readonly<Record<string, string>> = {
+  ...{ below: '<', under: '<', less: '<', lower: '<', above: '>', over: '>', more: '>', higher: '>', greater: '>' },
+  ...{ least: '>=', most: '<=' },
+};
+
+/** `grade A+`, `score below 50`, `a score of at least 80` */
+function numberAt(words: readonly string[], raw: readonly string[], at: number): Found | undefined {
+  if (words[at] === 'grade' || words[at] === 'grades') {
+    const grade = /^(?:a\+|[abcdf])$/i.exec(raw[at + 1] ?? '')?.[0].toLowerCase();
+    return grade === undefined ? undefined : { term: plainTerm(`grade:${grade}`), length: 2 };
+  }
+  if (words[at] !== 'score' && words[at] !== 'scores') return undefined;
+  let comparison = '';
+  for (let next = at + 1; next - at <= MAX_FILLERS; next += 1) {
+    const word = words[next] ?? '';
+    if (/^\d{1,3}$/.test(word)) return { term: plainTerm(`score:${comparison}${word}`), length: next + 1 - at };
+    if (!Object.hasOwn(COMPARISONS, word) && !['of', 'at', 'than', 'is'].includes(word)) return undefined;
+    comparison = COMPARISONS[word] ?? comparison;
+  }
+  return undefined;
+}
+
+/** Other roles have the names of categories. */
+const SIDE_ROLES: readonly (readonly [readonly string[], string])[] = [
+  ...ROLE_LIST.filter((role) => !Object.values<string>(ROLES).includes(role)).map(
+    (role) => [ROLE_FACTS[role].label.toLowerCase().split(' '), role] as const,
+  ),
+  ...[
+    'bot protection=bot_protection',
+    'captcha=bot_protection',
+    'help center=help_centre',
+    'help desk=help_centre',
+    'status pages=status_page',
+    'sign-in=identity',
+    'ddos protection=protection',
+  ].map((each) => {
+    const [name = '', role = ''] = each.split('=');
+    return [name.split(' '), role] as const;
+  }),
+];
+
+function roleAt(words: readonly string[], at: number): Found | undefined {
+  const found = SIDE_ROLES.find(([name]) => name.every((word, offset) => words[at + offset] === word));
+  return found && { term: plainTerm(`role:${found[1]}`), length: found[0].length };
+}
+
+/** Of current country codes by name in lower case. */
+const COUNTRIES: ReadonlyMap<string, string> = new Map(
+  [
+    ...countryNames(),
+    ...['UK gb', 'USA us', 'Holland nl', 'Great_Britain gb', 'Czech_Republic cz', 'Turkey tr', 'Hong_Kong hk'].map(
+      (each) => each.replace('_', ' ').split(/ (?=[a-z]{2}$)/) as [string, string],
+    ),
+  ].map(([name, code]) => [name.toLowerCase(), code]),
+);
+const MAX_COUNTRY_WORDS = 4;
+
+function* countryNames(): Generator<readonly [name: string, code: string]> {
+  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+  for (const first of letters)
+    for (const second of letters) {
+      const code = first + second;
+      const name = names.of(code);
+      // A former code, such as DD, is another one in its canonical form.
+      if (name !== undefined && new Intl.Locale(`und-${code}`).region === code) yield [name, code.toLowerCase()];
+    }
+}
+
+/** After `in` or `from`, or in a list after another country: `Georgia` alone is a name. */
+function countryAt(words: readonly string[], raw: readonly string[], at: number): Found | undefined {
+  const start = words[at] === 'the' ? at + 1 : at;
+  if (!['in', 'from', 'of', 'or', 'and', 'the'].includes(words[at - 1] ?? '')) return undefined;
+  for (let length = MAX_COUNTRY_WORDS; length > 0; length -= 1) {
+    const name = words.slice(start, start + length).join(' ');
+    const code = COUNTRIES.get(name) ?? (length === 1 ? codeOf(raw[start] ?? '') : undefined);
+    if (code !== undefined) return { term: plainTerm(`country:${code}`), length: start + length - at };
+  }
+  return undefined;
+}
+
+const codes = new Set(COUNTRIES.values());
+const codeOf = (word: string) =>
+  /^[A-Z]{2}$/.test(word) && codes.has(word.toLowerCase()) ? word.toLowerCase() : undefined;
+
+const SECTOR_WORDS: readonly (readonly [words: string, sector: (typeof SECTORS)[number]])[] = [
+  ['agriculture farming mining', 'agriculture_mining'],
+  ['nonprofit nonprofits non-profit non-profits charity charities', 'community_nonprofit'],
+  ['construction', 'construction_real_estate'],
+  ['education universities university schools research', 'education_research'],
+  ['finance financial insurance insurers bank banks banking', 'finance_insurance'],
+  ['freight logistics postal shipping', 'freight_postal'],
+  ['government governments', 'government'],
+  ['health healthcare hospitals', 'health'],
+  ['manufacturing manufacturers', 'manufacturing'],
+  ['media publishers', 'media'],
+  ['museums libraries entertainment', 'museums_libraries_entertainment'],
+  ['retail retailers retailer shops e-commerce ecommerce', 'retail_ecommerce'],
+  ['travel tourism hotels', 'travel'],
+  ['utilities energy', 'utilities'],
+];
+
+const WORDS: ReadonlyMap<string, Term> = new Map([
+  ...SECTOR_WORDS.flatMap(([words, sector]) =>
+    words.split(' ').map((word) => [word, plainTerm(`sector:${sector}`)] as const),
+  ),
+  ...['parked', 'active'].map((state) => [state, plainTerm(`state:${state}`)] as const),
+]);
+
+function wordAt(word: string): Found | undefined {
+  const term = WORDS.get(word);
+  return term && { term, length: 1 };
+}
+
+export const categoryTerm = (category: Category): Term => plainTerm(`category:${category}`);
+export const tldTerm = (label: string): Term => plainTerm(`tld:${label}`);
+
+const listOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
+
+export const NEGATIONS = listOf(
+  "not no without except excluding lack lacks lacking missing neither never don't doesn't isn't aren't haven't hasn't",
+);
+/** Begin a new condition, to which an earlier NOT does not apply. */
+export const BREAKS = listOf(
+  'but use uses using used have has had run runs host hosts with in that who which also at under',
+);
+/** A question for a set of domains has one of these. */
+export const SET_NOUNS = listOf(
+  'domain domains site sites website websites company companies firm firms business businesses customer customers ' +
+    'organisation organisations organization organizations retailers retailer bank banks insurers hospitals universities ' +
+    'manufacturers charities nonprofits shops hotels',
+);
+export const USE_VERBS = listOf('use uses using used have has run runs');
+/** Between a category and the name of its provider: `DNS at Cloudflare`, `Cloudflare for DNS`. */
+export const CATEGORY_LINKS = listOf('at by from on with via for as provider a an its their the');
+/** Times and orders, which the chat cannot read as conditions. */
+export const UNREAD_WORDS = listOf(
+  'today yesterday week weeks month months year years day days january february march april june july august september ' +
+    'october november december q1 q2 q3 q4 monday tuesday wednesday thursday friday saturday sunday recently recent latest ' +
+    'last newest',
+);
