@@ -8,7 +8,7 @@ import { type Row, type RunOptions, runGroup, tableOf } from './scenario.ts';
 import { severalProcesses } from './several-processes.ts';
 import { singleProcess } from './single-process.ts';
 
-const DOCS = path.join(import.meta.dirname, '../../docs/operations.md');
+const DOCS = path.join(import.meta.dirname, '../../bench/SURVIVAL.md');
 const [BEGIN, END] = ['<!-- survival: npm run test:survival -- --write -->\n', '<!-- survival: end -->'];
 const { values } = parseArgs({ options: { write: { type: 'boolean' }, minutes: { type: 'string', default: '9' } } });
 /** Of a run: what was begun within the time is checked after it, in a minute more at most. */

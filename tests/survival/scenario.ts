@@ -106,7 +106,7 @@ export function tableOf(rows: readonly Row[]): string {
     ...[row.target === rows[i - 1]?.target ? '' : row.target, row.fault, row.times, row.answered, row.receipts],
     resultOf(row),
   ]);
-  const head = ['place', 'fault', 'times', 'requests answered', 'receipts checked', 'result'];
+  const head = ['processes', 'fault', 'times', 'requests answered', 'receipts checked', 'result'];
   return [head, head.map(() => '---'), ...cells].map((row) => `| ${row.join(' | ')} |\n`).join('');
 }
 

@@ -94,11 +94,30 @@ export async function readIfPresent(file: string): Promise<Uint8Array | undefine
   }
 }
 
-/** Creates a directory and its parents, and makes the new names durable. */
+/**
+ * Creates a directory and its parents, and makes the new names durable. One by one: the `recursive` of Node does not return in a file
+ * system such as /proc, which has no parent for the new name.
+ */
 export async function makeDirectory(directory: string, { mode }: { readonly mode?: number } = {}): Promise<void> {
-  const first = await mkdir(directory, { recursive: true, ...(mode !== undefined && { mode }) });
-  if (first === undefined) return;
-  for (let made = directory; made.length >= first.length; made = path.dirname(made)) {
-    await syncDirectory(path.dirname(made));
+  const missing: string[] = [];
+  for (let at = path.resolve(directory); !(await isDirectory(at)); at = path.dirname(at)) missing.unshift(at);
+  for (const at of missing) {
+    try {
+      await mkdir(at, mode);
+    } catch (error) {
+      // Another process may have created it.
+      if (systemCode(error) !== 'EEXIST' || !(await isDirectory(at))) throw error;
+    }
+    await syncDirectory(path.dirname(at));
+  }
+}
+
+async function isDirectory(name: string): Promise<boolean> {
+  try {
+    return (await stat(name)).isDirectory();
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    throw error;
   }
 }

@@ -32,11 +32,15 @@ interface EventKind {
   readonly schema: z.ZodType;
 }
 
-/** Response of a `bytes` route; `maxAgeSeconds` allows public caching, Infinity marks it immutable. */
+/**
+ * Response of a `bytes` route; `maxAgeSeconds` allows public caching, Infinity marks it immutable. With `updatedAt` it has validators, and
+ * a client that has it receives a 304.
+ */
 export interface Bytes {
   readonly bytes: Uint8Array | string;
   readonly contentType?: string;
   readonly maxAgeSeconds?: number;
+  readonly updatedAt?: Date;
 }
 
 /** Response of a `file` route: a complete file that does not change. */

@@ -1,6 +1,6 @@
 // The composition root of the gateway: creates every object, in order; disposed in reverse.
-import { mkdir } from 'node:fs/promises';
 import { type Engine, isAuditable } from '@strata/engine';
+import { makeDirectory } from '@strata/files';
 import { canSign, createHostGuard, type HttpServer, Metrics, Readiness, StartError, witnessFacts } from '@strata/http';
 import {
   checkpointOf,
@@ -84,7 +84,7 @@ export type GatewayStoreConfig = Pick<GatewayConfig, 'dataDirectory' | 'database
  * service, so that the two can run on different machines.
  */
 export async function openGatewayStore(config: GatewayStoreConfig): Promise<GatewayStore> {
-  await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 });
+  await makeDirectory(config.dataDirectory, { mode: 0o700 });
   return openStore(config.databaseUrl, { poolSize: config.databaseConnections });
 }
 

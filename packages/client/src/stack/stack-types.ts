@@ -1212,6 +1212,16 @@ export interface StackPaths {
         source: string;
       };
       /**
+       * The nightly dump, if one is configured.
+       */
+      dump: {
+        written_at: string | null;
+        /**
+         * Of the last attempt, if it failed: the log says why.
+         */
+        failed_at: string | null;
+      };
+      /**
        * The list that decides which names are registrable.
        */
       public_suffix_list: {

@@ -1,5 +1,4 @@
 // Converts a handler's result into a response that can be sent: signed, durable in the ledger, with its validator.
-import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../problems/errors.ts';
 import type { Endpoint, Output, Upload } from '../route.ts';
@@ -7,6 +6,7 @@ import { tableBytes } from '../tables/encode-table.ts';
 import { contentDisposition, rowObject, type Table, type TableColumn, type TableFormat } from '../tables/table.ts';
 import type { ReadyAnswer } from './answer-cache.ts';
 import { envelope, type Notary } from './notary.ts';
+import { etagOf } from './send-answer.ts';
 
 /** `format` is that of a `rows` route. Throws TypeError for an output kind without a receipt. */
 export async function answerOf(
@@ -60,10 +60,6 @@ async function tableAnswer(
   };
   // The validator covers the receipt: a new receipt makes a new representation.
   return { bytes, etag: etagOf(provenance), status: 200, headers };
-}
-
-function etagOf(content: Buffer | string): string {
-  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
 }
 
 /** Refuses another media type, a missing body, and one that is announced as too long. */

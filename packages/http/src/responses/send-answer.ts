@@ -1,4 +1,5 @@
 // Sends responses: cached bytes, other content, and the headers common to all.
+import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -84,13 +85,34 @@ export async function sendReady(
 
 /** Sends the result of a `json` or `bytes` route; the headers common to all responses are added by the responder. */
 export function sendUnsigned(reply: FastifyReply, output: UnsignedOutput, result: unknown): FastifyReply {
-  const { bytes, contentType, maxAgeSeconds }: Bytes =
+  const { bytes, contentType, maxAgeSeconds, updatedAt }: Bytes =
     output.kind === 'json' ? { bytes: JSON.stringify(result) } : (result as Bytes);
   reply.headers({
     'content-type': contentType ?? output.contentType ?? 'application/json; charset=utf-8',
     'cache-control': cacheControl(maxAgeSeconds),
   });
+  if (updatedAt) {
+    const etag = etagOf(bytes);
+    reply.headers({ etag, 'last-modified': updatedAt.toUTCString() });
+    if (isUnchanged(reply.request, { etag, updatedAt })) return reply.code(304).send();
+  }
   return reply.send(typeof bytes === 'string' ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+}
+
+/** The time counts only without If-None-Match (RFC 9110, 13.1.3), in seconds. */
+function isUnchanged(
+  request: FastifyRequest,
+  { etag, updatedAt }: { readonly etag: string; readonly updatedAt: Date },
+) {
+  if (request.headers['if-none-match'] !== undefined)
+    return isKnown(request, { etag, status: 200, bytes: Buffer.alloc(0) });
+  const since = Date.parse(request.headers['if-modified-since'] ?? '');
+  return Math.floor(updatedAt.getTime() / 1_000) * 1_000 <= since;
+}
+
+/** Strong entity tag of a content. */
+export function etagOf(content: Uint8Array | string): string {
+  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
 }
 
 function cacheControl(maxAgeSeconds: number | undefined): string {

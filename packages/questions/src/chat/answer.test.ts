@@ -21,6 +21,7 @@ const fetch = (async (input: string | URL) => {
   const found = {
     search: { results: results.map((domain) => ({ domain })) },
     providers: name === 'Cloudflare' ? provider : null,
+    ...{ stats: {}, intelligence: {} },
   };
   const body = kind === 'domains' && DOMAINS.includes(name) ? { ...profile, domain: name } : Object(found)[kind];
   return Response.json(body ?? { code: 'unknown_provider', detail: 'Nearest: Worldpay.' }, {

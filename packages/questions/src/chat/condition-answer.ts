@@ -51,14 +51,18 @@ export async function conditionAnswer(
       `I cannot limit this question to a set of domains, and do not answer another one. The set is ${linked(query, deps)}.`,
     ];
   const { market } = conditions;
+  // The share of a provider is among all domains of the set, not among its own.
+  const set = kind === 'share' ? queryOf(terms.filter(({ provider }) => provider === undefined)) : query;
   const call: ToolCall =
     market === undefined && kind === 'set'
       ? { question: search, input: { query, limit: LIMIT }, page: pageOf(query) }
       : {
-          ...{ question: marketShare, input: { query, limit: 10, ...(market ? { category: market } : {}) } },
-          page: `/market?${new URLSearchParams({ ...(market ? { category: market } : {}), query })}`,
+          ...{ question: marketShare, input: { query: set, limit: 10, ...(market ? { category: market } : {}) } },
+          page: `/market?${new URLSearchParams({ ...(market ? { category: market } : {}), query: set })}`,
         };
-  return [`The question as a query: ${coded(query)}.${note(query)}`, ...(await deps.section(call))];
+  const asked =
+    market === undefined && kind === 'set' ? 'The question as a query' : 'Shares among the domains of the query';
+  return [`${asked}: ${coded(set)}.${note(set)}`, ...(await deps.section(call))];
 }
 
 type Kind = 'set' | 'share' | 'changes' | 'unsupported';
@@ -133,11 +137,11 @@ function queryOf(terms: readonly Pick<ResolvedTerm, 'text' | 'isAlternative'>[])
 }
 
 /** `Who moved from GoDaddy to Cloudflare in Germany?`: one or two providers, and a query for the rest. */
-function changesAnswer(
+async function changesAnswer(
   topic: Topic,
   { terms, missing }: { readonly terms: readonly ResolvedTerm[]; readonly missing: readonly string[] },
   deps: ConditionDeps,
-): Promise<readonly string[]> | readonly string[] {
+): Promise<readonly string[]> {
   const named = terms.filter(({ provider }) => provider !== undefined);
   const query = queryOf(terms.filter(({ provider }) => provider === undefined));
   const [provider, other] = named.map((each) => each.provider);
@@ -154,7 +158,15 @@ function changesAnswer(
   };
   const search = new URLSearchParams(Object.entries(input).map(([name, value]) => [name, String(value)]));
   search.delete('limit');
-  return deps.section({ question: migrations, input, page: `/migrations?${search}` });
+  const [of, to] = direction === 'in' ? ['to', 'from'] : ['from', 'to'];
+  const asked = [
+    'Migrations',
+    ...(provider === undefined ? [] : [`${of} ${provider}`]),
+    ...(other === undefined ? [] : [`${to} ${other}`]),
+    ...(query === '' ? [] : [`of the domains of the query ${coded(query)}`]),
+  ];
+  const answer = await deps.section({ question: migrations, input, page: `/migrations?${search}` });
+  return [`${asked.join(' ')}:${note(query)}`, ...answer];
 }
 
 function unreadAnswer(missing: readonly string[], query: string, deps: ConditionDeps): readonly string[] {

@@ -146,8 +146,7 @@ class ConditionReader {
     }
     const last = this.conditions.at(-1);
     if (last?.is.kind === 'name' && this.#isLinked(this.#lastEnd)) {
-      const readings = last.is.readings.map(({ name }) => ({ name, category }));
-      this.conditions[this.conditions.length - 1] = { ...last, is: { kind: 'name', readings } };
+      this.#setCategory(category);
       this.#lastEnd = end;
     } else if (['which', 'what'].includes(this.#lower[this.#at - 1] ?? '')) this.market = category;
     else {
@@ -155,6 +154,17 @@ class ConditionReader {
       this.#lastCategory = category;
     }
     return length;
+  }
+
+  /** Of the last name, and of those that an OR joins with it: `A or B for email`. */
+  #setCategory(category: Category): void {
+    for (let at = this.conditions.length - 1; at >= 0; at -= 1) {
+      const condition = this.conditions[at];
+      if (condition?.is.kind !== 'name') return;
+      const readings = condition.is.readings.map(({ name, category: own }) => ({ name, category: own ?? category }));
+      this.conditions[at] = { ...condition, is: { kind: 'name', readings } };
+      if (!condition.isAlternative) return;
+    }
   }
 
   #readWord({ lower, raw }: Word): number {

@@ -11,6 +11,7 @@ import { runEnrichment } from '../enrichment/enrichment.ts';
 import { advisoryDirectory } from '../enrichment/open-enrichment.ts';
 import { configuredSources } from '../enrichment/sources.ts';
 import { EventBus } from '../events.ts';
+import { checkDumpFolder } from '../exports/dump/folder-target.ts';
 import { dumpNightly } from '../exports/dump/nightly.ts';
 import { addPollMetrics } from '../feeds/feed-metrics.ts';
 import { openPoller } from '../feeds/open-poller.ts';
@@ -22,6 +23,7 @@ import { openLedger } from '../ledger/ledger.ts';
 import { completeTables } from '../routes/exports/tables.ts';
 import { openFetcher, openMessageFetcher } from '../scan/open-fetcher.ts';
 import { openScanning } from '../scan/open-scanning.ts';
+import { startErrorOf } from '../start-error.ts';
 import { dropOldHistory } from '../store/retention.ts';
 import { openMailer } from '../watchlists/mailer.ts';
 import { sendDeliveries } from '../watchlists/sender.ts';
@@ -117,6 +119,11 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
   }
   // Needs no term: it has a lock of its own.
   const { dumpAddress: address } = config;
+  if (address?.kind === 'folder')
+    await checkDumpFolder(address.folder).catch((cause: unknown) => {
+      const doing = `write dumps to ${address.folder}`;
+      throw startErrorOf(cause, { doing, advice: 'choose another folder with STRATA_DUMP_URL' });
+    });
   if (address) {
     const scratch = path.join(config.dataDirectory, 'dump');
     const tables = completeTables({ ...knowledge, rulebook, store, clock });

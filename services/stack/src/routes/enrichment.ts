@@ -14,6 +14,7 @@ import {
 import { advisoryKey, affectedKey, listAdvisories, listAffected } from '../enrichment/exposure/affected.ts';
 import { coverageOf } from '../enrichment/exposure/exposed-domains.ts';
 import { enrichmentState } from '../enrichment/state.ts';
+import { dumpTimes } from '../exports/dump/dump-times.ts';
 import { MAX_STALE_MS, tags } from '../index/live-index.ts';
 import { domainOf } from './domains/domains.ts';
 import { DomainName, offsetParameters, pageFields, pageOf } from './paging.ts';
@@ -105,6 +106,12 @@ export const getEnrichmentStatus = route(
             source: z.string().describe('`bundled`, or the name of the key that signed the release.'),
           })
           .describe('The catalog of providers that evaluates evidence.'),
+        dump: z
+          .object({
+            written_at: Time,
+            failed_at: Time.describe('Of the last attempt, if it failed: the log says why.'),
+          })
+          .describe('The nightly dump, if one is configured.'),
         public_suffix_list: z
           .object({ source: z.string(), date: z.iso.date().describe('Release of the package that has the list.') })
           .describe('The list that decides which names are registrable.'),
@@ -146,6 +153,7 @@ export const getEnrichmentStatus = route(
         domains: { total: index.size, with_product: coverage.domains, with_version: coverage.versioned },
       },
       catalog: { version: rulebook.version, date: catalog.date, source: catalog.source },
+      dump: await dumpTimes(app.store.texts),
       public_suffix_list: PUBLIC_SUFFIX_LIST,
     };
   },

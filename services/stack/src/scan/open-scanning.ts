@@ -1,8 +1,9 @@
 // The composition root of scanning, for the service and for scans without a server.
 
 import { existsSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { makeDirectory } from '@strata/files';
 import { StartError } from '@strata/http';
 import { createOptOut, createProber, Resolver } from '@strata/scan';
 import type { Logger } from 'pino';
@@ -26,7 +27,7 @@ export const RESTORING = 'restoring';
 
 /** Opens the configured database; creates the data directory on first use. */
 export async function openConfiguredStore(config: Config, { now }: Pick<World, 'now'> = {}): Promise<Store> {
-  await mkdir(config.dataDirectory, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+  await makeDirectory(config.dataDirectory, { mode: 0o700 }).catch((cause: unknown) => {
     const doing = `create the data directory ${config.dataDirectory}`;
     throw startErrorOf(cause, { doing, advice: 'choose another one with STRATA_DATA' });
   });

@@ -3,9 +3,14 @@ import type { StoredNotification } from '../store/index.ts';
 import { notificationId } from './message.ts';
 import type { Watchlist } from './watchlist.ts';
 
+/** When the feed changed last. */
+export function updatedAtOf(list: Watchlist, [newest]: readonly StoredNotification[]): Date {
+  return newest && newest.createdAt > list.updatedAt ? newest.createdAt : list.updatedAt;
+}
+
 /** Newest first. Links are relative to the address of the feed. */
 export function atomOf(list: Watchlist, notifications: readonly StoredNotification[]): string {
-  const updated = (notifications[0]?.createdAt ?? list.updatedAt).toISOString();
+  const updated = updatedAtOf(list, notifications).toISOString();
   const entries = notifications.map(
     ({ id, title, domain, createdAt, at }) => `  <entry>
     <id>urn:strata:${list.id}:${notificationId(id)}</id>

@@ -2,8 +2,9 @@
 import type { Segment, StackPaths } from '@strata/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { FormEvent } from 'react';
+import { type FormEvent, useState } from 'react';
 import { Button } from '../../ui/controls/button.tsx';
+import { Dialog } from '../../ui/controls/dialog.tsx';
 import { formatDecimal, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
 import { numberColumn, textColumn } from '../../ui/table/columns.ts';
@@ -131,49 +132,65 @@ const SHARE_COLUMNS: readonly Column<Holder>[] = [
 /** The saved segments of the key. */
 function Segments({ search }: { readonly search: Search }) {
   const queries = useQueryClient();
+  const [deleting, setDeleting] = useState<string>();
   const remove = async (name: string) => {
     await stack.send('DELETE /stack/v1/segments/{name}', { path: { name } });
     await queries.invalidateQueries({ queryKey: ['/stack/v1/segments'] });
   };
+  const dialog = deleting !== undefined && (
+    <Dialog
+      title={`Delete the segment “${deleting}”?`}
+      action="Delete"
+      onClose={(isConfirmed) => {
+        setDeleting(undefined);
+        if (isConfirmed) void remove(deleting);
+      }}
+    >
+      <p className="soft">Queries that name it are refused from then on.</p>
+    </Dialog>
+  );
   return (
     <AnswerCard title="Your segments" path="/stack/v1/segments" input={{ query: { limit: 100 } }}>
-      {({ segments }) =>
-        segments.length === 0 ? (
-          <Empty>
-            This key has no segments. <Link to="/search">Search with a query</Link> and save it.
-          </Empty>
-        ) : (
-          <DataTable
-            caption="Saved segments"
-            rows={segments}
-            keyOf={({ name }) => name}
-            columns={[
-              textColumn<Segment, 'name'>('Name', 'name'),
-              { name: 'Query', cell: ({ query }) => <SearchLink of={{ query }}>{query}</SearchLink> },
-              {
-                name: 'Actions',
-                cell: ({ name }) => (
-                  <span className="row">
-                    {SIDES.map((side) => (
-                      <Link
-                        key={side}
-                        className="button small"
-                        {...changed({ [side]: `segment:${name}` })}
-                        disabled={search[side] === `segment:${name}`}
-                      >
-                        Use as {side}
-                      </Link>
-                    ))}
-                    <Button kind="small" onClick={() => void remove(name)}>
-                      Delete
-                    </Button>
-                  </span>
-                ),
-              },
-            ]}
-          />
-        )
-      }
+      {({ segments }) => (
+        <>
+          {dialog}
+          {segments.length === 0 ? (
+            <Empty>
+              This key has no segments. <Link to="/search">Search with a query</Link> and save it.
+            </Empty>
+          ) : (
+            <DataTable
+              caption="Saved segments"
+              rows={segments}
+              keyOf={({ name }) => name}
+              columns={[
+                textColumn<Segment, 'name'>('Name', 'name'),
+                { name: 'Query', cell: ({ query }) => <SearchLink of={{ query }}>{query}</SearchLink> },
+                {
+                  name: 'Actions',
+                  cell: ({ name }) => (
+                    <span className="row">
+                      {SIDES.map((side) => (
+                        <Link
+                          key={side}
+                          className="button small"
+                          {...changed({ [side]: `segment:${name}` })}
+                          disabled={search[side] === `segment:${name}`}
+                        >
+                          Use as {side}
+                        </Link>
+                      ))}
+                      <Button kind="small" onClick={() => setDeleting(name)}>
+                        Delete
+                      </Button>
+                    </span>
+                  ),
+                },
+              ]}
+            />
+          )}
+        </>
+      )}
     </AnswerCard>
   );
 }

@@ -15,6 +15,7 @@ export const PAGES = [
   ['Live', '/live', 'l'],
   ['Watchlists', '/watchlists', 'w'],
   ['Compare', '/compare', 'c'],
+  ['Calibration', '/calibration', 'b'],
   ['Status', '/status', 't'],
   ['Get started', '/start', 'k'],
 ] as const;

@@ -5,6 +5,7 @@ import { Ago } from '../../ui/ago.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Figure, Figures } from '../../ui/card/card.tsx';
 import { formatNumber } from '../../ui/formats.ts';
+import { Notice } from '../../ui/states.tsx';
 import { minor, numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { SOURCE_NAMES, STATES } from '../advisories/labels.ts';
@@ -17,6 +18,18 @@ export function SourcesCard() {
     <AnswerCard title="Advisory sources" path={STATUS} input={{}}>
       {(body) => (
         <>
+          {body.dump.failed_at !== null && (
+            <Notice title="The dump failed" tone="bad">
+              The last attempt to write the nightly dump failed <Ago at={body.dump.failed_at} />
+              {body.dump.written_at !== null && (
+                <>
+                  {'; the last one was written '}
+                  <Ago at={body.dump.written_at} />
+                </>
+              )}
+              . The log of the scheduler says why.
+            </Notice>
+          )}
           <DataTable
             caption="State of the advisory sources"
             rows={body.sources}

@@ -32,6 +32,8 @@ export const DumpUrl = z.string().transform((text, context): DumpAddress => {
   };
   if (url?.username || url?.password)
     return refuse('must not have credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
+  const path = url && decodedPath(url);
+  if (url && path === undefined) return refuse(`${FORMS}; its path must have valid percent-encoding`);
   if (url?.protocol === 'file:' && url.host === '' && url.search === '' && url.pathname.length > 1)
     return { kind: 'folder', folder: fileURLToPath(url) };
   if (url?.protocol !== 's3:' || !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(url.hostname) || url.port)
@@ -39,6 +41,16 @@ export const DumpUrl = z.string().transform((text, context): DumpAddress => {
   const options = BucketOptions.safeParse(Object.fromEntries(url.searchParams));
   if (!options.success) return refuse(`${FORMS}: ${options.error.issues.map(({ message }) => message).join(', ')}`);
   const { endpoint, region } = options.data;
-  const path = decodeURIComponent(url.pathname).split('/').filter(Boolean).join('/');
-  return { kind: 'bucket', bucket: url.hostname, prefix: path && `${path}/`, endpoint, region };
+  const prefix = (path ?? '').split('/').filter(Boolean).join('/');
+  return { kind: 'bucket', bucket: url.hostname, prefix: prefix && `${prefix}/`, endpoint, region };
 });
+
+/** Undefined for malformed escapes, and for those that would change the segments of a path: `%2F`, `%00`. */
+function decodedPath({ pathname }: URL): string | undefined {
+  if (/%(?:2f|00)/i.test(pathname)) return undefined;
+  try {
+    return decodeURIComponent(pathname);
+  } catch {
+    return undefined;
+  }
+}

@@ -2,20 +2,23 @@
 
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { parquetReadObjects } from 'hyparquet';
+import { pino } from 'pino';
 import { casesOf, temporaryDirectory } from '../../../../../tests/support/index.ts';
 import { completeTables } from '../../routes/exports/tables.ts';
 import { sharedService } from '../../test/shared.ts';
 import { type DumpTable, dump, type Manifest } from './dump.ts';
 import type { DumpTarget } from './dump-target.ts';
+import { dumpTimes } from './dump-times.ts';
 import { DumpUrl } from './dump-url.ts';
-import { dumpToday } from './nightly.ts';
+import { checkDumpFolder } from './folder-target.ts';
+import { dumpNightly, dumpToday } from './nightly.ts';
 import { openTarget } from './open-target.ts';
 
 const SECRET = 'secret+key/of=the=test';
@@ -155,6 +158,28 @@ it('accepts addresses of folders and buckets only, and no credentials', () => {
   );
   for (const bad of casesOf<string[]>('stack', 'bad addresses of dumps'))
     assert.equal(DumpUrl.safeParse(bad).success, false, bad);
+});
+it('a dump that fails is tried once more that day, and reported; a folder without new names is refused at once', async () => {
+  const { app } = (await sharedService()).running;
+  await using directory = await temporaryDirectory();
+  const address = addressOf(pathToFileURL(path.join(directory.path, 'file', 'dumps')).href);
+  await writeFile(path.join(directory.path, 'file'), '');
+  const stop = new AbortController();
+  let at = now().getTime();
+  const lines: string[] = [];
+  const logger = pino({}, { write: (line: string) => void lines.push(String(JSON.parse(line).msg)) });
+  const wait = async (ms: number) => {
+    at += ms;
+    if (at > now().getTime() + 30 * 3_600_000) stop.abort();
+  };
+  const scratch = path.join(directory.path, 'scratch');
+  const deps = { address, scratch, store: app.store, tables, logger, wait, now: () => new Date(at) };
+  await dumpNightly(deps, stop.signal);
+  const ends = lines.map((line) => line.replace('the dump failed: the next attempt is ', ''));
+  assert.deepEqual(ends, ['in an hour', 'tomorrow', 'in an hour', 'tomorrow']);
+  assert.match((await dumpTimes(app.store.texts)).failed_at ?? '', /^2026-02-01T01/);
+  for (const folder of ['/proc/strata/dumps', path.join(directory.path, 'file')])
+    await assert.rejects(checkDumpFolder(folder), { code: /^(?:ENOENT|EEXIST|EACCES|ENOTDIR)$/ }, folder);
 });
 it('the tables of a service are dumped once a day', async () => {
   const { app } = (await sharedService()).running;

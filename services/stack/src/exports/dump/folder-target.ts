@@ -1,11 +1,17 @@
 // Dumps in a folder. Files of an unfinished dump are in `.incomplete`; a folder of a table appears with all its files.
 import { constants } from 'node:fs';
-import { copyFile, open, rename, rm } from 'node:fs/promises';
+import { access, copyFile, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory, onDisk, readIfPresent, replaceFile, syncDirectory } from '@strata/files';
 import type { DumpTarget } from './dump-target.ts';
 
 const WRITE = 'write the dump';
+
+/** Creates the folder. Rejects with the system's error if dumps cannot be written there. */
+export async function checkDumpFolder(folder: string): Promise<void> {
+  await makeDirectory(folder);
+  await access(folder, constants.W_OK);
+}
 
 export class FolderTarget implements DumpTarget {
   readonly #folder: string;

@@ -1,17 +1,20 @@
-// Dumps at the beginning of each UTC day, by one process of a store; after a failure, or for a new folder, as soon as possible.
+// Dumps at the beginning of each UTC day, by one process of a store, or for a new folder as soon as possible; after a failure once more.
 import type { Logger } from 'pino';
 import { sleep } from '../../sleep.ts';
 import type { Store } from '../../store/index.ts';
 import { type DumpDeps, dump, type Manifest, manifestName } from './dump.ts';
+import { noteDump } from './dump-times.ts';
 import type { DumpAddress } from './dump-url.ts';
 import { openTarget } from './open-target.ts';
 
 export interface DumpingDeps extends Pick<DumpDeps, 'tables' | 'scratch' | 'now'> {
   readonly address: DumpAddress;
-  readonly store: Pick<Store, 'dumpLock'>;
+  readonly store: Pick<Store, 'dumpLock' | 'texts'>;
 }
 
 const CHECK_MS = 600_000;
+/** A dump reads the complete store: what fails twice waits for the next day. */
+const RETRY_MS = 3_600_000;
 
 /** The new dump of today; `kept` if it exists and is not replaced, `locked` while another process dumps. */
 export async function dumpToday(
@@ -23,22 +26,40 @@ export async function dumpToday(
   if (!hold) return 'locked';
   using target = await openTarget(address);
   if (!isReplaced && (await target.read(manifestName(date))) !== undefined) return 'kept';
-  return await dump(date, { ...deps, target, signal: AbortSignal.any([signal, hold.lost]) });
+  const written = await dump(date, { ...deps, target, signal: AbortSignal.any([signal, hold.lost]) });
+  await noteDump(store.texts, 'written', deps.now());
+  return written;
 }
 
-/** Runs until the signal aborts. Failures are logged, and the dump is tried again. */
-export async function dumpNightly(deps: DumpingDeps & { readonly logger: Logger }, signal: AbortSignal): Promise<void> {
-  let last = '';
+export interface NightlyDeps extends DumpingDeps {
+  readonly logger: Logger;
+  /** Replaces the delay in tests. */
+  readonly wait?: typeof sleep;
+}
+
+/** Runs until the signal aborts. A failure is logged and noted in the store, and the dump is tried once more that day. */
+export async function dumpNightly(deps: NightlyDeps, signal: AbortSignal): Promise<void> {
+  const { logger, store, wait = sleep } = deps;
+  /** The dates of the last dump, and of the last failure. */
+  let [last, failed] = ['', ''];
   while (!signal.aborted) {
     const date = deps.now().toISOString().slice(0, 10);
     try {
       const outcome = date === last ? 'kept' : await dumpToday(deps, { isReplaced: false, signal });
       if (outcome !== 'locked') last = date;
-      if (typeof outcome === 'object') deps.logger.info({ date, tables: rowsOf(outcome) }, 'dump written');
+      if (typeof outcome === 'object') logger.info({ date, tables: rowsOf(outcome) }, 'dump written');
     } catch (error) {
-      if (!signal.aborted) deps.logger.error({ err: error }, 'the dump failed: it is tried again');
+      if (signal.aborted) return;
+      const isFirst = failed !== date;
+      logger.error({ err: error }, `the dump failed: the next attempt is ${isFirst ? 'in an hour' : 'tomorrow'}`);
+      // The store itself may have failed.
+      await noteDump(store.texts, 'failed', deps.now()).catch(() => {});
+      failed = date;
+      if (!isFirst) last = date;
+      await wait(RETRY_MS, signal);
+      continue;
     }
-    await sleep(CHECK_MS, signal);
+    await wait(CHECK_MS, signal);
   }
 }
 

@@ -122,6 +122,12 @@ describe('watchlists', () => {
 
     const feed = String((body.watchlist as { feed?: string }).feed);
     assert.match((await service.ask(feed)).text, new RegExp(`<title>${domain} moved from .*</title>`));
+    const { headers } = await service.ask(feed);
+    const sends = [['if-none-match', 'etag'] as const, ['if-modified-since', 'last-modified'] as const];
+    for (const [name, of] of sends) {
+      const known = await service.ask(feed, { headers: { [name]: headers.get(of) ?? '' } });
+      assert.deepEqual([known.status, known.text], [304, ''], of);
+    }
     assert.equal((await service.ask(feed.replace(/.{32}$/, 'x'.repeat(32)))).status, 404);
     const events = async (watchlist: string) =>
       (await ask('GET', `/stack/v1/stream/json?since=1h&watchlist=${watchlist}`)).body.events as Body[];
