@@ -33,7 +33,7 @@ export interface StoredState {
   readonly parts: readonly StoredPart[];
 }
 
-/** Answers of a key, and their characters; running ones are kept in addition. The oldest ones make room for a new one. */
+/** Answers of a key, and their characters; running ones are kept in addition. The oldest ones are deleted for a new one. */
 export const MAX_STORED = 100;
 const MAX_STORED_SIZE = 64 * 1024 * 1024;
 /** Parts, and expired answers, per statement. */
@@ -68,7 +68,7 @@ export class StoredAnswerTable {
     ]);
   }
 
-  /** Appends parts of answers that this gateway generates. Returns the ids of the others: nothing was appended to them. */
+  /** Appends parts of answers that this gateway generates. Returns the ids of those that it does not generate: nothing was appended to them. */
   async append(parts: readonly StoredPart[], gateway: number, now: Date): Promise<readonly string[]> {
     const rows = parts.map(({ answer, number, body }) => [answer, number, body]);
     const owned = sql`select stored_answers.id from stored_answers
@@ -85,7 +85,7 @@ export class StoredAnswerTable {
     return parts.flatMap(({ answer }) => (written.has(answer) ? [] : [answer]));
   }
 
-  /** An answer of this key with its parts from a number on; undefined if there is none. */
+  /** An answer of this key with its parts from a number on; undefined if there is no such answer. */
   async read(
     id: string,
     keyId: string,

@@ -21,8 +21,8 @@ export type EntryValue = StepValue | Extract<LogEntry, { readonly over: unknown 
 export function toValue(entry: LogEntry): EntryValue {
   if ('over' in entry) return entry;
   const { choice, deltas, token, cachedTokens, firstTokenAt } = entry;
-  const [only, ...others] = deltas;
-  const isText = only?.kind === 'text' && only.logprobs === undefined && others.length === 0;
+  const [only, second] = deltas;
+  const isText = only?.kind === 'text' && only.logprobs === undefined && second === undefined;
   const shown = isText ? only.text : deltas;
   const hasRest = cachedTokens !== undefined || firstTokenAt !== undefined;
   if (!token && !hasRest) return [choice, shown];
