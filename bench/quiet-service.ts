@@ -9,7 +9,7 @@ export async function startQuiet(directory: string, world: World = {}, logger = 
     STRATA_METRICS_PORT: '0',
     STRATA_SCAN: 'off',
     STRATA_ADVISORIES: 'off',
-    STRATA_ON_DEMAND: 'off',
+    STRATA_SCAN_OPTIONS: 'on-demand=off',
     STRATA_RESOLVERS: '127.0.0.1:9',
   });
   const running = await startStack(config, logger, world);

@@ -29,12 +29,16 @@ const directory = stack.use(await temporaryDirectory());
 const config = readGatewayConfig({
   STRATA_DATA: directory.path,
   STRATA_INFERENCE_PORT: '0',
-  STRATA_MODEL_SLOTS: String(slots),
+  STRATA_MODEL_OPTIONS: `slots=${slots},processes=${processes},threads=${file ? '1' : ''}`,
   STRATA_QUEUE: '2000',
   ...(upstream
-    ? { STRATA_UPSTREAM: `${upstream}/v1`, STRATA_UPSTREAM_MODELS: 'instant', STRATA_UPSTREAM_PLACES: String(slots) }
+    ? {
+        STRATA_UPSTREAM: `${upstream}/v1`,
+        STRATA_UPSTREAM_MODELS: 'instant',
+        STRATA_UPSTREAM_OPTIONS: `slots=${slots}`,
+      }
     : {}),
-  ...(file ? { STRATA_MODEL: file, STRATA_MODEL_PROCESSES: String(processes), STRATA_MODEL_THREADS: '1' } : {}),
+  ...(file ? { STRATA_MODEL: file } : {}),
   ...settings,
 });
 const engines = file || upstream || settings ? {} : { engines: { instant: instant() } };

@@ -59,9 +59,9 @@ function report(figures: readonly Figure[]): readonly Figure[] {
 const startGateway = (options: GatewayOptions) =>
   startChild<ReadyGateway>(new URL('../gateway/gateway-process.ts', import.meta.url), options);
 
-function settingsOf(file: string, device: Device, more: Readonly<Record<string, string>> = {}): GatewayOptions {
+function settingsOf(file: string, device: Device, more = ''): GatewayOptions {
   const gpu = device === 'GPU' ? 'auto' : 'off';
-  const settings = { STRATA_MODEL: file, STRATA_MODEL_GPU: gpu, STRATA_MODEL_SLOTS: String(SLOTS), ...more };
+  const settings = { STRATA_MODEL: file, STRATA_MODEL_OPTIONS: `gpu=${gpu},slots=${SLOTS}${more}` };
   return { slots: SLOTS, settings };
 }
 
@@ -92,7 +92,7 @@ async function speedOf(file: string, device: Device): Promise<readonly Figure[]>
 /** Long prompts: their keys and values weigh. */
 async function attentionOf(file: string, { flash, cache }: { flash: string; cache: string }): Promise<Figure> {
   const before = await usedMib();
-  const attention = { STRATA_MODEL_FLASH_ATTENTION: flash, STRATA_MODEL_KV_CACHE: cache };
+  const attention = `,flash-attention=${flash},kv-cache=${cache}`;
   await using gateway = await startGateway(settingsOf(file, 'GPU', attention));
   await streamOf(gateway.ready, { tokens: 4 });
   const memory = (await usedMib()) - before;

@@ -15,7 +15,7 @@ export async function benchProfiles(): Promise<Figure[]> {
   const database = `sqlite:${directory.path}/strata.db`;
   const key = await seedStore(database, COLD_DOMAINS, { rounds: 1 });
   await using nodes = await nodesOn(database);
-  const { base } = await nodes.start('all', { settings: { STRATA_SCAN: 'off', STRATA_ON_DEMAND: 'off' } });
+  const { base } = await nodes.start('all', { settings: { STRATA_SCAN: 'off', STRATA_SCAN_OPTIONS: 'on-demand=off' } });
   const pathOf = (i: number) => `/stack/v1/domains/${companyOf(i)}`;
   const headers = { 'x-stack-key': key };
   const answer = await (await fetch(base + pathOf(0), { headers })).text();

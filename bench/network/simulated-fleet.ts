@@ -15,12 +15,8 @@ export interface FleetOptions {
   /** Simulated; requests of the first third are not counted. */
   readonly seconds: number;
   readonly seed: number;
-  /** Share of what all workers can do together. 0.7 by default. */
-  readonly load?: number;
   /** Mean time until a worker dies, with all its jobs and its cache; a new one of its kind replaces it. 300 by default. */
   readonly workerLifeSeconds?: number;
-  /** Share of answers after which the conversation goes on. 0.7 by default. */
-  readonly continued?: number;
 }
 
 interface FleetRequest {
@@ -44,6 +40,10 @@ const GATEWAYS = 4;
 const TICK_MS = 50;
 const BUSY_TICKS = 5;
 const IDLE_TICKS = 20;
+/** Share of what all workers can do together. */
+const LOAD = 0.7;
+/** Share of answers after which the conversation goes on. */
+const CONTINUED = 0.7;
 const MEAN_ANSWER = 200;
 /** What a prompt has to read where nothing was read before, on average; only to say what a load of 1 is. */
 const MEAN_PROMPT = 800;
@@ -70,7 +70,7 @@ class SimulatedFleet {
   #tokensMade = 0;
 
   constructor(policyOf: PolicyOf, options: FleetOptions) {
-    this.#options = { load: 0.7, workerLifeSeconds: 300, continued: 0.7, ...options };
+    this.#options = { workerLifeSeconds: 300, ...options };
     const { seed, workers } = this.#options;
     this.#random = randomFrom(seed);
     this.#policies = Array.from({ length: GATEWAYS }, (_, i) => policyOf(randomFrom(seed * 1_000 + i + 1)));
@@ -92,8 +92,7 @@ class SimulatedFleet {
     const perSecond = this.#workers.reduce((sum, { slots, decodeTokensPerSecond, prefillTokensPerSecond }) => {
       return sum + slots / (MEAN_PROMPT / prefillTokensPerSecond + MEAN_ANSWER / decodeTokensPerSecond);
     }, 0);
-    const { load, continued } = this.#options;
-    return 1_000 / (perSecond * load * (1 - continued));
+    return 1_000 / (perSecond * LOAD * (1 - CONTINUED));
   }
 
   #planArrival(meanGapMs: number): void {
@@ -144,7 +143,7 @@ class SimulatedFleet {
     worker.finish(job);
     this.#policies[gateway]?.served?.(worker.peer, conversation.tokens);
     this.#start(worker);
-    if (this.#random() >= this.#options.continued || conversation.tokens.length > LONGEST_PROMPT) return;
+    if (this.#random() >= CONTINUED || conversation.tokens.length > LONGEST_PROMPT) return;
     this.#events.at(this.#events.nowMs + this.#exponential(MEAN_THOUGHT_MS), () => {
       conversation.tokens.push(...this.#newTokens(this.#between(20, 180)));
       this.#ask(conversation, gateway);

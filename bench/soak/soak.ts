@@ -29,7 +29,7 @@ const MAX_GROWTH = 0.1;
 const SETTINGS = {
   // A day comes every few seconds: once on each.
   STRATA_FREE_KEYS_PER_DAY: '1000000',
-  STRATA_ON_DEMAND_PER_HOUR: '1000000',
+  STRATA_SCAN_OPTIONS: 'on-demand-per-hour=1000000',
   STRATA_ADVISORIES: '',
   STRATA_FEEDS: 'on',
 };

@@ -30,7 +30,6 @@ export async function benchLoadedStream(): Promise<Figure[]> {
   await using server = await startPostgres({ fsync: 'on', shared_buffers: '128MB', track_commit_timestamp: 'on' });
   const url = await server.fresh();
   const rowsOf = async (question: string) => (await server.sql(question, new URL(url).pathname.slice(1))).rows;
-  /** The number that the only row's `n` is. */
   const ask = async (question: string) => Number((await rowsOf(question))[0]?.n);
   const days = { from: Date.now(), begunAt: Date.now(), dayMs: DAY_MS };
   const moving = { domains: COMPANIES, migrationShare: MIGRATION_SHARE, hasFaults: false, days };

@@ -22,7 +22,7 @@ describe('the table of the interface', () => {
 
   before(async () => {
     internet = await createInternet({ domains: 60, hasFaults: false });
-    stack = await startHarness({ internet, settings: { STRATA_CONFIRM_AFTER_HOURS: '0' } });
+    stack = await startHarness({ internet, settings: { STRATA_SCAN_OPTIONS: 'confirm-hours=0' } });
     await stack.scan(...internet.domains());
     internet.advance(40);
     for (let round = 0; round < 2; round += 1) await stack.scan(...internet.domains());

@@ -34,7 +34,7 @@ describe('metrics', () => {
     await stack.scan(company(internet, 0));
     await stack.get(`/stack/v1/domains/${company(internet, 0)}`);
     const p2p = { STRATA_NETWORK: 'on', STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off' };
-    gateway = await startGateway({ ...p2p, STRATA_INFERENCE_METRICS_PORT: '0' });
+    gateway = await startGateway({ ...p2p, STRATA_METRICS_PORT: 'gateway=0' });
     const messages = [{ role: 'user', content: 'What is DMARC?' }];
     const question = { model: 'strata-tiny-chat', max_tokens: 4, messages };
     assert.equal((await gateway.post('/v1/chat/completions', question)).status, 200);

@@ -6,7 +6,7 @@ export type ScannedStack = Awaited<ReturnType<typeof startScannedStack>>;
 
 export async function startScannedStack() {
   const internet = await sharedInternet();
-  const service = await startHarness({ internet, settings: { STRATA_CONFIRM_AFTER_HOURS: '0' } });
+  const service = await startHarness({ internet, settings: { STRATA_SCAN_OPTIONS: 'confirm-hours=0' } });
   const update = () => service.running.updateLoop.run();
   await service.scan(...internet.domains());
   await update();

@@ -12,7 +12,7 @@ import { untilAnswer } from './until.ts';
 /** Two of each: whatever happens to one of them, another is online. */
 export const TWO_OF_EACH: readonly NodeRole[] = ['api', 'api', 'scanner', 'scanner', 'scheduler', 'scheduler'];
 /** Domains are scanned again after seconds, so that scanners never wait. */
-const CONTINUOUS_RESCAN = { STRATA_RESCAN_HOURS: '0.003', STRATA_ON_DEMAND_PER_HOUR: '100000' };
+const CONTINUOUS_RESCAN = { STRATA_SCAN_OPTIONS: 'rescan-hours=0.003,on-demand-per-hour=100000' };
 const DOMAINS = 60;
 
 type Settings = Readonly<Record<string, string>>;

@@ -52,17 +52,32 @@ export interface FamilyClient {
   readonly baseURL: string;
 }
 
+const CELLS = ['tools', 'schema', 'reasoning', 'streaming'] as const;
+/** Marks what a client was able to do. */
+type Passed = (cell: 'tools' | 'schema' | 'streaming') => void;
 /** What a client that runs tools, JSON and reasoning found in answers: undefined where a model did not reason. */
-type Trial = (options: FamilyClient) => Promise<string | undefined>;
+type Trial = (options: FamilyClient, passed: Passed) => Promise<string | undefined>;
 
-/** Runs a trial for each family until the model reasoned in it: by chance, often not at once, but the same in every run. */
+/**
+ * Runs a trial for each family until the model reasoned in it: by chance, often not at once, but the same in every run.
+ * Each is a row of the table that the diagnostics show.
+ */
 export function eachFamily(name: string, trial: Trial): void {
   for (const { name: model, start } of gateways)
-    it(`${name} with a model of ${model}`, async () => {
+    it(`${name} with a model of ${model}`, async (t) => {
       const { base, key: apiKey, seeds } = await start();
       seeds.next = 0;
-      const found: (string | undefined)[] = [];
-      while (found.length < 60 && !found.at(-1)) found.push(await trial({ model, apiKey, baseURL: `${base}/v1` }));
-      assert.ok(found.at(-1), 'the model never reasoned');
+      const passed = new Set<string>();
+      let thoughts: string | undefined;
+      try {
+        for (let i = 0; i < 60 && !thoughts; i += 1)
+          thoughts = await trial({ model, apiKey, baseURL: `${base}/v1` }, (cell) => passed.add(cell));
+        if (thoughts) passed.add('reasoning');
+      } finally {
+        t.diagnostic(
+          `${name}, ${model}: ${CELLS.map((cell) => `${cell} ${passed.has(cell) ? 'yes' : 'NO'}`).join(', ')}`,
+        );
+      }
+      assert.deepEqual([...passed].sort(), [...CELLS].sort());
     });
 }

@@ -13,7 +13,7 @@ export type ServeProcess = Awaited<ReturnType<typeof startServe>>;
 export const settingsOf = (directory: string) => ({
   STRATA_DATA: directory,
   ...{ STRATA_STACK_PORT: '0', STRATA_METRICS_PORT: '0', STRATA_RESOLVERS: '127.0.0.1:9' },
-  ...{ STRATA_SCAN: 'off', STRATA_ON_DEMAND: 'off', STRATA_ADVISORIES: 'off', STRATA_FEEDS: 'off' },
+  ...{ STRATA_SCAN: 'off', STRATA_SCAN_OPTIONS: 'on-demand=off', STRATA_ADVISORIES: 'off', STRATA_FEEDS: 'off' },
 });
 
 /** Starts it, below the command `wrapper`; rejects with what it printed when it ends instead. */

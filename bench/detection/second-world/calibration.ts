@@ -16,7 +16,6 @@ export interface Bin {
 
 export interface Reliability {
   readonly claims: number;
-  /** The share that is right. */
   readonly right: number;
   /** Expected calibration error: the mean distance of score and share, by claims. */
   readonly error: number;

@@ -9,7 +9,6 @@ export interface Citizen extends Company, Published {}
 
 export interface SecondWorld {
   readonly companies: readonly Citizen[];
-  readonly vendors: ReadonlySet<string>;
   readonly answer: (question: Question) => Reply;
   /** The company of a host name. */
   readonly companyOf: (host: string) => Citizen | undefined;
@@ -73,7 +72,7 @@ export function createSecondWorld({ seed, companies: count }: SecondWorldOptions
     }
     return { rcode: 'SERVFAIL' };
   };
-  return { companies, vendors: new Set(services.map(({ vendor }) => vendor)), answer, companyOf };
+  return { companies, answer, companyOf };
 }
 
 const SOA = {

@@ -19,6 +19,7 @@ export {
   checkAuditable,
   checkModelSettings,
   ModelEnvironment,
+  ModelItems,
   type ModelSettings,
   readModelSettings,
 } from './model-settings.ts';

@@ -79,7 +79,7 @@ async function report({ gpu, needs }: (typeof BUILDS)[keyof typeof BUILDS]): Pro
   if (llama === undefined) console.log(`installed, but this machine cannot use it: it needs ${needs}`);
   else {
     const devices = await llama.getGpuDeviceNames();
-    console.log(gpu === false ? 'ready' : `ready on ${devices.join(', ')}: set STRATA_MODEL_GPU=auto`);
+    console.log(gpu === false ? 'ready' : `ready on ${devices.join(', ')}: set STRATA_MODEL_OPTIONS=gpu=auto`);
     await llama.dispose();
   }
   console.log('`npm ci` removes it: run this again afterwards');

@@ -26,7 +26,6 @@ export { type WarmUpRequest, warmUp } from './operations/warm-up.ts';
 export {
   addWitnessMetrics,
   WitnessEnvironment,
-  witnessesOf,
   witnessFacts,
 } from './operations/witnesses.ts';
 export { ERRORS, type ErrorCode, type FieldProblem, Refusal } from './problems/errors.ts';

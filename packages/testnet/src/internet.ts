@@ -8,7 +8,7 @@ import { type Truth, truthOf } from './companies/truth.ts';
 import { startNameServers, treeOf } from './dns/name-servers.ts';
 import { Model } from './dns/published-records.ts';
 import { type VantageOptions, vantageOf } from './dns/vantage.ts';
-import { createFeeds, type FeedRequests, type FeedTruth, type ListedFeed } from './feeds/feeds.ts';
+import { createFeeds, type FeedTruth, type ListedFeed } from './feeds/feeds.ts';
 import { Certificates } from './web/certificates.ts';
 import { startWebServers } from './web/web-server.ts';
 import { type World, worldOf } from './world.ts';
@@ -43,8 +43,6 @@ interface InternetFeeds {
   feeds(): readonly ListedFeed[];
   /** What a reader should find in a feed now. Throws RangeError if there is no feed at the address. */
   feedTruth(url: string): FeedTruth;
-  /** Number of requests to an address. Throws RangeError if there is no feed at the address. */
-  feedRequests(url: string): FeedRequests;
 }
 
 export interface Internet extends InternetFeeds, AsyncDisposable {
@@ -203,7 +201,6 @@ export async function createInternet(options: InternetOptions = {}): Promise<Int
     dial: (to) => web.dial(to),
     feeds: () => feeds.list(),
     feedTruth: (url) => feeds.truth(url),
-    feedRequests: (url) => feeds.requests(url),
     advisories() {
       advisories ??= createAdvisorySources({ seed, now: options.now ?? (() => new Date()) }).then((sources) => {
         publishing = sources;

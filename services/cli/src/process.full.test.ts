@@ -59,7 +59,7 @@ it('a process of the command ends with 0 on SIGINT while a worker waits for its 
   const asked = Promise.withResolvers<void>();
   // A hub that never answers.
   await using hub = await fakeService(() => asked.resolve());
-  const near = { STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off', STRATA_HF_ENDPOINT: hub.base };
+  const near = { STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off', STRATA_MODEL_OPTIONS: `hf-endpoint=${hub.base}` };
   const { code, stderr } = await spawnStrata('inference worker --model hf:someone/something', {
     env: { STRATA_DATA: data.path, ...near },
     interruptAt: /resolving the model/,
@@ -258,7 +258,7 @@ describe('secrets', { timeout: 120_000 }, () => {
     const login = `strata:${SECRETS.database}`;
     const databases = [`127.0.0.1:${database.port}`, '127.0.0.1:1', '[bad', 'localhost:99999999'];
     const upstream = { STRATA_UPSTREAM_KEY: SECRETS.upstream };
-    const token = { STRATA_HF_TOKEN: SECRETS.hub, STRATA_HF_ENDPOINT: hub.base };
+    const token = { STRATA_HF_TOKEN: SECRETS.hub, STRATA_MODEL_OPTIONS: `hf-endpoint=${hub.base}` };
     const starts: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
       ...databases.map((at) => ['stack serve', { STRATA_DATABASE_URL: `postgres://${login}@${at}/strata` }] as const),
       ['stack serve', { STRATA_DATABASE_URL: `mysql://${login}@localhost/strata` }],

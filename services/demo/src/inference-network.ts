@@ -26,7 +26,6 @@ export const newLedgerName = (service: string): string => `localhost/demo-${rand
 export interface InferenceNetwork extends AsyncDisposable {
   readonly base: string;
   readonly key: string;
-  /** Id of the model of the workers. */
   readonly model: string;
   /** Process ids of the running workers. */
   workers(): readonly number[];
@@ -90,8 +89,7 @@ export async function startInferenceNetwork(
         {
           ...common,
           STRATA_DATA: path.join(options.directory, `worker-${number}`),
-          STRATA_MODEL_SLOTS: '2',
-          STRATA_MODEL_PROCESSES: '1',
+          STRATA_MODEL_OPTIONS: 'slots=2,processes=1',
         },
         { ready: /^serving gateway (\S+)/, signal: stop },
       ),

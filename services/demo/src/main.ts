@@ -157,7 +157,6 @@ function demoConfig(dataDirectory: string, { internet, publishers, chatUrl }: De
     STRATA_DATABASE_URL: '',
     STRATA_SCAN: 'off',
     STRATA_ADVISORIES: '',
-    STRATA_ADVISORY_FOLDER: '',
     ...publishers.settings,
     // Receivers of webhooks on this machine; scans never leave the simulated internet.
     STRATA_ALLOW_ADDRESSES: process.env.STRATA_ALLOW_ADDRESSES || '127.0.0.1',

@@ -11,12 +11,21 @@ import { VERSION } from './version.ts';
 const read = (file: string) => readFileSync(path.join(import.meta.dirname, file), 'utf8');
 
 it('the settings that are invalid are named', () => {
-  for (const [name, value] of Object.entries(casesOf<Record<string, string>>('gateway', 'refused settings'))) {
-    const refusal = { name: 'SettingsError', message: new RegExp(`^${name}: `) };
-    assert.throws(() => readGatewayConfig({ [name]: value }), refusal, name);
-  }
-  const cache = { STRATA_MODEL_KV_CACHE: 'q4_0', STRATA_MODEL_FLASH_ATTENTION: 'off' };
-  assert.throws(() => readGatewayConfig(cache), { name: 'SettingsError', message: /^STRATA_MODEL_KV_CACHE: quant/ });
+  const refused = casesOf<Record<string, string | string[]>>('gateway', 'refused settings');
+  for (const [name, values] of Object.entries(refused))
+    for (const value of [values].flat()) {
+      const item = /^[a-z-]+(?==)/.exec(value)?.[0];
+      const refusal = {
+        name: 'SettingsError',
+        message: new RegExp(`^${name}: ${item && name !== 'STRATA_PIN_MODELS' ? `${item}: ` : ''}`),
+      };
+      assert.throws(() => readGatewayConfig({ [name]: value }), refusal, value);
+    }
+  const cache = { STRATA_MODEL_OPTIONS: 'kv-cache=q4_0,flash-attention=off' };
+  assert.throws(() => readGatewayConfig(cache), {
+    name: 'SettingsError',
+    message: /^STRATA_MODEL_OPTIONS: kv-cache: quant/,
+  });
 });
 
 it('the settings enable the network explicitly, or by naming a peer to join', () => {

@@ -1,11 +1,13 @@
 // The only reader of the environment: STRATA_* variables to one validated Config.
 import path from 'node:path';
-import { checkModelSettings, ModelEnvironment, readModelSettings } from '@strata/engine';
+import { checkModelSettings, ModelEnvironment, ModelItems, readModelSettings } from '@strata/engine';
 import {
   connectionLimitsOf,
   DatabaseUrl,
+  itemsOf,
   LedgerOrigin,
   loweredLimit,
+  MetricsPorts,
   PoolSize,
   Port,
   readEnvironment,
@@ -14,7 +16,6 @@ import {
   SettingsError,
   WebAddress,
   WitnessEnvironment,
-  witnessesOf,
 } from '@strata/http';
 import { z } from 'zod';
 import { NetworkEnvironment, networkConfigOf } from './network/network-config.ts';
@@ -30,10 +31,7 @@ export const Environment = z.object({
   }),
   STRATA_DATABASE_CONNECTIONS: PoolSize,
   STRATA_INFERENCE_PORT: Port.default(8788).describe('port of the API'),
-  STRATA_INFERENCE_METRICS_PORT: Port.optional().meta({
-    description: 'port of metrics, `/health` and `/ready`',
-    absent: 'off',
-  }),
+  STRATA_METRICS_PORT: MetricsPorts,
   STRATA_INFERENCE_LEDGER_ORIGIN: LedgerOrigin.default('localhost/strata/inference').describe(
     'permanent name of the ledger: set it before the first answer',
   ),
@@ -43,18 +41,15 @@ export const Environment = z.object({
     .describe('base address, ending in `/v1`, of llama-server, vLLM, Ollama …'),
   STRATA_UPSTREAM_KEY: z.string().min(1).optional().describe('its API key'),
   STRATA_UPSTREAM_MODELS: z.string().min(1).optional().describe('its models to serve, comma-separated'),
-  STRATA_UPSTREAM_PLACES: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(10_000)
-    .default(8)
-    .describe('concurrent answers per model'),
-  STRATA_UPSTREAM_CONTEXT: z.coerce.number().int().min(64).max(10_000_000).optional().meta({
-    description: 'tokens of prompt and answer',
-    absent: 'what the upstream reports',
-  }),
+  STRATA_UPSTREAM_OPTIONS: itemsOf({
+    slots: z.coerce.number().int().min(1).max(10_000).default(8).describe('concurrent answers per model'),
+    context: z.coerce.number().int().min(64).max(10_000_000).optional().meta({
+      description: 'tokens of prompt and answer',
+      absent: 'what the upstream reports',
+    }),
+  }).describe('options of its models, as `slots=16`'),
   ...ModelEnvironment.shape,
+  STRATA_MODEL_OPTIONS: itemsOf(ModelItems).describe('options of models, as `slots=8,gpu=auto`'),
   ...NetworkEnvironment.shape,
   STRATA_QUEUE: z.coerce
     .number()
@@ -112,7 +107,7 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     host: settings.STRATA_HOST,
     port: settings.STRATA_INFERENCE_PORT,
     /** Undefined: metrics are not served. */
-    metricsPort: settings.STRATA_INFERENCE_METRICS_PORT,
+    metricsPort: settings.STRATA_METRICS_PORT.gateway,
     ...readModelSettings(settings, { dataDirectory: settings.STRATA_DATA }),
     upstream: upstreamOf(settings),
     /** Undefined: only the models named above are served. */
@@ -128,7 +123,7 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     explorerUrl: settings.STRATA_EXPLORER_URL,
     explorerKey: settings.STRATA_EXPLORER_KEY,
     ledgerOrigin: settings.STRATA_INFERENCE_LEDGER_ORIGIN,
-    witnesses: witnessesOf(settings),
+    witnesses: settings.STRATA_WITNESSES,
     allowAddresses: settings.STRATA_ALLOW_ADDRESSES,
     receiptDays: settings.STRATA_RECEIPT_DAYS,
     drainMs: settings.STRATA_DRAIN_SECONDS * 1_000,
@@ -146,7 +141,7 @@ function upstreamOf(settings: z.output<typeof Environment>) {
     baseUrl,
     models: [...new Set(models)],
     apiKey: settings.STRATA_UPSTREAM_KEY,
-    slots: settings.STRATA_UPSTREAM_PLACES,
-    contextLength: settings.STRATA_UPSTREAM_CONTEXT,
+    slots: settings.STRATA_UPSTREAM_OPTIONS.slots,
+    contextLength: settings.STRATA_UPSTREAM_OPTIONS.context,
   };
 }

@@ -19,7 +19,7 @@ it('a gateway that is stopped stops immediately while it waits for a model', asy
   const stopping = new AbortController();
   // Accepts the request and never answers.
   await using hub = await fakeService(() => stopping.abort());
-  const settings = { STRATA_MODEL: 'hf:owner/some-model', STRATA_HF_ENDPOINT: hub.base };
+  const settings = { STRATA_MODEL: 'hf:owner/some-model', STRATA_MODEL_OPTIONS: `hf-endpoint=${hub.base}` };
   await assert.rejects(startHarness(settings, { signal: stopping.signal }), stopping.signal.reason);
 });
 
@@ -55,7 +55,7 @@ describe('a gateway', () => {
   let now = Date.now();
   let service: Harness;
   before(async () => {
-    const settings = { STRATA_MODEL: '', STRATA_STREAMS_PER_KEY: '20' };
+    const settings = { STRATA_MODEL: '', STRATA_LIMITS: 'streams-per-key=20' };
     const world = { engines: { m: endless(8) }, shutdownMs: 300, now: () => new Date(now) };
     service = await startHarness(settings, world);
   });
@@ -118,7 +118,7 @@ const asked = { model: MODEL, messages, temperature: 0 };
 describe('an engine that is killed', () => {
   let service: Harness;
   before(async () => {
-    service = await startHarness({ STRATA_MODEL_PROCESSES: '1' });
+    service = await startHarness({ STRATA_MODEL_OPTIONS: 'slots=2,processes=1' });
   });
   after(() => service?.[Symbol.asyncDispose]());
 

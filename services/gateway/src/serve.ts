@@ -43,7 +43,7 @@ export async function startGateway(
     config.metricsPort === undefined
       ? undefined
       : await serveMetrics(metrics, { host, port: config.metricsPort, readiness }).catch(
-          unusableAt(config.metricsPort, 'STRATA_INFERENCE_METRICS_PORT'),
+          unusableAt(config.metricsPort, 'gateway=… of STRATA_METRICS_PORT'),
         );
   stack.use(metricsServer);
   const gateway = stack.use(await createGateway(config, logger, world, monitoring));

@@ -49,13 +49,15 @@ it('the configuration reads networks of both families and refuses what is not on
       assert.match(refusalOf({ [name]: `10.0.0.1 ${bad}` }), new RegExp(`${name}.*'${bad}'`));
 });
 it('the configuration refuses numbers that are out of range or not plain numbers, and URLs that are not URLs', () => {
-  for (const [name, value] of Object.entries(casesOf<Record<string, string>>('stack', 'refused settings')))
-    assert.match(refusalOf({ [name]: value }), new RegExp(`^${name}: (?!.*s3cret)`), name);
+  const refused = casesOf<Record<string, string | string[]>>('stack', 'refused settings');
+  for (const [name, values] of Object.entries(refused))
+    for (const value of [values].flat())
+      assert.match(refusalOf({ [name]: value }), new RegExp(`^${name}: (?!.*s3cret)`), value);
   assert.equal(refusalOf({ STRATA_STACK_PORT: 'http' }), 'STRATA_STACK_PORT: must be a number');
 });
 it('the configuration restricts scans of names that callers and feeds choose', () => {
   const ofFeeds = (scan: string, perDay = '500') =>
-    readConfig({ STRATA_FEED_SCAN: scan, STRATA_FEED_SCAN_PER_DAY: perDay }).feedScansPerDay;
+    readConfig({ STRATA_SCAN_OPTIONS: `mentioned=${scan},mentioned-per-day=${perDay}` }).feedScansPerDay;
   assert.deepEqual([ofFeeds(''), ofFeeds('off'), ofFeeds('on'), ofFeeds('on', '')], [0, 0, 500, 1_000]);
   const days = { STRATA_RETENTION_DAYS: 'on-demand=9, on-demand=8' };
   const { retention, advisories } = readConfig({ ...days, STRATA_ADVISORY_MIRRORS: 'kev=https://kev.example/' });

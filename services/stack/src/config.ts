@@ -7,6 +7,7 @@ import {
   LedgerOrigin,
   List,
   loweredLimit,
+  MetricsPorts,
   PoolSize,
   Port,
   readEnvironment,
@@ -15,7 +16,6 @@ import {
   SettingsError,
   WebAddress,
   WitnessEnvironment,
-  witnessesOf,
 } from '@strata/http';
 import { type NoteVerifier, parseVerifierKey, refusedKey } from '@strata/receipts';
 import { z } from 'zod';
@@ -87,7 +87,7 @@ export const Environment = z.object({
     .default('all')
     .describe('`all`, `api`, `scanner` or `scheduler` ([roles](operations.md#roles))'),
   STRATA_STACK_PORT: Port.default(8787).describe('port of the API'),
-  STRATA_METRICS_PORT: Port.default(9464).describe('port of the metrics'),
+  STRATA_METRICS_PORT: MetricsPorts,
   STRATA_LEDGER_ORIGIN: LedgerOrigin.default('localhost/strata/stack').describe(
     'permanent name of the ledger, as `your.host/stack`; set it before the first start',
   ),
@@ -107,8 +107,10 @@ export const Environment = z.object({
   STRATA_FINGERPRINTS: Paths.default([]).describe(
     'files and folders of [community sets](detection.md#community-sets), comma-separated',
   ),
-  STRATA_CATALOG_URL: WebAddress.optional().describe('[catalog release](catalog.md#releases) to fetch and apply'),
-  STRATA_CATALOG_SIGNERS: ReleaseKeys.optional().describe('verifier keys of its signer'),
+  STRATA_CATALOG: itemsOf({ url: WebAddress.optional(), signers: ReleaseKeys.optional() }).meta({
+    description: '[catalog release](catalog.md#releases) to fetch and apply, as `url=https://…,signers=KEY`',
+    absent: 'none',
+  }),
   STRATA_CONTACT_URL: z
     .url({ protocol: /^https?$/ })
     .default('https://strata.invalid/bot')
@@ -118,19 +120,23 @@ export const Environment = z.object({
     absent: "with `npm start` the gateway's, if `STRATA_HOST` can be opened; else none",
   }),
   STRATA_SCAN: Switch.default(true).describe('whether the schedule runs'),
-  STRATA_SCAN_CONCURRENCY: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(5_000)
-    .default(64)
-    .describe('domains scanned concurrently'),
-  STRATA_RESCAN_HOURS: Hours.default(24).describe(
-    'usual time between scans; a quarter to twice of it ([schedule](probing.md#schedule))',
-  ),
-  STRATA_CONFIRM_AFTER_HOURS: Hours.default(6).describe('minimum time between the observations that confirm a change'),
-  STRATA_ON_DEMAND: Switch.default(true).describe('whether a request for an unknown domain scans it'),
-  STRATA_ON_DEMAND_PER_HOUR: z.coerce.number().int().min(0).default(60).describe('such scans per key and hour'),
+  STRATA_SCAN_OPTIONS: itemsOf({
+    concurrency: z.coerce.number().int().min(1).max(5_000).default(64).describe('domains scanned concurrently'),
+    'rescan-hours': Hours.default(24).describe(
+      'usual hours between scans; a quarter to twice of it ([schedule](probing.md#schedule))',
+    ),
+    'confirm-hours': Hours.default(6).describe('minimum hours between the observations that confirm a change'),
+    'on-demand': Switch.default(true).describe('whether a request for an unknown domain scans it'),
+    'on-demand-per-hour': z.coerce.number().int().min(0).default(60).describe('such scans per key and hour'),
+    mentioned: Switch.default(false).describe('whether unknown domains that feeds mention are scanned'),
+    'mentioned-per-day': z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(1_000_000)
+      .default(1_000)
+      .describe('such domains per UTC day'),
+  }).describe('options of scans, as `concurrency=128,on-demand=off`'),
   STRATA_FREE_KEYS_PER_DAY: z.coerce
     .number()
     .int()
@@ -144,11 +150,6 @@ export const Environment = z.object({
   STRATA_ADVISORIES: List.pipe(z.array(z.enum([...ADVISORY_SOURCES, 'off'])))
     .default([...ADVISORY_SOURCES])
     .describe('[advisory sources](enrichment.md#sources); `off` for none'),
-  STRATA_ADVISORY_FOLDER: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("folder of the publishers' files, instead of the network"),
   STRATA_ADVISORY_MIRRORS: itemsOf({
     nvd: WebAddress.default('https://services.nvd.nist.gov/rest/json/cves/2.0'),
     kev: WebAddress.default('https://www.cisa.gov/sites/default/files/feeds/known_exploited_vulnerabilities.json'),
@@ -156,8 +157,10 @@ export const Environment = z.object({
     osv: WebAddress.default('https://osv-vulnerabilities.storage.googleapis.com'),
     cve: WebAddress.default('https://api.github.com/repos/CVEProject/cvelistV5'),
     'cve-raw': WebAddress.default('https://raw.githubusercontent.com/CVEProject/cvelistV5/main'),
+    folder: z.string().optional(),
   }).meta({
-    description: 'addresses in place of those of the sources, as `nvd=https://…`, and of `cve-raw`, the raw files',
+    description:
+      "addresses in place of those of the sources, as `nvd=https://…`, and of `cve-raw`, the raw files; or `folder=…` with the publishers' files, instead of the network",
     absent: "the publishers'",
   }),
   STRATA_NVD_API_KEY: z.string().min(1).optional().describe("raises NVD's rate limit tenfold"),
@@ -166,23 +169,15 @@ export const Environment = z.object({
   ),
   STRATA_FEEDS: Switch.default(true).describe('whether [feeds](feeds.md) are polled'),
   STRATA_FEEDS_FILE: z.string().min(1).optional().describe('subscriptions: OPML, or one address a line'),
-  STRATA_FEED_SCAN: Switch.default(false).describe('whether unknown domains that feeds mention are scanned'),
-  STRATA_FEED_SCAN_PER_DAY: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(1_000_000)
-    .default(1_000)
-    .describe('such domains per UTC day'),
 });
 
 export type Config = ReturnType<typeof readConfig>;
-export type AdvisorySettings = Config['advisories'];
 
 /** Reads the settings; throws SettingsError with one line per problem. An empty variable counts as unset. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const value = readEnvironment(Environment, env);
-  const rescanAfterMs = value.STRATA_RESCAN_HOURS * HOUR_MS;
+  const scans = value.STRATA_SCAN_OPTIONS;
+  const rescanAfterMs = scans['rescan-hours'] * HOUR_MS;
   const databaseUrl = value.STRATA_DATABASE_URL ?? `sqlite:${value.STRATA_DATA}/strata.db`;
   if (value.STRATA_ROLE !== 'all' && databaseUrl.startsWith('sqlite:')) {
     throw new SettingsError(
@@ -199,9 +194,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     role: value.STRATA_ROLE,
     host: value.STRATA_HOST,
     port: value.STRATA_STACK_PORT,
-    metricsPort: value.STRATA_METRICS_PORT,
+    metricsPort: value.STRATA_METRICS_PORT.stack,
     ledgerOrigin: value.STRATA_LEDGER_ORIGIN,
-    witnesses: witnessesOf(value),
+    witnesses: value.STRATA_WITNESSES,
     /** Those of the system if empty. */
     resolvers: value.STRATA_RESOLVERS,
     trustedProxies: value.STRATA_TRUSTED_PROXIES,
@@ -215,13 +210,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     release: releaseSettings(value),
     contactUrl: value.STRATA_CONTACT_URL,
     isScanning: value.STRATA_SCAN,
-    scanConcurrency: value.STRATA_SCAN_CONCURRENCY,
-    isOnDemand: value.STRATA_ON_DEMAND,
-    onDemandPerHour: value.STRATA_ON_DEMAND_PER_HOUR,
+    scanConcurrency: scans.concurrency,
+    isOnDemand: scans['on-demand'],
+    onDemandPerHour: scans['on-demand-per-hour'],
     /** New names per UTC day, below one private suffix (`github.io`), and below all of them for one client address. */
     onDemandSuffixPerDay: loweredLimit(200, env.STRATA_ON_DEMAND_SUFFIX_PER_DAY, 0),
     onDemandAddressPerDay: loweredLimit(20, env.STRATA_ON_DEMAND_ADDRESS_PER_DAY, 0),
-    confirmAfterMs: value.STRATA_CONFIRM_AFTER_HOURS * HOUR_MS,
+    confirmAfterMs: scans['confirm-hours'] * HOUR_MS,
     rescanAfterMs,
     freeKeysPerDay: value.STRATA_FREE_KEYS_PER_DAY,
     chatUrl: value.STRATA_CHAT_URL,
@@ -233,7 +228,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     isPollingFeeds: value.STRATA_FEEDS,
     feedsFile: value.STRATA_FEEDS_FILE,
     /** 0: domains that feeds mention are not scanned. */
-    feedScansPerDay: value.STRATA_FEED_SCAN ? value.STRATA_FEED_SCAN_PER_DAY : 0,
+    feedScansPerDay: scans.mentioned ? scans['mentioned-per-day'] : 0,
     feedDays: value.STRATA_RETENTION_DAYS.feeds,
     fingerprints: value.STRATA_FINGERPRINTS,
     /** Time between the stop signal and the closing of connections, during which requests are served. */
@@ -242,22 +237,23 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   });
 }
 
-function releaseSettings({ STRATA_CATALOG_URL: url, STRATA_CATALOG_SIGNERS: verifiers }: z.infer<typeof Environment>) {
+function releaseSettings({ STRATA_CATALOG: { url, signers: verifiers } }: z.infer<typeof Environment>) {
   if (verifiers) return Object.freeze({ url, verifiers });
   if (url === undefined) return undefined;
   throw new SettingsError(
-    'STRATA_CATALOG_URL: releases are not fetched without STRATA_CATALOG_SIGNERS, the key that signs them',
+    'STRATA_CATALOG: url: releases are not fetched without signers, the verifier keys that sign them',
   );
 }
 
 function advisorySettings(value: z.infer<typeof Environment>) {
   const named = value.STRATA_ADVISORIES;
+  const { folder, ...urls } = value.STRATA_ADVISORY_MIRRORS;
   return Object.freeze({
     /** Nothing is synced if empty. */
     sources: named.includes('off') ? [] : ADVISORY_SOURCES.filter((source) => named.includes(source)),
     everyMs: 2 * HOUR_MS,
-    folder: value.STRATA_ADVISORY_FOLDER,
-    urls: value.STRATA_ADVISORY_MIRRORS,
+    folder,
+    urls,
     nvdApiKey: value.STRATA_NVD_API_KEY,
   });
 }

@@ -9,7 +9,7 @@ import { VERSION } from './version.ts';
 const read = (file: string) => readFileSync(path.join(import.meta.dirname, file), 'utf8');
 
 it('the settings of a worker that are invalid are named', () => {
-  const limits = { STRATA_MODEL_SLOTS: '0', STRATA_QUEUE: '-1', STRATA_MODEL_KV_CACHE: 'f16/q4_0' };
+  const limits = { STRATA_QUEUE: '-1', STRATA_MODEL_OPTIONS: 'kv-cache=f16/q4_0' };
   for (const [name, value] of Object.entries({ ...limits, STRATA_P2P: 'allow=some', STRATA_LOG_LEVEL: 'loud' }))
     assert.throws(() => readWorkerConfig({ [name]: value }), {
       ...{ name: 'SettingsError', message: new RegExp(`^${name}: `) },

@@ -1,18 +1,16 @@
 // The only reader of the environment: STRATA_* variables to one validated WorkerConfig.
 import path from 'node:path';
-import { checkAuditable, checkModelSettings, ModelEnvironment, readModelSettings } from '@strata/engine';
-import { itemsOf, Port, readEnvironment, ServiceEnvironment } from '@strata/http';
+import { checkAuditable, checkModelSettings, ModelEnvironment, ModelItems, readModelSettings } from '@strata/engine';
+import { itemsOf, MetricsPorts, readEnvironment, ServiceEnvironment } from '@strata/http';
 import { JoinAddresses, PeerItems, readPeerSettings } from '@strata/p2p';
 import { z } from 'zod';
 
 /** Every setting of a worker. `docs/settings.md` is generated from it; `absent` describes the value of an unset variable. */
 export const Environment = z.object({
   ...ServiceEnvironment.shape,
-  STRATA_WORKER_METRICS_PORT: Port.optional().meta({
-    description: 'port of metrics, `/health` and `/ready`',
-    absent: 'off',
-  }),
+  STRATA_METRICS_PORT: MetricsPorts,
   ...ModelEnvironment.shape,
+  STRATA_MODEL_OPTIONS: itemsOf(ModelItems).describe('options of models, as `slots=8,gpu=auto`'),
   STRATA_WORKER_NAME: z.string().min(1).max(200).optional().meta({
     description: 'advertised name of the model',
     absent: "the file's name without `.gguf`",
@@ -33,7 +31,8 @@ export type WorkerConfig = Readonly<ReturnType<typeof readWorkerConfig>>;
 /** Empty values are treated as absent. Throws SettingsError. */
 export function readWorkerConfig(env: Readonly<Record<string, string | undefined>>) {
   const settings = readEnvironment(Environment.check(checkModelSettings, checkAuditable), env);
-  const { STRATA_HOST: host, STRATA_WORKER_METRICS_PORT: port } = settings;
+  const { STRATA_HOST: host } = settings;
+  const { worker: port } = settings.STRATA_METRICS_PORT;
   const directory = path.join(settings.STRATA_DATA, 'inference', 'worker');
   return {
     /** The worker's key and receipts. */

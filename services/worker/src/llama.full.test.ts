@@ -15,7 +15,7 @@ import { reasonOf, startScriptedGateway } from './test/scripted-gateway.ts';
 it('a worker on llama.cpp sends its vocabulary, continues its own answers token by token, scores them as its own, and survives an endless grammar', async () => {
   await using directory = await temporaryDirectory();
   await using gateway = await startScriptedGateway();
-  const settings = { STRATA_DATA: directory.path, STRATA_MODEL: tinyChatModel, STRATA_MODEL_PROCESSES: '1' };
+  const settings = { STRATA_DATA: directory.path, STRATA_MODEL: tinyChatModel, STRATA_MODEL_OPTIONS: 'processes=1' };
   const config = configOf({ ...settings, STRATA_JOIN: gateway.address });
   await using _worker = await startWorker(config, { logger: pino({ level: 'silent' }) });
   const channel = await gateway.greeted();
@@ -64,8 +64,8 @@ it('a worker with two models and memory for one loads each when it is asked for,
   const files = ['a', 'b'].map((id) => path.join(directory.path, `${id}.gguf`));
   for (const [seed, file] of files.entries()) await writeFile(file, randomModel({ ...shape, seed }));
   const config = configOf({
-    ...{ STRATA_DATA: directory.path, STRATA_MODEL: files.join(), STRATA_MODEL_MEMORY: '0.2', STRATA_MODEL_SLOTS: '2' },
-    ...{ STRATA_MODEL_PROCESSES: '1', STRATA_JOIN: gateway.address },
+    ...{ STRATA_DATA: directory.path, STRATA_MODEL: files.join() },
+    ...{ STRATA_MODEL_OPTIONS: 'memory=0.2,slots=2,processes=1', STRATA_JOIN: gateway.address },
   });
   await using _worker = await startWorker(config, { logger: pino({ level: 'silent' }) });
   const channel = await gateway.greeted();

@@ -68,7 +68,7 @@ describe('a running worker', () => {
     const asked = once(hub, 'request');
     await once(hub, 'listening');
     const { port } = hub.address() as { readonly port: number };
-    const hf = { STRATA_MODEL: 'hf:someone/something', STRATA_HF_ENDPOINT: `http://127.0.0.1:${port}` };
+    const hf = { STRATA_MODEL: 'hf:someone/something', STRATA_MODEL_OPTIONS: `hf-endpoint=http://127.0.0.1:${port}` };
     const config = configOf({ STRATA_DATA: directory.path, ...hf });
     const parts = { logger: pino({ level: 'silent' }) };
     const downloading = new AbortController();

@@ -83,7 +83,7 @@ export async function startWorker(
       ? undefined
       : await serveMetrics(metrics, { ...config.metricsAt, readiness }).catch((cause: Error) => {
           throw new StartError(
-            `the metrics cannot be served: ${cause.message}; choose another port with STRATA_WORKER_METRICS_PORT`,
+            `the metrics cannot be served: ${cause.message}; choose another port with worker=… of STRATA_METRICS_PORT`,
             { cause },
           );
         });

@@ -88,7 +88,7 @@ it('the compose file gives each of our services a command and settings that ther
     const pairs = Object.entries({ ...settings, ...environment }).map(([key, value]) => [key, filled(value)]);
     const service = await serviceOf(command ?? []);
     // The image's health check asks there.
-    const isMeasured = pairs.some(([key, value]) => key?.endsWith('METRICS_PORT') && value === '9464');
+    const isMeasured = pairs.some(([key, value]) => key === 'STRATA_METRICS_PORT' && value?.endsWith('=9464'));
     assert.ok(service === 'stack' || isMeasured, name);
     await assertSettings(service, Object.fromEntries(pairs));
   }

@@ -116,7 +116,7 @@ it('the manifests run commands that there are, with settings that there are', as
       const own = Object.fromEntries(env.map(({ name, value }) => [name, value]));
       const service = await serviceOf(args);
       await assertSettings(service, Object.assign({}, ...shared, own));
-      const isMeasured = env.some(({ name, value }) => name.endsWith('METRICS_PORT') && value === '9464');
+      const isMeasured = env.some(({ name, value }) => name === 'STRATA_METRICS_PORT' && value?.endsWith('=9464'));
       assert.ok(service === 'stack' || isMeasured, metadata.name);
     }
 });

@@ -21,12 +21,10 @@ export function Severity({ level }: { readonly level: string | null }) {
   return level === null ? '–' : <Badge tone={SEVERITIES[level] ?? 'plain'}>{level}</Badge>;
 }
 
-/** The level of a risk. */
 export function Risk({ level, of = '' }: { readonly level: string | null; readonly of?: string }) {
   return <Badge tone={RISKS[level ?? ''] ?? 'plain'}>{level === null ? 'not measured' : level + of}</Badge>;
 }
 
-/** A grade from A+ to F. */
 export function Grade({ grade }: { readonly grade: string | null }) {
   const tone: Tone = grade === null ? 'plain' : grade.startsWith('A') ? 'good' : /^[BC]/.test(grade) ? 'warn' : 'bad';
   return <Badge tone={tone}>{grade ?? 'not graded'}</Badge>;

@@ -56,7 +56,6 @@ function read(key: string): string | undefined {
   }
 }
 
-/** Whether a media query matches. */
 export function observedMedia(query: string): Observable<boolean> {
   const media = matchMedia(query);
   const value = observable(media.matches);

@@ -40,10 +40,6 @@ export class BuildClasses {
     return build;
   }
 
-  productOf(build: number): ObservedProduct {
-    return this.#products[build] as ObservedProduct;
-  }
-
   /** Reports the judgement of the advisory for every build. */
   judgeAll(advisory: CompiledAdvisory, report: (build: number, judgement: Judgement) => void): void {
     const classes = this.#classesUnder(advisory);

@@ -154,8 +154,8 @@ function assertAsJudged(claims: Advisory['claims'], products: readonly ObservedP
   let judged = 0;
   classes.judgeAll(advisory, (build, judgement) => {
     judged += 1;
-    const product = classes.productOf(build);
-    assert.deepEqual(judgement, judgeCompiled(advisory, { ...product }), JSON.stringify(product));
+    const product = products[build] as ObservedProduct;
+    assert.deepEqual(judgement, judgeCompiled(advisory, product), JSON.stringify(product));
   });
   assert.equal(judged, products.length);
 }

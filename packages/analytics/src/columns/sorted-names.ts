@@ -2,7 +2,6 @@
 import { partitionPoint } from '../partition-point.ts';
 import { bytesOf } from './byte-text.ts';
 
-/** The names by number. */
 interface Names {
   /** One more than the largest number. */
   readonly limit: number;
@@ -41,7 +40,6 @@ export class SortedNames {
     this.#removed.add(number);
   }
 
-  /** The number of a name, or undefined. */
   find(name: string): number | undefined {
     const order = this.numbers();
     const number = order[this.#firstFrom(bytesOf(name))];

@@ -50,7 +50,6 @@ export class ChangeHistory {
   readonly #providers: SeriesMap = new Map();
   /** By `category provider`. */
   readonly #placements: SeriesMap = new Map();
-  /** Migrations by category. */
   readonly #categories: SeriesMap = new Map();
   readonly migrationLog: MigrationLog;
   readonly scans: ScanDays;

@@ -17,7 +17,6 @@ export class MarketCounts {
   #shares: Uint32Array = new Uint32Array(1 << 10);
   readonly #sharing: Int32Array;
 
-  /** `size`: the number of markets. */
   constructor(size: number, marketOf: (placement: number) => number) {
     this.#size = size;
     this.#marketOf = marketOf;
@@ -83,7 +82,6 @@ function shareAt(placement: number, state: number, providers: number): number {
   return (placement * LIVE_STATES + state) * MAX_SHARED + providers - 1;
 }
 
-/** Adds to one of the counts. */
 export function add(counts: Int32Array, at: number, by: number): void {
   counts[at] = (counts[at] ?? 0) + by;
 }

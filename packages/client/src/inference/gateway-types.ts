@@ -132,7 +132,7 @@ export interface ChatCompletionRequest {
         tool_calls?:
           | {
               id?: string | null;
-              type: 'function';
+              type?: 'function';
               function: {
                 name: string;
                 arguments: string;
@@ -274,6 +274,7 @@ export interface ChatCompletionRequest {
         };
   } | null;
   add_generation_prompt?: boolean | null;
+  reasoning_format?: ('auto' | 'deepseek' | 'none') | null;
   modalities?: string[] | null;
   audio?: unknown;
   functions?: unknown;
@@ -404,6 +405,10 @@ export interface ChatCompletion {
        * What the model thought before it answered; absent without reasoning.
        */
       reasoning_content?: string;
+      /**
+       * What the model thought before it answered; absent without reasoning.
+       */
+      reasoning?: string;
       refusal: null;
       tool_calls?: {
         id: string;
@@ -454,6 +459,10 @@ export interface ChatCompletionChunk {
        * What the model thought before it answered; absent without reasoning.
        */
       reasoning_content?: string;
+      /**
+       * What the model thought before it answered; absent without reasoning.
+       */
+      reasoning?: string;
       refusal?: null;
       tool_calls?: {
         index: number;

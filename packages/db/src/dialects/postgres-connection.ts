@@ -3,7 +3,6 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type pg from 'pg';
 import { isConnectionLost, storeErrorOf } from '../store-error.ts';
 
-/** Time limit of a statement. */
 export const STATEMENT_TIMEOUT_MS = 60_000;
 /** Time limit for a server that sends nothing, not even the statement time-out error. */
 const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 10_000;

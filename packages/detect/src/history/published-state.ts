@@ -33,7 +33,6 @@ export interface ProfileSummary
   readonly stale?: StaleValues;
 }
 
-/** Parses a stored summary. */
 export function summaryOf(text: string): ProfileSummary {
   const { security, ...summary } = JSON.parse(text) as Omit<ProfileSummary, 'security'> & { security: StoredPosture };
   // A summary of an earlier version lacks the roles that it did not know.

@@ -36,6 +36,10 @@ export function findingOf(
   return { rule, value, strength, isPreferred, isDangling, isUndecided: undefined, shown };
 }
 
+export function addFindings(findings: Finding[], rules: readonly Rule[], value: string): void {
+  for (const rule of rules) findings.push(findingOf(rule, value));
+}
+
 /** The judged findings, and the roles whose holder is undecided because of a failed look-up. */
 export interface Judgement {
   readonly isParked: boolean;

@@ -9,7 +9,7 @@ import { isOfSite, type Matchers, type Rule } from '../rulebook/matchers.ts';
 import { isDkimLabel } from '../rulebook/patterns.ts';
 import type { Rulebook } from '../rulebook/rulebook.ts';
 import { SITE_LABELS } from '../rulebook/site-labels.ts';
-import { type Finding, findingOf } from './finding.ts';
+import { addFindings, type Finding, findingOf } from './finding.ts';
 import { matchPublished, withoutOverruled } from './match-ranges.ts';
 import { BACKUP_MX_STRENGTH, DANGLING_FACTOR, strengthOf } from './strengths.ts';
 
@@ -34,7 +34,7 @@ export function matchDns(findings: Finding[], reading: Reading, rulebook: Rulebo
   const hasKnownExchange = matchExchanges(findings, reading, hosts.mx);
   matchSpf(findings, reading, hosts.spf);
   for (const txt of dns.txt.records) {
-    add(findings, prefixes.txt.findAt(txt.slice(0, MAX_TOKEN_LENGTH).toLowerCase()), txt);
+    addFindings(findings, prefixes.txt.findAt(txt.slice(0, MAX_TOKEN_LENGTH).toLowerCase()), txt);
   }
   for (const host of reading.dmarcPolicy.reportHosts) addHost(findings, hosts.dmarc, host);
   for (const { status, aliases } of reading.hostedPolicies) {
@@ -56,7 +56,7 @@ export function matchDns(findings: Finding[], reading: Reading, rulebook: Rulebo
     const known = networks[NETWORKS_OF[use]].get(asn);
     if (!known) continue;
     const rules = withoutOverruled(known, published);
-    add(findings, rules, `AS${asn}${asName === null ? '' : ` ${asName}`} (${address})`);
+    addFindings(findings, rules, `AS${asn}${asName === null ? '' : ` ${asName}`} (${address})`);
   }
 }
 
@@ -108,7 +108,7 @@ function matchNamed(findings: Finding[], reading: Reading, { hosts, named, keys 
       const rules = lookup.records.length === 0 ? undefined : keys.get(label);
       const isKey = isDkimLabel(label);
       const key = rules && lookup.records.find((record) => (isKey ? isUsableKey(label, record) : TOKEN.test(record)));
-      if (rules && key !== undefined) add(findings, rules, key);
+      if (rules && key !== undefined) addFindings(findings, rules, key);
       continue;
     }
     const own = named.get(label);
@@ -154,8 +154,4 @@ function addAlias(findings: Finding[], trie: HostTrie<Rule>, alias: string, read
 /** A vendor's own site is under the names that it gives to customers, and need not be made with its product. */
 function isOfOwnSite(rule: Rule, alias: string, { evidence }: Reading): boolean {
   return rule.category === 'web_platform' && isWithin(alias, evidence.domain);
-}
-
-function add(findings: Finding[], rules: readonly Rule[], value: string): void {
-  for (const rule of rules) findings.push(findingOf(rule, value));
 }

@@ -4,9 +4,9 @@ import { isPassingError, type Reading } from '../evidence/reading.ts';
 import { isWithin } from '../names/names.ts';
 import type { AssetRule, Matchers, Rule } from '../rulebook/matchers.ts';
 import type { Rulebook } from '../rulebook/rulebook.ts';
-import { type Finding, findingOf } from './finding.ts';
+import { addFindings, type Finding, findingOf } from './finding.ts';
 import { UNPROVEN_ISSUER_STRENGTH } from './strengths.ts';
-import { distributionIn, platformOf, type ShownVersion, versionAfter } from './version.ts';
+import { type ShownVersion, shownVersion, versionAfter } from './version.ts';
 
 /** Only the beginning of longer header values is searched. */
 const MAX_HEADER_LENGTH = 1024;
@@ -105,19 +105,16 @@ interface ValueContext {
   readonly serverHeader: string | null;
 }
 
-function shownIn(value: string, rule: Rule, { name, serverHeader }: ValueContext): ShownVersion | undefined {
-  if (rule.version === undefined) return undefined;
-  const version = versionAfter(rule.version, value);
-  if (version === null) return undefined;
-  const own = platformOf(version, name === 'server' ? serverHeader : null);
-  return { version, platform: own ?? (name === null ? null : distributionIn(serverHeader)) };
+function shownIn(value: string, { version }: Rule, { name, serverHeader }: ValueContext): ShownVersion | undefined {
+  if (version === undefined) return undefined;
+  return shownVersion(versionAfter(version, value), { header: name, serverHeader });
 }
 
 function matchCookies(findings: Finding[], { cookies }: HttpEvidence, matchers: Matchers): void {
   for (const cookie of cookies) {
     const exact = matchers.cookies.get(cookie);
-    if (exact) add(findings, exact, cookie);
-    add(findings, matchers.cookiePrefixes.findAt(cookie), cookie);
+    if (exact) addFindings(findings, exact, cookie);
+    addFindings(findings, matchers.cookiePrefixes.findAt(cookie), cookie);
     for (const { end, minLength, rule } of matchers.cookieFrames.findAt(cookie)) {
       if (cookie.length >= minLength && cookie.endsWith(end)) findings.push(findingOf(rule, cookie));
     }
@@ -145,7 +142,7 @@ function matchPage(
   }
   for (const marker of markers) {
     const rules = matchers.markers.get(marker);
-    if (rules) add(findings, rules, marker);
+    if (rules) addFindings(findings, rules, marker);
   }
 }
 
@@ -226,8 +223,4 @@ function matchIssuer(findings: Finding[], tls: TlsEvidence, matchers: Matchers):
 export function issuerCap({ isTrusted, problem }: Pick<TlsEvidence, 'isTrusted' | 'problem'>): number {
   if (isTrusted !== false) return 1;
   return LIKELY_GENUINE.has(problem ?? '') ? UNPROVEN_ISSUER_STRENGTH : 0;
-}
-
-function add(findings: Finding[], rules: readonly Rule[], value: string): void {
-  for (const rule of rules) findings.push(findingOf(rule, value));
 }

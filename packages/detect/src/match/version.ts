@@ -56,6 +56,16 @@ export function versionAfter(prefix: string, text: string): string | null {
   return null;
 }
 
+/** A version with its platform. `header` is the name of the header that shows it, null for the page. */
+export function shownVersion(
+  version: string | null,
+  { header, serverHeader }: { readonly header: string | null; readonly serverHeader: string | null },
+): ShownVersion | undefined {
+  if (version === null) return undefined;
+  const own = platformOf(version, header === 'server' ? serverHeader : null);
+  return { version, platform: own ?? (header === null ? null : distributionIn(serverHeader)) };
+}
+
 /** The platform of a version: its own suffix, or the comment of a `Server` header. */
 export function platformOf(version: string, serverHeader: string | null): string | null {
   const lower = version.toLowerCase();

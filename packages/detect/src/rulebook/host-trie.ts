@@ -2,7 +2,6 @@
 
 interface Node<T> {
   readonly values: T[];
-  /** By label. */
   readonly children: Map<string, Node<T>>;
   /** Labels with `*`, the longest first. */
   readonly globs: Glob<T>[];

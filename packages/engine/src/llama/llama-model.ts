@@ -218,7 +218,7 @@ export class LlamaHost {
 async function whyNot(file: string, cause: unknown): Promise<string> {
   const why = cause instanceof Error ? cause.message : String(cause);
   if (why === 'Failed to create context')
-    return 'there is too little memory, or the model or device cannot have a cache of these types (STRATA_MODEL_KV_CACHE)';
+    return 'there is too little memory, or the model or device cannot have a cache of these types (kv-cache of STRATA_MODEL_OPTIONS)';
   if (why !== 'Failed to load model') return why;
   const { size } = await stat(file);
   return `the file is truncated (it has ${formatSize(size)}), damaged, or of a type that this llama.cpp does not support`;

@@ -60,7 +60,8 @@ async function using<Result>(file: string, read: (handle: FileHandle) => Promise
   return await read(handle);
 }
 
-async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
+/** Shorter at the end of the file. */
+export async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
   const bytes = Buffer.alloc(length);
   let filled = 0;
   while (filled < length) {

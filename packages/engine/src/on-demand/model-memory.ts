@@ -54,7 +54,8 @@ export interface ModelMemoryStats {
 }
 
 const LOAD_MS = 300_000;
-const TOO_LARGE = 'embeddings need more memory than loaded models may use and are refused: raise STRATA_MODEL_MEMORY';
+const TOO_LARGE =
+  'embeddings need more memory than loaded models may use and are refused: raise memory=… of STRATA_MODEL_OPTIONS';
 /** Running answers may end within this time. */
 const BUSY_RETRY_MS = 10_000;
 

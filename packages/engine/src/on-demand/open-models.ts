@@ -91,7 +91,7 @@ function tooLarge({ id, memoryBytes, info, start }: DescribedModel, budgetBytes:
   const needs = `${formatSize(memoryBytes)} of memory (file ${formatSize(sizeBytes)}, ${start.slots} slots of ${contextLength} tokens, ${start.processes} processes of ${formatSize(PROCESS_BYTES)})`;
   return new EngineError(
     'model-unusable',
-    `the model ${id} needs about ${needs}, more than the ${formatSize(budgetBytes)} that loaded models may use: raise STRATA_MODEL_MEMORY, or lower STRATA_MODEL_CONTEXT, STRATA_MODEL_SLOTS or STRATA_MODEL_PROCESSES`,
+    `the model ${id} needs about ${needs}, more than the ${formatSize(budgetBytes)} that loaded models may use: in STRATA_MODEL_OPTIONS raise memory, or lower context, slots or processes`,
   );
 }
 

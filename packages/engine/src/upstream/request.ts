@@ -29,6 +29,7 @@ export function chatBody(request: ChatRequest, options: ChatBodyOptions): Record
     response_format: formatBody(format),
     reasoning_effort,
     add_generation_prompt,
+    reasoning_format: request.keepsReasoning ? 'none' : undefined,
     chat_template_kwargs: Object.keys(kwargs).length > 0 ? kwargs : undefined,
     ...(topLogprobs === undefined
       ? {}

@@ -1,7 +1,8 @@
 // The metadata of a GGUF file, entry by entry (github.com/ggml-org/ggml/blob/master/docs/gguf.md). Files are untrusted:
 // every length is checked against a limit before it is used.
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { EngineError } from '../engine.ts';
+import { readAt } from '../model-store/file-tree.ts';
 
 export interface MetadataEntry {
   readonly key: string;
@@ -49,17 +50,6 @@ export async function readMetadata(file: string): Promise<readonly MetadataEntry
     if (cause instanceof EngineError) throw cause;
     throw new EngineError('model-unusable', `the model file ${file} cannot be read`, { cause });
   }
-}
-
-async function readAt(handle: FileHandle, position: number, size: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(size);
-  let filled = 0;
-  while (filled < size) {
-    const { bytesRead } = await handle.read(bytes, filled, size - filled, position + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return bytes.subarray(0, filled);
 }
 
 const unusable = (what: string) => new EngineError('model-unusable', `the metadata of the model file ${what}`);

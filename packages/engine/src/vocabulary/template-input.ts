@@ -8,7 +8,6 @@ import { calledName } from './adapt-prompt.ts';
 /** How a conversation is given to a template; templates support some of these forms. */
 export interface InputForm {
   readonly arguments: 'object' | 'text';
-  /** Content that is null. */
   readonly noContent: 'null' | 'empty';
   readonly content: 'text' | 'parts';
 }

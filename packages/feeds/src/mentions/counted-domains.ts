@@ -84,7 +84,6 @@ const FREE = -1;
 
 export class NameNumbers {
   readonly #names: string[] = [];
-  /** Released numbers. */
   readonly #released: number[] = [];
   /** Hash table of the numbers, by hash of the name. */
   #slots = new Int32Array(1 << 12).fill(FREE);

@@ -8,7 +8,6 @@ export class DayCounts {
   readonly #columns: Uint8Array[];
   readonly #overflow: Map<number, number>[];
 
-  /** `days`: the number of consecutive days. */
   constructor(days: number) {
     this.#columns = Array.from({ length: days }, () => new Uint8Array(0));
     this.#overflow = Array.from({ length: days }, () => new Map());

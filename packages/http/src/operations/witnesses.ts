@@ -2,7 +2,6 @@
 import { readWitnessPolicy, refusedKey, type WitnessAddress, type WitnessReport } from '@strata/receipts';
 import { z } from 'zod';
 import { WebAddress } from '../settings/environment.ts';
-import { SettingsError } from '../user-error.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface WitnessSettings {
@@ -10,43 +9,37 @@ export interface WitnessSettings {
   readonly required: number;
 }
 
-/** `<verifier key> <URL>` of each witness, separated by commas; limited by the size of a checkpoint. */
-const Witnesses = z.string().transform((value, context): WitnessSettings['addresses'] => {
-  const refuse = (message: string) => {
-    context.addIssue({ code: 'custom', message });
+/**
+ * `<verifier key> <URL>` of each witness, and `required=<number>` of cosignatures, separated by commas; limited by the
+ * size of a checkpoint. Undefined if no witness is configured.
+ */
+const Witnesses = z.string().transform((value, context): WitnessSettings | undefined => {
+  const refuse = (message: string, path: string[] = []) => {
+    context.addIssue({ code: 'custom', message, path });
     return z.NEVER;
   };
-  const pairs = value.split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim().split(/\s+/)]));
+  const items = value.split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]));
+  const counts = items.flatMap((item) => /^required=(.*)$/.exec(item)?.[1] ?? []);
+  const pairs = items.filter((item) => !item.startsWith('required=')).map((item) => item.split(/\s+/));
   const wrong = pairs.find(([, url, ...rest]) => rest.length > 0 || !WebAddress.safeParse(url).success);
   if (wrong) return refuse(refusedKey(wrong.join(' '), 'a verifier key followed by the URL of a witness'));
   const policy = readWitnessPolicy({ keys: pairs.map(([key = '']) => key) });
   if ('problem' in policy) return refuse(policy.problem);
-  return policy.witnesses.map((verifier, at) => ({ verifier, url: WebAddress.parse(pairs[at]?.[1]) }));
+  const addresses = policy.witnesses.map((verifier, at) => ({ verifier, url: WebAddress.parse(pairs[at]?.[1]) }));
+  const required = Number(counts.at(-1) || addresses.length);
+  if (counts.length > 0 && !(Number.isInteger(required) && required >= 1 && required <= addresses.length))
+    return refuse(`must be a number from 1 to the ${addresses.length} of the witnesses`, ['required']);
+  return addresses.length === 0 ? undefined : { addresses, required };
 });
 
 /** Settings of every service with a ledger. */
 export const WitnessEnvironment = z.object({
-  STRATA_WITNESSES: Witnesses.default([]).describe(
-    'verifier key and URL of each [witness](witnesses.md), comma-separated',
-  ),
-  STRATA_WITNESSES_REQUIRED: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(63)
-    .optional()
-    .meta({ description: 'cosignatures that a checkpoint should have', absent: 'all' }),
+  STRATA_WITNESSES: Witnesses.optional().meta({
+    description:
+      'verifier key and URL of each [witness](witnesses.md), comma-separated; with `required=2` so many cosignatures are enough, not all',
+    absent: 'none',
+  }),
 });
-
-/** Undefined if no witness is configured. Throws SettingsError. */
-export function witnessesOf(settings: z.output<typeof WitnessEnvironment>): WitnessSettings | undefined {
-  const { STRATA_WITNESSES: addresses, STRATA_WITNESSES_REQUIRED: required } = settings;
-  if (required !== undefined && required > addresses.length)
-    throw new SettingsError(
-      `STRATA_WITNESSES_REQUIRED: ${required} of ${addresses.length} witnesses in STRATA_WITNESSES`,
-    );
-  return addresses.length === 0 ? undefined : { addresses, required: required ?? addresses.length };
-}
 
 /** For the log: why the served checkpoint has fewer cosignatures than required; undefined if it has enough. */
 export function witnessProblem(report: WitnessReport | undefined): string | undefined {

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { ConnectionEnvironment } from '../limits/connection-settings.ts';
 import { SettingsError } from '../user-error.ts';
+import { itemsOf } from './items.ts';
 
 /** Items separated by commas and whitespace. */
 export const List = z.string().transform((value) =>
@@ -69,6 +70,15 @@ export const PoolSize = z.coerce
   .describe('PostgreSQL connections; plus up to three for the ledger (not `scanner`) and one for a lock');
 
 export const Port = z.coerce.number().int().min(0).max(65_535);
+
+/** Ports of metrics, by service. A number without a name is that of the stack service; gateway and worker have no default. */
+export const MetricsPorts = itemsOf(
+  { stack: Port.default(9464), gateway: Port.optional(), worker: Port.optional() },
+  { first: 'stack' },
+).meta({
+  description: 'ports of metrics, `/health` and `/ready`, as `9464,gateway=9465,worker=9466`',
+  absent: '`9464` of the stack service',
+});
 
 /** The origin of a ledger: the first line of its checkpoints. */
 export const LedgerOrigin = z

@@ -1,6 +1,7 @@
 // The content of an answer, independent of its form: a stream and a complete body have the same content and so the same
 // digest.
 import type { ChatChoice, FinishReason } from './answer.ts';
+import { parsed } from './format/calls/json-call.ts';
 
 /** One choice, with the field names of the contract. */
 export interface ChoiceContent {
@@ -164,11 +165,3 @@ function callOf(id: unknown, called: unknown) {
 const reasonOf = (reason: unknown) => ({
   finish_reason: typeof reason === 'string' ? (reason as FinishReason) : null,
 });
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -73,7 +73,7 @@ export function chatCompletion(head: AnswerHead, choices: readonly ChatChoice[],
         role: 'assistant',
         content,
         refusal: null,
-        ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+        ...(reasoning === '' ? {} : reasoningFields(reasoning)),
         ...(toolCalls.length > 0 ? { tool_calls: toolCalls.map(callOf) } : {}),
       },
       logprobs: logprobs ? { content: logprobs, refusal: null } : null,
@@ -165,6 +165,9 @@ function callOf({ id, name, arguments: text }: ToolCall) {
   return { id, type: 'function', function: { name, arguments: text } };
 }
 
+/** Clients read one of these names: DeepSeek's, or that of OpenRouter and vLLM. */
+const reasoningFields = (text: string) => ({ reasoning_content: text, reasoning: text });
+
 function deltaOf(delta: ChatDelta) {
   switch (delta.kind) {
     case 'begin':
@@ -172,7 +175,7 @@ function deltaOf(delta: ChatDelta) {
     case 'text':
       return { content: delta.text };
     case 'reasoning':
-      return { reasoning_content: delta.text };
+      return reasoningFields(delta.text);
     case 'call':
       return {
         tool_calls: [

@@ -23,7 +23,6 @@ export function grammarText(root: string, rules: ReadonlyMap<string, string>): s
   return `${lines.join('\n')}\n`;
 }
 
-/** A literal. */
 export function literal(text: string): string {
   const escaped = text.replaceAll(/[\\"]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
   return `"${escaped}"`;

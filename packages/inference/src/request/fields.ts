@@ -27,7 +27,7 @@ const content = z.union([text, parts], 'must be a string or a list of parts');
 const toolCall = z.object({
   // Some clients leave it out, as their model's template has no use for it.
   id: optional(z.string().max(256)),
-  type: z.literal('function'),
+  type: z.literal('function').default('function'),
   function: z.object({ name: z.string().min(1).max(128), arguments: text }),
 });
 
@@ -171,6 +171,7 @@ export const chatFields = z.object({
   // Extensions of vLLM, SGLang and llama.cpp's server.
   chat_template_kwargs: optional(templateVariables),
   add_generation_prompt: optional(z.boolean()),
+  reasoning_format: optional(z.enum(['auto', 'deepseek', 'none'])),
   modalities: optional(z.array(z.string().max(64)).max(16)),
   audio: z.unknown().optional(),
   functions: z.unknown().optional(),

@@ -71,6 +71,8 @@ export interface ChatRequest extends Generation {
   readonly format: Format;
   /** For the model's chat template: `reasoning_effort`, `enable_thinking` … */
   readonly templateVariables: Readonly<Record<string, unknown>>;
+  /** Reasoning is part of the text, with its marks. */
+  readonly keepsReasoning?: boolean;
 }
 
 export interface CompletionRequest extends Generation {
@@ -101,6 +103,7 @@ export function readChatRequest(body: unknown): ChatRequest {
     allowsParallelCalls: fields.parallel_tool_calls ?? true,
     format: formatOf(fields.response_format),
     templateVariables: templateVariablesOf(fields),
+    keepsReasoning: fields.reasoning_format === 'none',
   };
 }
 

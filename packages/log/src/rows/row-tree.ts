@@ -45,7 +45,6 @@ export class RowTree implements TreeSource {
     return leaf;
   }
 
-  /** Clears the cache. */
   forget(): void {
     this.#cache.clear();
   }

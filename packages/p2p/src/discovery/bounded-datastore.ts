@@ -1,5 +1,6 @@
 // The datastore of libp2p: addresses and provider records from other peers. In memory and bounded, because the input is
 // untrusted.
+import { BaseDatastore } from 'datastore-core';
 import type { Libp2pOptions } from 'libp2p';
 
 type Datastore = NonNullable<Libp2pOptions['datastore']>;
@@ -36,28 +37,29 @@ const PROVIDED_KEY = /^\/dht\/provider\/[^/]+$/;
  * peers. Values that are too long are refused. An index finds the providers of a key without scanning other records,
  * because any connected peer may query them.
  */
-export class BoundedDatastore implements Datastore {
+export class BoundedDatastore extends BaseDatastore {
   readonly #kinds = new Map<string, Pairs>();
   readonly #providersOf = new Map<string, Pairs>();
   readonly #keysOf = new Map<string, Pairs>();
   readonly #bounds: RecordBounds;
 
   constructor(bounds: RecordBounds) {
+    super();
     this.#bounds = bounds;
   }
 
-  has(key: Key): boolean {
+  override has(key: Key): boolean {
     return this.#pairsLike(key).has(key.toString());
   }
 
-  get(key: Key): Uint8Array {
+  override get(key: Key): Uint8Array {
     const pair = this.#pairsLike(key).get(key.toString());
     if (!pair) throw new RecordError('NotFoundError', 'record not found');
     this.#touch(pair);
     return pair.value;
   }
 
-  put(key: Key, value: Uint8Array): Key {
+  override put(key: Key, value: Uint8Array): Key {
     const { max, maxValueBytes, maxProvidersPerKey, maxKeysPerProvider } = this.#bounds;
     if (value.byteLength > maxValueBytes) throw new RecordError('RecordError', 'the record is too long');
     this.#touch({ key, value });
@@ -68,7 +70,7 @@ export class BoundedDatastore implements Datastore {
     return key;
   }
 
-  delete(key: Key): void {
+  override delete(key: Key): void {
     const name = key.toString();
     this.#pairsLike(key).delete(name);
     const [, provided, provider] = PROVIDER.exec(name) ?? [];
@@ -77,58 +79,13 @@ export class BoundedDatastore implements Datastore {
     remove(this.#keysOf, provider, name);
   }
 
-  async *putMany(source: Iterable<Pair> | AsyncIterable<Pair>): AsyncGenerator<Key> {
-    for await (const { key, value } of source) yield this.put(key, value);
+  override *_all({ prefix = '' }: Query): Generator<Pair> {
+    const searched = PROVIDED_KEY.test(prefix) ? [this.#providersOf.get(prefix)] : this.#kinds.values();
+    for (const pairs of searched) yield* [...(pairs?.values() ?? [])];
   }
 
-  async *getMany(source: Iterable<Key> | AsyncIterable<Key>): AsyncGenerator<Pair> {
-    for await (const key of source) yield { key, value: this.get(key) };
-  }
-
-  async *deleteMany(source: Iterable<Key> | AsyncIterable<Key>): AsyncGenerator<Key> {
-    for await (const key of source) {
-      this.delete(key);
-      yield key;
-    }
-  }
-
-  batch(): ReturnType<Datastore['batch']> {
-    const steps: (() => void)[] = [];
-    return {
-      put: (key, value) => void steps.push(() => this.put(key, value)),
-      delete: (key) => void steps.push(() => this.delete(key)),
-      commit: () => {
-        for (const step of steps.splice(0)) step();
-      },
-    };
-  }
-
-  *query({
-    prefix = '',
-    filters = [],
-    orders = [],
-    offset = 0,
-    limit = Number.POSITIVE_INFINITY,
-  }: Query): Generator<Pair> {
-    const searched = PROVIDED_KEY.test(prefix) ? [this.#providersOf.get(prefix)] : [...this.#kinds.values()];
-    let pairs = searched
-      .flatMap((some) => [...(some?.values() ?? [])])
-      .filter((pair) => pair.key.toString().startsWith(prefix) && filters.every((filter) => filter(pair)));
-    for (const order of orders) pairs = pairs.sort(order);
-    yield* pairs.slice(offset, offset + limit);
-  }
-
-  *queryKeys({ filters = [], orders = [], ...query }: KeyQuery): Generator<Key> {
-    const pairs = this.query({
-      ...query,
-      filters: filters.map(
-        (filter) =>
-          ({ key }) =>
-            filter(key),
-      ),
-      orders: orders.map((order) => (a, b) => order(a.key, b.key)),
-    });
-    for (const { key } of pairs) yield key;
+  override *_allKeys({ prefix = '' }: KeyQuery): Generator<Key> {
+    for (const { key } of this._all({ prefix })) yield key;
   }
 
   #touch(pair: Pair): void {

@@ -3,27 +3,20 @@ import type { Lookup } from '@strata/detect';
 import { LRUCache } from 'lru-cache';
 import type { Answer } from './message/answer.ts';
 
-export interface AnswerCacheOptions {
-  readonly entries: number;
-  readonly maxBytes: number;
-  /** Longer TTLs are reduced to this. */
-  readonly maxTtlMs: number;
-}
-
+const MAX_BYTES = 64 * 1024 * 1024;
+/** The minimum size of an entry: the bytes then also limit their number to 100,000, without memory reserved for all of them. */
+const MIN_BYTES = Math.floor(MAX_BYTES / 100_000);
 /** Bytes of an entry without its texts: key, objects and the cache's own overhead. */
 const ENTRY_BYTES = 400;
 
 export class AnswerCache {
   readonly #cache: LRUCache<string, Answer<unknown>>;
   readonly #maxTtlMs: number;
-  /** The minimum size of an entry: `maxBytes` then also limits their number, without memory reserved for all of them. */
-  readonly #minBytes: number;
 
-  constructor({ entries, maxBytes, maxTtlMs }: AnswerCacheOptions) {
+  constructor(maxTtlMs: number) {
     this.#maxTtlMs = maxTtlMs;
-    this.#minBytes = Math.floor(maxBytes / entries);
     this.#cache = new LRUCache({
-      maxSize: maxBytes,
+      maxSize: MAX_BYTES,
       // TTLs have a resolution of seconds: reading the clock more often is unnecessary.
       ttlResolution: 100,
       ttl: maxTtlMs,
@@ -41,7 +34,7 @@ export class AnswerCache {
   /** Failures and answers with TTL 0 are not kept. */
   keep(key: string, answer: Answer<unknown>, ttlSeconds: number): void {
     const ttl = Math.min(ttlSeconds * 1_000, this.#maxTtlMs);
-    if (ttl > 0) this.#cache.set(key, answer, { ttl, size: Math.max(this.#minBytes, weigh(answer.lookup)) });
+    if (ttl > 0) this.#cache.set(key, answer, { ttl, size: Math.max(MIN_BYTES, weigh(answer.lookup)) });
   }
 }
 

@@ -20,8 +20,7 @@ export interface ResolverOptions {
   readonly totalTimeoutMs?: number;
   /** Questions in flight per upstream; further ones wait. */
   readonly maxInFlight?: number;
-  readonly cacheEntries?: number;
-  readonly cacheBytes?: number;
+  /** Longer TTLs of cached answers are reduced to this: an hour by default. */
   readonly maxTtlMs?: number;
 }
 
@@ -54,11 +53,7 @@ export class Resolver implements AsyncDisposable {
 
   constructor(options: ResolverOptions = {}) {
     this.#source = sourceOf(options);
-    this.#cache = new AnswerCache({
-      entries: options.cacheEntries ?? 100_000,
-      maxBytes: options.cacheBytes ?? 64 * 1024 * 1024,
-      maxTtlMs: options.maxTtlMs ?? 3_600_000,
-    });
+    this.#cache = new AnswerCache(options.maxTtlMs ?? 3_600_000);
   }
 
   stats(): ResolverStats {

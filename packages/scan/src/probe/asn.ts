@@ -4,13 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import type { Resolver } from '../dns/resolver.ts';
 
-export interface AsnZones {
-  readonly v4: string;
-  readonly v6: string;
-  readonly names: string;
-}
-
-export const CYMRU: AsnZones = { v4: 'origin.asn.cymru.com', v6: 'origin6.asn.cymru.com', names: 'asn.cymru.com' };
+const ZONES = { v4: 'origin.asn.cymru.com', v6: 'origin6.asn.cymru.com', names: 'asn.cymru.com' };
 
 type Network = Omit<AddressEvidence, 'use' | 'host'>;
 
@@ -23,12 +17,10 @@ const KNOWN_MS = 3_600_000;
 /** Looks up the origin AS of addresses; those of a prefix that is known cost no query. */
 export class NetworkFinder {
   readonly #resolver: Resolver;
-  readonly #zones: AsnZones;
   readonly #known = new LRUCache<string, Network>({ max: KNOWN_PREFIXES, ttl: KNOWN_MS });
 
-  constructor(resolver: Resolver, zones: AsnZones) {
+  constructor(resolver: Resolver) {
     this.#resolver = resolver;
-    this.#zones = zones;
   }
 
   /** Failures are statuses; rejects only if `signal` aborts. */
@@ -42,14 +34,14 @@ export class NetworkFinder {
     const known = this.#known.get(key);
     if (known !== undefined) return { ...known, address };
     const unknown = { address, asn: null, asName: null, prefix: null };
-    const origin = await this.#resolver.query(originName(parsed, this.#zones), 'TXT', { signal });
+    const origin = await this.#resolver.query(originName(parsed), 'TXT', { signal });
     if (origin.status !== 'found') return { ...unknown, status: origin.status };
     const best = origin.records
       .map(parseOrigin)
       .filter((each) => each !== undefined)
       .sort((a, b) => b.bits - a.bits)[0];
     if (!best) return { ...unknown, status: 'malformed' };
-    const named = await this.#resolver.query(`AS${best.asn}.${this.#zones.names}`, 'TXT', { signal });
+    const named = await this.#resolver.query(`AS${best.asn}.${ZONES.names}`, 'TXT', { signal });
     const asName = parseName(named.records[0]);
     const network: Network = { address, status: 'found', asn: best.asn, asName, prefix: best.prefix };
     if (best.bits <= maxBits && asName !== null) this.#known.set(key, network);
@@ -58,11 +50,11 @@ export class NetworkFinder {
 }
 
 /** `4.3.2.1.origin…` for 1.2.3.4, nibbles for IPv6. */
-function originName(address: ipaddr.IPv4 | ipaddr.IPv6, zones: AsnZones): string {
+function originName(address: ipaddr.IPv4 | ipaddr.IPv6): string {
   const bytes = address.toByteArray();
-  if (address.kind() === 'ipv4') return `${bytes.reverse().join('.')}.${zones.v4}`;
+  if (address.kind() === 'ipv4') return `${bytes.reverse().join('.')}.${ZONES.v4}`;
   const nibbles = bytes.flatMap((byte) => [byte >> 4, byte & 15]).map((nibble) => nibble.toString(16));
-  return `${nibbles.reverse().join('.')}.${zones.v6}`;
+  return `${nibbles.reverse().join('.')}.${ZONES.v6}`;
 }
 
 /** `15169 | 8.8.8.0/24 | US | arin | 1992-12-01`; several origins are separated by blanks, and the first is used. */

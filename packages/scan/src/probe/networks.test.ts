@@ -5,7 +5,7 @@ import { it } from 'node:test';
 import { casesOf } from '../../../../tests/support/vectors.ts';
 import { txt, zone } from '../test/dns-server.ts';
 import { scriptedResolver } from '../test/scripted-resolver.ts';
-import { CYMRU, NetworkFinder } from './asn.ts';
+import { NetworkFinder } from './asn.ts';
 import { vanityServers } from './networks.ts';
 
 for (const [what, servers, expected] of casesOf<[string, string[], string[]][]>('scan', 'vanity servers'))
@@ -18,7 +18,7 @@ const none = { asn: null, asName: null, prefix: null };
 for (const [address, expected] of casesOf<[string, { readonly status: string }][]>('scan', 'networks'))
   it(`the network of ${address} comes out ${expected.status}`, async () => {
     await using scripted = await scriptedResolver([zone(records)]);
-    assert.deepEqual(await new NetworkFinder(scripted.resolver, CYMRU).find(address), {
+    assert.deepEqual(await new NetworkFinder(scripted.resolver).find(address), {
       address,
       ...none,
       ...expected,
@@ -27,7 +27,7 @@ for (const [address, expected] of casesOf<[string, { readonly status: string }][
 
 it('a second address of a prefix is not asked about', async () => {
   await using scripted = await scriptedResolver([zone(records)]);
-  const finder = new NetworkFinder(scripted.resolver, CYMRU);
+  const finder = new NetworkFinder(scripted.resolver);
   const [first, second] = [await finder.find('93.184.216.34'), await finder.find('93.184.216.1')];
   assert.deepEqual([second, scripted.asked.length], [{ ...first, address: '93.184.216.1' }, 2]);
 });

@@ -11,7 +11,7 @@ import { siteSkipped, visitSite } from '../web/site/site.ts';
 import type { SiteDeps } from '../web/site/site-visit.ts';
 import { WebClient } from '../web/site/web-client.ts';
 import type { Target } from '../web/web-request.ts';
-import { type AsnZones, CYMRU, NetworkFinder } from './asn.ts';
+import { NetworkFinder } from './asn.ts';
 import { askDmarcParents, askReportConsents } from './dmarc-questions.ts';
 import { probeLabelsOf, queryDomain } from './dns-questions.ts';
 import { askNetworks } from './networks.ts';
@@ -21,7 +21,6 @@ export interface ProberOptions {
   /** Labels that the rulebook needs, relative to the domain: `autodiscover`, `selector1._domainkey`. */
   readonly probeLabels: readonly string[];
   readonly resolver?: ResolverOptions;
-  readonly asnZones?: AsnZones;
   /** Private CIDRs that probes may connect to, and whose name servers they may use. */
   readonly allowAddresses?: readonly string[];
   /** Identifies the scanner and how to opt out: `StrataBot/0.1 (+https://example.com/bot)`. */
@@ -51,7 +50,7 @@ export function createProber(options: ProberOptions): Prober {
   const resolver = new Resolver(options.resolver);
   const now = options.now ?? (() => new Date());
   const labels = probeLabelsOf(options.probeLabels);
-  const networks = new NetworkFinder(resolver, options.asnZones ?? CYMRU);
+  const networks = new NetworkFinder(resolver);
   const web: Omit<SiteDeps, 'addressesOf'> = {
     client: new WebClient({
       userAgent: options.userAgent,

@@ -42,7 +42,6 @@ export interface VulnerabilityFacts {
   /** PyPI's additional id. */
   readonly pysec?: string;
   readonly title: string;
-  /** CVSS 3.1 vector. */
   readonly vector: string;
   /** Scorings under other versions of CVSS. */
   readonly scorings?: readonly Scoring[];

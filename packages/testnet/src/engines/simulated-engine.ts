@@ -1,5 +1,6 @@
 // An engine without a model: fixed speed, and tokens that depend on the complete history, so that one lost or repeated
 // token changes all following ones. For benches and tests of the code around engines; it has the shape of an `Engine`.
+import { setTimeout } from 'node:timers/promises';
 import { FIRST_WORD, simulatedText, VOCABULARY_SIZE } from './simulated-vocabulary.ts';
 
 export interface SimulatedEngineOptions {
@@ -168,18 +169,6 @@ function mixed(state: number, value: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Timers have a resolution of one millisecond: shorter pauses are skipped. */
-function pause(ms: number, signal: AbortSignal): Promise<void> | undefined {
-  if (!(ms >= 1)) return undefined;
-  return new Promise((resolve, reject) => {
-    const leave = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', leave);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', leave, { once: true });
-  });
-}
+/** Timers have a resolution of one millisecond: shorter pauses are skipped. Rejects with the reason of the signal. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> | undefined =>
+  ms >= 1 ? setTimeout(ms, undefined, { signal }).catch(() => signal.throwIfAborted()) : undefined;

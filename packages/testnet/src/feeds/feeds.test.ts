@@ -38,7 +38,7 @@ describe('the feeds of the simulated internet', () => {
       if (companies.has(publisher)) assert.equal(many.truth(publisher).state, 'active', publisher);
     assert.throws(() => many.truth(added[0]?.publisher ?? ''), RangeError);
     assert.throws(() => many.feedTruth('https://unknown.example/feed.xml'), RangeError);
-    assert.throws(() => many.feedRequests('__proto__'), RangeError);
+    assert.throws(() => many.feedTruth('__proto__'), RangeError);
   });
   it('are fewer, or absent, without enough publishers', async () => {
     await using none = await createInternet({ domains: 30, feeds: 0 });

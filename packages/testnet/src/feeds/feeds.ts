@@ -30,18 +30,10 @@ export interface FeedTruth {
 /** A mention is a registrable domain; neither the feed's own nor a shortener's, redirector's or sharing service's. */
 export interface TrueItem extends Pick<FeedItem, 'id' | 'publishedAt' | 'link' | 'content' | 'wrapped'> {}
 
-export interface FeedRequests {
-  readonly requests: number;
-  /** Requests answered with 304. */
-  readonly notModified: number;
-}
-
 export interface Feeds {
   list(): readonly ListedFeed[];
   /** Throws RangeError if there is no feed at the address. */
   truth(url: string): FeedTruth;
-  /** Counted by address, so that a moved feed has two counts. Throws RangeError if there is no feed at the address. */
-  requests(url: string): FeedRequests;
   /** A publisher that is not one of the companies. */
   planOf(domain: string): Plan | undefined;
   /** Answers a request for a feed; returns whether it was one. */
@@ -60,7 +52,6 @@ interface Address {
   readonly plan: FeedPlan;
   readonly isMoved: boolean;
   requests: number;
-  notModified: number;
 }
 
 const OUTSIDERS = 60;
@@ -98,10 +89,6 @@ export function createFeeds(options: FeedsOptions): Feeds {
       const isReadable = isReadableOn(plan.behaviour, calendar.today());
       return { items: isReadable ? itemsOf(plan, grown().world).map(trueItem) : [] };
     },
-    requests(url) {
-      const { requests, notModified } = known(url);
-      return { requests, notModified };
-    },
     planOf: (domain) => publishers.get(domain),
     answer(request, response) {
       const address = grown().addresses.get(keyOf(`http://${request.headers.host ?? ''}${request.url ?? ''}`));
@@ -117,7 +104,6 @@ export function createFeeds(options: FeedsOptions): Feeds {
         request,
         response,
       );
-      if (response.statusCode === 304) address.notModified += 1;
       return true;
     },
   };
@@ -132,7 +118,7 @@ const trueItem = ({ id, publishedAt, link, content, wrapped }: FeedItem): TrueIt
 });
 
 function addressesOf(plans: readonly FeedPlan[]): Map<string, Address> {
-  const at = (plan: FeedPlan, isMoved: boolean): Address => ({ plan, isMoved, requests: 0, notModified: 0 });
+  const at = (plan: FeedPlan, isMoved: boolean): Address => ({ plan, isMoved, requests: 0 });
   const addresses = new Map<string, Address>();
   for (const plan of plans) {
     addresses.set(keyOf(plan.url), at(plan, false));

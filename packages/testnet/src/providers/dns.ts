@@ -13,7 +13,6 @@ export interface DnsTemplate {
   readonly rname: (mint: Mint) => string;
   /** Supports vanity name servers. */
   readonly hasVanity?: true;
-  /** The network of its servers. */
   readonly network?: NetworkRef;
   /** The network contains no customers' servers: an address in it identifies the provider. */
   readonly isOwnNetwork?: true;

@@ -68,7 +68,6 @@ export async function refuseUnsigned(note: string | undefined, keys: PublicKeys,
     throw new CommandError(`the checkpoint is not signed by a key of the backup (${opened.problem}): ${advice}`);
 }
 
-/** Opens a note with the keys of a ledger. */
 export const openOwnNote = (note: string, origin: string, keys: PublicKeys['ledger']): ReturnType<typeof openNote> =>
   openNote(
     note,

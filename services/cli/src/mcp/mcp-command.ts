@@ -19,7 +19,6 @@ Exit codes:
   1  it cannot listen, for example because the port is in use
   2  usage error: an invalid URL, key or option`;
 
-/** Adds the command to `strata`. */
 export function addMcpCommand(strata: Command, context: CommandContext): void {
   strata
     .command('mcp')

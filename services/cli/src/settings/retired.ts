@@ -9,8 +9,8 @@ export const RETIRED: Readonly<Record<string, string>> = {
 
 /** Limits that are fixed now. A lower value keeps its effect (`loweredLimit`), so that no update raises what an operator lowered. */
 export const FIXED: Readonly<Record<string, string>> = {
-  STRATA_FREE_STREAMS_PER_ADDRESS: 'a tenth of STRATA_STREAMS_PER_KEY, at most 20',
-  STRATA_FREE_STREAMS_PER_KEY: 'a twentieth of STRATA_STREAMS_PER_KEY, at most 10',
+  STRATA_FREE_STREAMS_PER_ADDRESS: 'a tenth of streams-per-key of STRATA_LIMITS, at most 20',
+  STRATA_FREE_STREAMS_PER_KEY: 'a twentieth of streams-per-key of STRATA_LIMITS, at most 10',
   STRATA_INFERENCE_DATABASE_CONNECTIONS: 'STRATA_DATABASE_CONNECTIONS is for gateways too',
   STRATA_NETWORK_WORKERS: 'a gateway keeps the thousand most useful workers',
   STRATA_ON_DEMAND_ADDRESS_PER_DAY: 'twenty new names below private suffixes for each client address',
@@ -35,6 +35,31 @@ export const MOVED: ReadonlyMap<string, Moved> = new Map([
     KEV_URL: 'kev',
     NVD_URL: 'nvd',
     OSV_URL: 'osv',
+    ADVISORY_FOLDER: 'folder',
+  }),
+  ...itemsOfList('STRATA_CATALOG', { CATALOG_SIGNERS: 'signers', CATALOG_URL: 'url' }),
+  ...itemsOfList('STRATA_LIMITS', {
+    CONNECTIONS: 'connections',
+    CONNECTIONS_PER_ADDRESS: 'connections-per-address',
+    STREAMS_PER_KEY: 'streams-per-key',
+  }),
+  ...itemsOfList('STRATA_METRICS_PORT', { INFERENCE_METRICS_PORT: 'gateway', WORKER_METRICS_PORT: 'worker' }),
+  ...itemsOfList('STRATA_MODEL_OPTIONS', {
+    HF_ENDPOINT: 'hf-endpoint',
+    MODEL_CONTEXT: 'context',
+    MODEL_DIRECTORY: 'directory',
+    MODEL_FLASH_ATTENTION: 'flash-attention',
+    MODEL_GPU: 'gpu',
+    MODEL_KV_CACHE: 'kv-cache',
+    MODEL_MEMORY: 'memory',
+    MODEL_PROCESSES: 'processes',
+    MODEL_SLOTS: 'slots',
+    MODEL_THREADS: 'threads',
+  }),
+  ...itemsOfList('STRATA_NETWORK_OPTIONS', {
+    AUDIT_SHARE: 'audit-share',
+    HEDGE_AFTER: 'hedge-after',
+    NETWORK_MODELS: 'models',
   }),
   ...itemsOfList('STRATA_P2P', {
     MDNS: 'mdns',
@@ -56,6 +81,17 @@ export const MOVED: ReadonlyMap<string, Moved> = new Map([
     SCAN_DAYS: 'scans',
     STREAM_DAYS: 'stream',
   }),
+  ...itemsOfList('STRATA_SCAN_OPTIONS', {
+    CONFIRM_AFTER_HOURS: 'confirm-hours',
+    FEED_SCAN: 'mentioned',
+    FEED_SCAN_PER_DAY: 'mentioned-per-day',
+    ON_DEMAND: 'on-demand',
+    ON_DEMAND_PER_HOUR: 'on-demand-per-hour',
+    RESCAN_HOURS: 'rescan-hours',
+    SCAN_CONCURRENCY: 'concurrency',
+  }),
+  ...itemsOfList('STRATA_UPSTREAM_OPTIONS', { UPSTREAM_CONTEXT: 'context', UPSTREAM_PLACES: 'slots' }),
+  ...itemsOfList('STRATA_WITNESSES', { WITNESSES_REQUIRED: 'required' }),
 ]);
 
 /** The settings that are lists of items. */

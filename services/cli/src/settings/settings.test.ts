@@ -153,7 +153,7 @@ describe('strata config', () => {
 
   it('checks the settings of every service, and reports all problems with where they come from', async () => {
     await using files = await folder();
-    const STRATA_CONFIG = await files.config('stack_port: 99999', 'model_slots: 0', 'nonsense_here: 1');
+    const STRATA_CONFIG = await files.config('stack_port: 99999', 'model_options: { slots: 0 }', 'nonsense_here: 1');
     const env = { STRATA_CONFIG, STRATA_SCAN: 'perhaps', STRATA_STACK_PROT: '1' };
     const { stdout } = await assertEnds('config check', 1, /^/, { env });
     assertProblems(stdout.trim().split('\n'), casesOf('cli', 'checked settings'));

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { nearestName } from '@strata/http/nearest-names';
 import { readSmallFile } from '../bounded-input.ts';
 import type { CommandContext } from '../context.ts';
+import { type Given, mergedItems, moveToLists } from './lists.ts';
 import { FIXED, LISTS, MOVED, RETIRED } from './retired.ts';
 import {
   COMMAND_SECRETS,
@@ -17,12 +18,6 @@ import {
   type ServiceName,
   tableOf,
 } from './tables.ts';
-
-export interface Given {
-  readonly value: string;
-  /** `environment`, `/etc/strata/strata.yaml:3`, or for a secret `file /run/secrets/x`. */
-  readonly source: string;
-}
 
 /** Values by variable. The tables of the services validate them and have the defaults. */
 export type GivenSettings = ReadonlyMap<string, Given>;
@@ -84,32 +79,11 @@ export async function findSettings(
   for (const level of [inFile, inEnvironment]) {
     const base = level === inFile && config !== undefined ? path.dirname(path.resolve(config)) : '.';
     for (const [name, value] of moveToLists(await withSecretFiles(level, base, problems), warnings)) {
-      // Items of the environment are added to those of the file: the later one of two with the same name counts.
-      const earlier = LISTS.has(name) && /^\s*[a-z][\w-]*=/i.test(value.value) ? given.get(name) : undefined;
-      given.set(name, earlier ? { ...value, value: `${earlier.value},${value.value}` } : value);
+      const earlier = LISTS.has(name) ? given.get(name) : undefined;
+      given.set(name, earlier ? { ...value, value: mergedItems(earlier.value, value.value) } : value);
     }
   }
   return { given, problems, warnings };
-}
-
-/** Adds former settings to their lists, unless the list has the item; warns about each, without its value. */
-function moveToLists(level: ReadonlyMap<string, Given>, warnings: string[]): ReadonlyMap<string, Given> {
-  const moved = new Map(level);
-  for (const [name, { list, item }] of MOVED) {
-    const former = moved.get(name);
-    if (former === undefined) continue;
-    moved.delete(name);
-    warnings.push(`${name} is an item of ${list} now: write ${item}=… there`);
-    const now = level.get(list);
-    if (now && new RegExp(`(?:^|[\\s,])${item}=`).test(now.value)) continue;
-    const items = moved.get(list);
-    moved.set(list, {
-      ...former,
-      ...items,
-      value: [...(items ? [items.value] : []), `${item}=${former.value}`].join(','),
-    });
-  }
-  return moved;
 }
 
 async function readSettingsFile(file: string, problems: string[]): Promise<Map<string, Given>> {

@@ -48,7 +48,6 @@ interface Row {
   readonly description: string;
   /** The rows of its options. */
   readonly options: string;
-  /** Default by service. */
   readonly defaults: Map<ServiceName, string>;
 }
 

@@ -99,7 +99,6 @@ export function answerTokens(
   return Math.min(maxTokens, available) * choices * prompts;
 }
 
-/** The number of characters in all messages and tool calls. */
 export function conversationLength(messages: readonly ChatMessage[]): number {
   const ofCalls = (calls: ChatMessage['toolCalls'] = []) =>
     calls.reduce((sum, { name, arguments: given }) => sum + name.length + given.length, 0);

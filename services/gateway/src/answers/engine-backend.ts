@@ -94,10 +94,10 @@ export class EngineBackend implements Backend {
     const jobs = this.#jobs(request, { prompt, grammar: held?.grammar, what: 'messages' });
     const max = request.allowsParallelCalls ? Number.POSITIVE_INFINITY : 1;
     const read = held ? held.format : format;
-    const { opening } = held ?? end;
+    const reading = { max, opening: (held ?? end).opening, keepsReasoning: request.keepsReasoning };
     const options = {
       ...{ stops: request.stops, isCallForced, grammarParam: held?.param ?? 'tools' },
-      ...(read ? { controls, reader: () => new OutputReader(read, callable, { max, opening }) } : {}),
+      ...(read ? { controls, reader: () => new OutputReader(read, callable, reading) } : {}),
     };
     return {
       isContinuable: true,

@@ -17,12 +17,14 @@ it('several models are loaded at their first request, and closed when another on
   await using directory = await temporaryDirectory();
   const files = ['a', 'b', 'removed'].map((id) => path.join(directory.path, `${id}.gguf`));
   for (const [seed, file] of files.entries()) await writeFile(file, randomModel({ ...shape, seed }));
-  const settings = { STRATA_MODEL: files.join(', '), STRATA_MODEL_SLOTS: '1', STRATA_MODEL_PROCESSES: '1' };
-  await assert.rejects(startHarness({ ...settings, STRATA_MODEL_MEMORY: '0.05' }), {
+  const settings = (memory: number) => ({
+    ...{ STRATA_MODEL: files.join(', '), STRATA_MODEL_OPTIONS: `slots=1,processes=1,memory=${memory}` },
+  });
+  await assert.rejects(startHarness(settings(0.05)), {
     message:
       /model a needs about 1\d\d\.\d MB of memory \(file 2\d\d\.\d kB, 1 slots of 512 tokens.* than the 50\.0 MB/,
   });
-  await using service = await startHarness({ ...settings, STRATA_MODEL_MEMORY: '0.2' });
+  await using service = await startHarness(settings(0.2));
   const loaded = async () => {
     const { body } = await service.get('/v1/models');
     assert.equal(body.data.length, 3);

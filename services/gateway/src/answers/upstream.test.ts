@@ -21,7 +21,7 @@ describe('an upstream server', () => {
     keyId = stored.id;
     service = await startHarness({
       ...{ STRATA_MODEL: '', STRATA_UPSTREAM: `${upstream.base}/v1`, STRATA_UPSTREAM_KEY: key },
-      ...{ STRATA_UPSTREAM_MODELS: MODEL, STRATA_UPSTREAM_PLACES: '2' },
+      ...{ STRATA_UPSTREAM_MODELS: MODEL, STRATA_UPSTREAM_OPTIONS: 'slots=2' },
     });
   });
   after(() => service?.[Symbol.asyncDispose]());

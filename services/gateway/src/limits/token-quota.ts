@@ -5,7 +5,6 @@ import type { GatewayStore } from '../store/index.ts';
 
 export interface TokenQuotaDeps {
   readonly reservations: Pick<GatewayStore['tokens'], 'reserve' | 'add'>;
-  /** The id of this gateway. */
   readonly gateway: () => number;
   /** A monotonic clock in milliseconds. */
   readonly nowMs?: () => number;

@@ -46,7 +46,6 @@ export async function advertise({ peers }: Pick<PeerNode, 'peers'>, options: Adv
 export interface SiblingsDeps {
   readonly node: Pick<PeerNode, 'id' | 'addresses'> & { readonly peers: Pick<PeerNode['peers'], 'join' | 'connected'> };
   readonly gateways: Pick<GatewayTable, 'publish' | 'addressesOf'>;
-  /** The id of this gateway. */
   readonly gateway: () => number;
   readonly logger: Logger;
 }

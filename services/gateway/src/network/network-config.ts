@@ -38,25 +38,27 @@ export const NetworkEnvironment = z.object({
   STRATA_PIN_MODELS: Pins.optional().describe(
     '`name=sha256` or `name=sha256:tree`, comma-separated: the only file served under that name',
   ),
-  STRATA_AUDIT_SHARE: z.coerce
-    .number()
-    .min(0)
-    .max(1)
-    .default(0.02)
-    .describe('audited share of the answers of known workers'),
-  STRATA_HEDGE_AFTER: z.coerce
-    .number()
-    .min(1)
-    .max(1_000)
-    .optional()
-    .describe('ask a second worker after this multiple of the expected time'),
-  STRATA_NETWORK_MODELS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(1_000)
-    .default(64)
-    .describe('models of the network, pinned ones not counted'),
+  STRATA_NETWORK_OPTIONS: itemsOf({
+    'audit-share': z.coerce
+      .number()
+      .min(0)
+      .max(1)
+      .default(0.02)
+      .describe('audited share of the answers of known workers'),
+    'hedge-after': z.coerce
+      .number()
+      .min(1)
+      .max(1_000)
+      .optional()
+      .describe('ask a second worker after this multiple of the expected time'),
+    models: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(1_000)
+      .default(64)
+      .describe('models of the network, pinned ones not counted'),
+  }).describe('options of the network, as `audit-share=0.05`'),
 });
 
 export type NetworkConfig = NonNullable<ReturnType<typeof networkConfigOf>>;
@@ -83,10 +85,10 @@ export function networkConfigOf(
     pins: new Map([...pins].map(([name, { sha256 }]) => [name, sha256])),
     /** Digests of the trees of pinned files, by SHA-256. */
     trees: new Map([...pins.values()].flatMap(({ sha256, treeSha256 }) => (treeSha256 ? [[sha256, treeSha256]] : []))),
-    auditShare: settings.STRATA_AUDIT_SHARE,
-    hedgeAfter: settings.STRATA_HEDGE_AFTER,
+    auditShare: settings.STRATA_NETWORK_OPTIONS['audit-share'],
+    hedgeAfter: settings.STRATA_NETWORK_OPTIONS['hedge-after'],
     /** Connected workers; the least useful are evicted. */
     maxWorkers: loweredLimit(MAX_WORKERS, env.STRATA_NETWORK_WORKERS),
-    maxModels: settings.STRATA_NETWORK_MODELS,
+    maxModels: settings.STRATA_NETWORK_OPTIONS.models,
   };
 }

@@ -11,7 +11,6 @@ const REQUEST_LIMIT = { limit: 10, period: 60_000, refill: 'window' } as const;
 /** No body is needed; clients send `{}`. */
 const BODY_BYTES = 1_024;
 
-/** Limits requests for free keys. */
 export const newKeyRequests = (now: () => Date) => new RateLimiter({ ...REQUEST_LIMIT, now: () => now().getTime() });
 
 export const createKey = route(

@@ -26,7 +26,6 @@ export interface TokensUsed {
   readonly completionTokens: number;
 }
 
-/** The usage of one answer. */
 export interface AnswerUsage extends TokensUsed {
   readonly keyId: string;
   readonly model: string;

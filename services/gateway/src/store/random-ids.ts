@@ -15,7 +15,6 @@ export function randomPart(bytes: number): Uint8Array {
   return Uint8Array.prototype.slice.call(pool, at - bytes, at);
 }
 
-/** Random bytes as base64url. */
 export function randomText(bytes: number): string {
   return Buffer.from(randomPart(bytes)).toString('base64url');
 }

@@ -63,7 +63,6 @@ export interface GatewayDatabase extends CommonTables, SegmentTables, LedgerData
   token_reservations: { key_id: string; day: string; gateway: number; tokens: number };
   /** Reputations of workers. */
   standings: {
-    /** Peer id. */
     peer: string;
     /** JSON. */
     standing: string;

@@ -19,7 +19,7 @@ export async function startHarness(settings: Record<string, string> = {}, world:
   const directory = stack.use(await temporaryDirectory());
   const config = readGatewayConfig({
     ...{ STRATA_DATA: directory.path, STRATA_INFERENCE_PORT: '0' },
-    ...{ STRATA_MODEL: tinyChatModel, STRATA_MODEL_SLOTS: '2', ...settings },
+    ...{ STRATA_MODEL: tinyChatModel, STRATA_MODEL_OPTIONS: 'slots=2', ...settings },
   });
   const running = stack.use(await startGateway(config, createLogger({ level: 'silent' }), world));
   const { key } = await running.gateway.keys.create({ tier: 'unlimited' });

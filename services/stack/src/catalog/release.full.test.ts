@@ -27,7 +27,7 @@ async function storeWithout(lost: string, store: Store, at = new Date()): Promis
 
 it('a service evaluates old evidence by a new release: what differs is reclassified, and the status names the release', async () => {
   const internet = await sharedInternet();
-  await using service = await startHarness({ internet, settings: { STRATA_CONFIRM_AFTER_HOURS: '0' } });
+  await using service = await startHarness({ internet, settings: { STRATA_SCAN_OPTIONS: 'confirm-hours=0' } });
   const domain = company(internet, 4);
   await service.scan(domain);
   const get = async (path: string) => (await service.get(`/stack/v1/${path}`)).body as Record<string, unknown>;

@@ -84,7 +84,6 @@ export class Jobs {
     }
   }
 
-  /** A job of the key. */
   async find(id: string, keyId: string): Promise<Job | undefined> {
     const job = await this.#find(id);
     return job?.key_id === keyId ? job : undefined;

@@ -12,7 +12,6 @@ export interface DueFeedsDeps {
 }
 
 export interface DueBatch {
-  /** Feeds that were queued. */
   readonly queued: number;
   /** Whether due feeds exceeded the capacity of the queue. */
   readonly isQueueFull: boolean;

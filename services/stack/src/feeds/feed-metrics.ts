@@ -11,7 +11,6 @@ const COUNTED: readonly (readonly [name: string, help: string, count: keyof Poll
   ['strata_feed_mentions', 'Mentions in these items', 'mentions'],
 ];
 
-/** Metrics of the poller. */
 export function addPollMetrics(metrics: Metrics, poller: FeedPoller): void {
   for (const [name, help, count] of COUNTED) metrics.gauge(name, help, () => poller.counts()[count]);
 }

@@ -19,7 +19,7 @@ it('a service that polls subscribes to its list, polls, gives new domains to the
   const files = { STRATA_FEEDS_FILE: list, STRATA_OPT_OUT_FILE: optOut };
   await using polling = await startHarness({
     internet: await sharedInternet(),
-    settings: { ...files, STRATA_FEED_SCAN: 'on', STRATA_FEED_SCAN_PER_DAY: '2' },
+    settings: { ...files, STRATA_SCAN_OPTIONS: 'mentioned=on,mentioned-per-day=2' },
     world: { fetcher: world.fetcher },
   });
   const { app, metrics } = polling.running;

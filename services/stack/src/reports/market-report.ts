@@ -72,7 +72,6 @@ export function marketReport(
     /** Undefined for the market of a query, whose movement is unknown. */
     readonly index: DomainIndex | undefined;
     readonly names: KnownNames;
-    /** A day number. */
     readonly today: number;
     readonly max: number;
   },

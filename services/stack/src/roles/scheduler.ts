@@ -31,7 +31,6 @@ export interface SchedulerDeps {
 /** Interval at which standby processes try the lock: the maximum gap after the active one ends. */
 const TRY_MS = 500;
 
-/** The work of one term. */
 interface Work {
   readonly hold: TermHold;
   /** Writes only within this term. */

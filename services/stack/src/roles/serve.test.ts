@@ -129,7 +129,7 @@ it('a service that stops finishes a request that waits for a scan, and then take
 it('a service stops in the middle of its schedule without a warning', async () => {
   const log: string[] = [];
   const internet = await sharedInternet();
-  const settings = { STRATA_SCAN: 'on', STRATA_SCAN_CONCURRENCY: '8' };
+  const settings = { STRATA_SCAN: 'on', STRATA_SCAN_OPTIONS: 'concurrency=8' };
   const service = await startHarness({ internet, settings, log });
   const { store } = service.running.app;
   await store.domains.add(internet.domains(), { source: 'test' });

@@ -10,7 +10,6 @@ import type { Store } from '../store/index.ts';
 /** Minimum interval between counts in the database. */
 const FIGURES_MS = 15_000;
 
-/** The outcome and duration of scans. */
 export function addScanMetrics(metrics: Metrics, events: EventBus): void {
   const took = metrics.durations('strata_scan_seconds', 'Scans by outcome', {
     label: 'outcome',

@@ -32,7 +32,7 @@ describe('a domain that was never scanned', () => {
     const directory = resources.use(await temporaryDirectory());
     const file = path.join(directory.path, 'opt-out.txt');
     await writeFile(file, `# asked by mail\n${company(internet, 10)}\n`);
-    const settings = { STRATA_ON_DEMAND_PER_HOUR: '3', STRATA_OPT_OUT_FILE: file };
+    const settings = { STRATA_SCAN_OPTIONS: 'on-demand-per-hour=3', STRATA_OPT_OUT_FILE: file };
     service = resources.use(await startHarness({ internet, settings }));
   });
   after(() => resources.disposeAsync());
@@ -106,7 +106,7 @@ describe('a domain that was never scanned', () => {
   it('is unknown where scanning on demand is off, and 503 when DNS is dead or denies all names, while what is stored is kept', async () => {
     const { scans } = await counts();
     const path = profilePath(company(internet, 12));
-    await service.restart({ STRATA_ON_DEMAND: 'off' });
+    await service.restart({ STRATA_SCAN_OPTIONS: 'on-demand=off' });
     assertProblem(await service.get(path), UNKNOWN, /off here/);
     assert.equal((await counts()).scans, scans);
 
@@ -116,7 +116,10 @@ describe('a domain that was never scanned', () => {
     const before = await shown();
     await using denying = await startDnsServer(zone([]));
     for (const port of [await freePort(), denying.port]) {
-      await service.restart({ STRATA_RESOLVERS: `127.0.0.1:${port}`, STRATA_CONFIRM_AFTER_HOURS: '0' });
+      await service.restart({
+        STRATA_RESOLVERS: `127.0.0.1:${port}`,
+        STRATA_SCAN_OPTIONS: 'on-demand-per-hour=3,confirm-hours=0',
+      });
       assertProblem(await service.get(path), UNAVAILABLE);
       // A resolver that denies every name is not evidence about the domain.
       await scanTwice(service, known);

@@ -9,7 +9,6 @@ import { PlausibleClock } from './plausible-clock.ts';
 export type Retention = Readonly<Record<HistoryTable | 'stream', number | undefined>> & {
   /** Domains added by requests, since their last request. */
   readonly onDemand: number | undefined;
-  /** Feed items. */
   readonly feedItems: number | undefined;
 };
 

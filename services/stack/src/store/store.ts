@@ -56,7 +56,6 @@ export interface StoreOptions extends PostgresOptions {
 export interface SchedulerTables {
   /** Anomalies and alerts. */
   readonly signals: SignalTable;
-  /** The public stream. */
   readonly stream: StreamTable;
   /** Published vulnerabilities. */
   readonly advisories: AdvisoryTable;

@@ -26,7 +26,7 @@ export async function startScanned() {
   const internet = stack.use(await smallInternet());
   const log: string[] = [];
   const settings = {
-    STRATA_CONFIRM_AFTER_HOURS: '0',
+    STRATA_SCAN_OPTIONS: 'confirm-hours=0',
     STRATA_FREE_KEYS_PER_DAY: '2',
     STRATA_TRUSTED_PROXIES: '127.0.0.1',
     STRATA_CHAT_URL: 'https://chat.example/',

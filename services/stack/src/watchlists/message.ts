@@ -97,7 +97,6 @@ export function linesOf({ notifications }: Message, max = MAX_LINES): Line[] {
   return more > 0 ? [...lines, { text: `and ${more} more` }] : lines;
 }
 
-/** The page of a domain. */
 export const pageOf = (domain: string, base: string): string => `${base}/domain/${domain}`;
 
 /** Slack's control characters; a link or a mention needs them. */

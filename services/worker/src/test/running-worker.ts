@@ -45,7 +45,7 @@ export async function startTestWorker({ join = [], queue = 16, metrics, ...optio
   const directory = options.directory ?? stack.use(await temporaryDirectory()).path;
   const config = configOf({
     ...{ STRATA_DATA: directory, STRATA_JOIN: join.join(' '), STRATA_QUEUE: String(queue) },
-    STRATA_WORKER_METRICS_PORT: metrics ? '0' : undefined,
+    STRATA_METRICS_PORT: metrics ? 'worker=0' : undefined,
   });
   const news: WorkerEvent[] = [];
   const model = options.model ?? simulatedModel(options);

@@ -94,7 +94,6 @@ export function pathOf({ turns, head }: Pick<Conversation, 'turns' | 'head'>): r
   return path.reverse();
 }
 
-/** The part of a path that is sent. */
 export function sentPart(path: readonly Turn[], sentFrom: string | null): readonly Turn[] {
   return path.slice(
     Math.max(

@@ -29,7 +29,6 @@ export const stack = new StackClient({
 /** Look-ups of lists, as files. */
 export const tables = new StackTables({ baseUrl: location.origin, key: storedKey.get });
 
-/** Creates and stores a free key. */
 export async function getFreeKey(): Promise<void> {
   const { key } = await StackClient.createKey(location.origin);
   setKey(key);

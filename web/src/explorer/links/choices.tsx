@@ -5,7 +5,6 @@ import { changed, type Search, withChanges } from './search-params.ts';
 interface ChoicesProps<V extends string> {
   /** The accessible name of the group. */
   readonly label: string;
-  /** Values and their names. */
   readonly choices: readonly (readonly [value: V, name: string])[];
   readonly chosen: V;
   /** The value that is not in the URL. */

@@ -82,7 +82,6 @@ export function SubjectLink({ kind, id, text }: SubjectLinkProps) {
 }
 
 interface CustomersLinkProps {
-  /** Provider id. */
   readonly provider: string;
   readonly direction: 'in' | 'out';
   readonly children: string;

@@ -1,6 +1,5 @@
 // The state of a page in its URL: reading parameters, and links that change some of them.
 
-/** The search parameters of a page. */
 export type Search = Readonly<Record<string, string | undefined>>;
 
 /** The value if it is one of the known values; otherwise undefined. */

@@ -1,6 +1,5 @@
 // A labelled select; its first option is empty and selects all.
 
-/** Value and name. */
 export type Option = readonly [value: string, name: string];
 
 interface SelectProps {

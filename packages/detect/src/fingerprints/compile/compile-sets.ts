@@ -21,7 +21,6 @@ export interface CompiledSets {
   readonly patterns: PatternIndex;
   /** The only mutable part; results do not depend on it. */
   readonly memory: EngineMemory;
-  /** Providers that are not in the catalog. */
   readonly added: readonly Provider[];
   /** Technologies that are identified with providers of the catalog. */
   readonly merges: readonly Merge[];

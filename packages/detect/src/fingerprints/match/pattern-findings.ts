@@ -6,7 +6,7 @@ import { type Finding, findingOf } from '../../match/finding.ts';
 import { webAliases } from '../../match/match-dns.ts';
 import { issuerCap, showsTheWall } from '../../match/match-web.ts';
 import { BACKUP_MX_STRENGTH } from '../../match/strengths.ts';
-import { distributionIn, platformOf, type ShownVersion } from '../../match/version.ts';
+import { shownVersion } from '../../match/version.ts';
 import { isMachineName } from '../../names/machine-name.ts';
 import type { Source } from '../../profile.ts';
 import { readingsOf, ruleOfPattern, type TxtReading } from '../compile/channels.ts';
@@ -54,7 +54,7 @@ export function patternFindingsIn(reading: Reading, sets: CompiledSets): Pattern
       if (isPreferred !== undefined && rule.role === 'mailbox' && isMachineName(match.value)) continue;
       const finding = findingOf(rule, how.shownAs ?? match.value, {
         isPreferred,
-        shown: shownIn(match.version, { header, serverHeader }),
+        shown: shownVersion(match.version, { header, serverHeader }),
       });
       found.push({ owner: match.owner, finding, confidence: match.pattern.confidence, cap: how.cap ?? 1 });
     }
@@ -130,15 +130,6 @@ function addWeb({ webAnswer, evidence: { http } }: Reading, search: Search, add:
   if (source === undefined) return;
   add(search.matches('html', '', source));
   if (search.has('text')) add(search.matches('text', '', visibleText(source)));
-}
-
-function shownIn(
-  version: string | null,
-  { header, serverHeader }: { readonly header: string | null; readonly serverHeader: string | null },
-): ShownVersion | undefined {
-  if (version === null) return undefined;
-  const own = platformOf(version, header === 'server' ? serverHeader : null);
-  return { version, platform: own ?? (header === null ? null : distributionIn(serverHeader)) };
 }
 
 function mayBeScript(address: string): boolean {

@@ -40,7 +40,6 @@ interface Known {
   /** Providers that our own rules found. */
   readonly own: ReadonlySet<string>;
   readonly sets: CompiledSets;
-  /** Sources that were not measured. */
   readonly unmeasured: ReadonlySet<Source>;
 }
 

@@ -17,7 +17,6 @@ const MAX_UNCUT_LENGTH = 2048;
 const EXCERPT_REACH = 256;
 const NO_VERSION = { version: null };
 
-/** A pattern that matched. */
 export interface Match extends OwnedPattern {
   /** The matched value, or the matching excerpt of a page. */
   readonly value: string;

@@ -6,7 +6,6 @@ import type { CallSyntax, OutputFormat } from './syntax.ts';
 export interface FormatMarks {
   readonly text: Marks;
   readonly reasoning: Marks;
-  /** After a call. */
   readonly after: Marks;
   /** After a call without marks of its own; the end of its line is another. */
   readonly ends: Marks;

@@ -20,6 +20,11 @@ export class HeldText {
     return this.#controls.some(({ from, to }) => from <= at && at < to);
   }
 
+  /** The text of control tokens in this range is shown. */
+  show(from: number, to: number): void {
+    this.#controls = this.#controls.filter((each) => each.to <= from || each.from >= to);
+  }
+
   end(): void {
     this.#isEnded = true;
   }

@@ -106,6 +106,30 @@ describe('tool calls', () => {
     // It takes half a second; quadratic readers take minutes.
     assert.ok(performance.now() - start < 10_000);
   });
+  it('and kept reasoning are text with their marks, which may be control tokens', () => {
+    const kept = (template: string, opening: string, pieces: readonly string[]) => {
+      const reader = new OutputReader(outputFormat(template), [], { opening, keepsReasoning: true });
+      const isControl = (piece: string) => piece.startsWith('<');
+      return gathered([
+        ...pieces.flatMap((each) => reader.push(each, { isControl: isControl(each) })),
+        ...reader.end(),
+      ]);
+    };
+    assert.equal(kept('<think>', '<think>', ['a', '</think>', 'b']).text, '<think>a</think>b');
+    const harmony = [
+      '<|channel|>',
+      'analysis',
+      '<|message|>',
+      'a',
+      '<|end|>',
+      '<|start|>',
+      'assistant',
+      '<|message|>',
+      'b',
+    ];
+    const shown = kept('<|channel|><|message|><|start|>', '', harmony).text;
+    assert.equal(shown, '<|channel|>analysis<|message|>ab');
+  });
   it('and reasoning are only opened by the end of a prompt', () => {
     const prompts = ['what does <think> do?<|im_end|>\n<|im_start|>assistant\n', 'assistant\n<think>\n'];
     const listed = prompts.map((prompt) => openedBy(prompt, UNKNOWN));

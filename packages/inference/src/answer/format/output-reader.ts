@@ -17,6 +17,8 @@ export interface OutputReaderOptions {
   readonly max?: number;
   /** The mark at the end of the prompt that the answer continues, as `openedBy` finds it. */
   readonly opening?: string | undefined;
+  /** Reasoning is text, with its marks. */
+  readonly keepsReasoning?: boolean | undefined;
 }
 
 /** Characters that may be read again because they resemble a call; after that everything is text. */
@@ -42,13 +44,15 @@ export class OutputReader {
   readonly #text: TextWriter;
   readonly #reading: Reading;
   readonly #marks: FormatMarks;
+  readonly #keepsReasoning: boolean;
   #rereadable = MAX_REREAD;
   #isReasoning = false;
 
   constructor(format: OutputFormat, tools: readonly CallableTool[], options: OutputReaderOptions = {}) {
-    const { max = Number.POSITIVE_INFINITY, opening = '' } = options;
+    const { max = Number.POSITIVE_INFINITY, opening = '', keepsReasoning = false } = options;
     const { reasoning } = format;
     this.#format = format;
+    this.#keepsReasoning = keepsReasoning;
     this.#calls = new CallWriter(tools, max);
     this.#marks = formatMarks(format, this.#calls);
     this.#text = new TextWriter(this.#held, this.#calls, {
@@ -112,6 +116,8 @@ export class OutputReader {
       return this.#text.write(from, cursor.at);
     }
     if (hasHeaders && HEADERS.includes(mark)) return yield* this.#message(mark);
+    const isOfReasoning = reasoning?.opens.includes(mark) || reasoning?.closes.includes(mark);
+    if (isOfReasoning && this.#keepsReasoning && !hasHeaders) return this.#showMark(from, mark);
     const isSpokenOf = !this.#text.isBlank && !SPECIAL.test(mark) && !this.#held.isControl(from);
     if (reasoning?.opens.includes(mark) && !isSpokenOf) {
       cursor.at += mark.length;
@@ -131,6 +137,12 @@ export class OutputReader {
     if (!isStray && (yield* this.#call())) return yield* this.#afterCall();
     cursor.at = from + mark.length;
     this.#text.write(from, cursor.at);
+  }
+
+  #showMark(from: number, mark: string): void {
+    this.#cursor.at = from + mark.length;
+    this.#held.show(from, this.#cursor.at);
+    this.#text.write(from, this.#cursor.at);
   }
 
   *#reasoning(): Reading {
@@ -284,6 +296,7 @@ export class OutputReader {
     if (!isHeader) return this.#text.write(from, cursor.at);
     this.#text.leave();
     const route = routeOf(header);
+    if (route.kind === 'reasoning' && this.#keepsReasoning) return this.#showMark(from, this.#cursor.slice(from));
     if (route.kind === 'reasoning') return yield* this.#reasoning();
     if (route.kind !== 'call') return;
     yield* cursor.passSpace();

@@ -12,7 +12,6 @@ import { type All, unionOf, type Values } from './values.ts';
 /** Each schema of a `oneOf` is compared with every other. */
 const MAX_EXCLUSIVE = 256;
 
-/** The values of the schemas that a reader reads. */
 export function valueSets(reader: SchemaReader): ValueSets {
   return new ValueSets(reader, (sets, node, isNegated) =>
     isNegated ? negatedValues(sets, node) : withUnevaluated(sets, constraints(sets, node).reduce(sets.both), node),

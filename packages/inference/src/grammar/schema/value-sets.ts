@@ -166,7 +166,6 @@ export function inside({ reader }: ValueSets, { path, depth }: SchemaNode, schem
   return reader.node(schema, `${path}/${step}`, depth + 1);
 }
 
-/** The schemas of a list within a node. */
 export function insideList(sets: ValueSets, node: SchemaNode, keyword: string): All[] {
   return ((node.schema[keyword] ?? []) as unknown[]).map((each, i) => inside(sets, node, each, `${keyword}/${i}`));
 }

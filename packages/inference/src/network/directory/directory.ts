@@ -14,12 +14,6 @@ export interface DirectoryOptions {
   readonly maxModels?: number;
   /** Accepted offers of one peer per minute; more are rejected. 30 by default. */
   readonly offersPerMinute?: number;
-  /**
-   * Maximum time that an offer's issue date may be in our future, and its maximum lifetime. 120,000 and 600,000 ms by
-   * default.
-   */
-  readonly maxSkewMs?: number;
-  readonly maxLifeMs?: number;
 }
 
 /** The outcome for an offer. Only `taken` changes the directory. */
@@ -48,6 +42,9 @@ interface Entry extends KnownWorker {
 }
 
 const MINUTE_MS = 60_000;
+/** Maximum time that an offer's issue date may be in our future, and its maximum lifetime. */
+const MAX_SKEW_MS = 120_000;
+const MAX_LIFE_MS = 600_000;
 /**
  * A worker sends an offer every 30 s. One that is not connected is kept if an offer was received within two of these
  * intervals.
@@ -66,8 +63,6 @@ export class Directory {
       maxWorkers: 2_000,
       maxModels: 20_000,
       offersPerMinute: 30,
-      maxSkewMs: 120_000,
-      maxLifeMs: 600_000,
       ...options,
     };
   }
@@ -78,12 +73,11 @@ export class Directory {
    * increases across restarts of the worker.
    */
   take(offer: Offer, { nowMs, isConnected }: TakeOptions): OfferOutcome {
-    const { maxSkewMs, maxLifeMs, offersPerMinute } = this.#options;
-    if (offer.issuedAtMs > nowMs + maxSkewMs) return 'from-the-future';
-    const lifeMs = Math.min(offer.expiresAtMs - offer.issuedAtMs, maxLifeMs);
+    if (offer.issuedAtMs > nowMs + MAX_SKEW_MS) return 'from-the-future';
+    const lifeMs = Math.min(offer.expiresAtMs - offer.issuedAtMs, MAX_LIFE_MS);
     // Also limited by the worker's own, possibly slow clock: otherwise an old offer would become valid again when it is
     // received again.
-    const expiresAtMs = Math.min(nowMs + lifeMs, offer.expiresAtMs + maxSkewMs);
+    const expiresAtMs = Math.min(nowMs + lifeMs, offer.expiresAtMs + MAX_SKEW_MS);
     if (lifeMs <= 0 || expiresAtMs <= nowMs) return 'expired';
     const known = this.#entry(offer.peer);
     if (known && offer.sequence <= known.offer.sequence) {
@@ -93,7 +87,7 @@ export class Directory {
     }
     const isNewWindow = !known || nowMs - known.windowAtMs >= MINUTE_MS;
     const taken = isNewWindow ? 1 : known.taken + 1;
-    if (taken > offersPerMinute) return 'too-many';
+    if (taken > this.#options.offersPerMinute) return 'too-many';
     if (!this.#makeSpace(offer, { nowMs, isConnected })) return 'full';
     const windowAtMs = isNewWindow ? nowMs : known.windowAtMs;
     this.#keep({ peer: offer.peer, offer, isConnected, receivedAtMs: nowMs, expiresAtMs, taken, windowAtMs });

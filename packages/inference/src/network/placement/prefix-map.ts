@@ -26,7 +26,6 @@ export class PrefixMap {
     this.#maxBlocks = maxBlocks;
   }
 
-  /** The number of blocks. */
   get size(): number {
     return this.#blocks.size;
   }

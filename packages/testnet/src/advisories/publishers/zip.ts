@@ -22,16 +22,7 @@ const FLUSH_BYTES = 256 * 1024;
 const DOS_DATE = 0x21;
 const UTF8_NAMES = 0x0800;
 
-interface ZipOptions {
-  /** From this number of entries on there is a zip64 end record. */
-  readonly zip64Entries?: number;
-}
-
-export async function writeZip(
-  path: string,
-  entries: Iterable<ZipEntry>,
-  { zip64Entries = MANY }: ZipOptions = {},
-): Promise<StoredFile> {
+export async function writeZip(path: string, entries: Iterable<ZipEntry>): Promise<StoredFile> {
   await using handle = await open(path, 'w');
   const blocks: Buffer[] = [];
   let directory: Buffer[] = [];
@@ -69,7 +60,7 @@ export async function writeZip(
     else if ('file' in entry) for await (const chunk of chunksOf(entry.file.path)) await put(chunk);
   }
   const central = Buffer.concat([...blocks, ...directory]);
-  const end = endRecords(count, { sizeBytes: central.length, offset: sizeBytes }, zip64Entries);
+  const end = endRecords(count, { sizeBytes: central.length, offset: sizeBytes });
   await put(central);
   await put(end);
   await flush();
@@ -125,18 +116,14 @@ function centralHeader(fields: Buffer, offset: number): Buffer {
 }
 
 /** The end of central directory, preceded by the zip64 one if the count requires it (4.3.14–4.3.16). */
-function endRecords(
-  count: number,
-  directory: { readonly sizeBytes: number; readonly offset: number },
-  zip64Entries: number,
-): Buffer {
+function endRecords(count: number, directory: { readonly sizeBytes: number; readonly offset: number }): Buffer {
   const end = Buffer.alloc(22);
   end.write('PK\x05\x06', 'latin1');
-  end.writeUInt16LE(count < zip64Entries ? count : MANY, 8);
-  end.writeUInt16LE(count < zip64Entries ? count : MANY, 10);
+  end.writeUInt16LE(Math.min(count, MANY), 8);
+  end.writeUInt16LE(Math.min(count, MANY), 10);
   end.writeUInt32LE(directory.sizeBytes, 12);
   end.writeUInt32LE(directory.offset, 16);
-  if (count < zip64Entries) return end;
+  if (count < MANY) return end;
 
   const end64 = Buffer.alloc(56);
   end64.write('PK\x06\x06', 'latin1');

@@ -27,7 +27,7 @@ The file begins with a signed note (c2sp.org/signed-note), which has the date an
 A key directory without a key gets one. Keep it private; services need the printed verifier key.`;
 
 const updateHelp = `
-Without an argument: STRATA_CATALOG_URL and STRATA_CATALOG_SIGNERS. A service that runs starts again with the release within 90 seconds.
+Without an argument: url and signers of STRATA_CATALOG. A service that runs starts again with the release within 90 seconds.
 Nothing is stored of a release with another signature, of more than 16 MiB, that is not newer, or with which 'catalog test' would fail.`;
 
 export function addCatalogCommands(strata: Command, context: CommandContext): void {

@@ -69,9 +69,9 @@ export async function updateCommand(
     return;
   }
   const from = source ?? config.release?.url;
-  if (from === undefined) throw usageError('give a URL or a file, or set STRATA_CATALOG_URL');
+  if (from === undefined) throw usageError('give a URL or a file, or set url=… of STRATA_CATALOG');
   const verifiers = key?.map(verifierKey) ?? config.release?.verifiers;
-  if (!verifiers) throw usageError('give the key that signs releases by --key, or set STRATA_CATALOG_SIGNERS');
+  if (!verifiers) throw usageError('give the key that signs releases by --key, or set signers=… of STRATA_CATALOG');
   const bytes = await (/^https?:/.test(from) ? fetched(from, config) : readFile(from));
   await using store = check ? undefined : await openConfiguredStore(config);
   const update = await updateCatalog(bytes, { store, verifiers, now: store?.clock ?? (() => new Date()) });

@@ -5,7 +5,6 @@ import type { CommandContext } from '../../context.ts';
 
 const commands = () => import('./feeds.ts');
 
-/** Adds the commands to `feeds`. */
 export function addFeedCommands(feeds: Command, context: CommandContext, config: () => Promise<Config>): void {
   feeds
     .command('add')

@@ -62,7 +62,6 @@ const base = () =>
   new Option('--base <url>', 'URL of the gateway').env('STRATA_INFERENCE_URL').default('http://127.0.0.1:8788');
 const key = () => new Option('--key <key>', 'API key of the gateway').env('STRATA_INFERENCE_KEY');
 
-/** Adds the commands to `inference`. */
 export function addInferenceCommands(inference: Command, context: CommandContext, owner: DataOwner): void {
   const config = async (overrides: Readonly<Record<string, string>> = {}) => {
     const { readGatewayConfig } = await import('@strata/gateway');
@@ -182,7 +181,6 @@ interface NetworkDeps {
   readonly config: () => Promise<GatewayStoreConfig>;
 }
 
-/** Adds the commands to `inference`. */
 function addNetworkCommands(inference: Command, context: CommandContext, { base, config }: NetworkDeps): void {
   const network = inference
     .command('network')

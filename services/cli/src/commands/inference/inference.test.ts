@@ -247,7 +247,9 @@ it('strata inference downloads a model once, and then lists and inspects the fil
       else response.writeHead(404).end();
     });
     const how = /downloaded \(.+\); to serve it: strata inference gateway --model hf:maker\/tiny/;
-    const pulled = await ends('models pull hf:maker/tiny', 0, how, { env: { ...env, STRATA_HF_ENDPOINT: hub.base } });
+    const pulled = await ends('models pull hf:maker/tiny', 0, how, {
+      env: { ...env, STRATA_MODEL_OPTIONS: `hf-endpoint=${hub.base}` },
+    });
     assert.match(pulled.stdout, /models\/maker\/tiny\/tiny\.gguf\n$/);
   }
   await ends('models pull hf:maker/tiny', 0, /already downloaded/, { env });

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import type { CommandContext } from '../../context.ts';
 import { days, integerBetween } from '../../option-parsers.ts';
 import type { OutputOptions } from '../../output.ts';
+import { mergedItems } from '../../settings/lists.ts';
 import { effectiveEnvironment } from '../../settings/settings.ts';
 import type { EarningsOptions } from './earnings.ts';
 
@@ -13,20 +14,21 @@ interface WorkerOptions extends OutputOptions {
   readonly slots?: number;
 }
 
-/** Adds the commands to `inference`. */
 export function addWorkerCommands(inference: Command, context: CommandContext): void {
-  const config = async (overrides: Readonly<Record<string, string>> = {}) =>
-    (await import('@strata/worker')).readWorkerConfig({
-      ...(await effectiveEnvironment(context, 'worker')),
-      ...overrides,
+  const config = async (overrides: Readonly<Record<string, string>> = {}) => {
+    const { STRATA_MODEL_OPTIONS: options = '', ...settings } = await effectiveEnvironment(context, 'worker');
+    return (await import('@strata/worker')).readWorkerConfig({
+      ...{ ...settings, ...overrides },
+      STRATA_MODEL_OPTIONS: mergedItems(options, overrides.STRATA_MODEL_OPTIONS ?? ''),
     });
+  };
   const worker = inference
     .command('worker')
     .description('serve a model of this machine to the gateways of a network, until SIGINT or SIGTERM')
     .option('--model <files>', 'GGUF files, or hf:owner/repository:quantisation, comma-separated (STRATA_MODEL)')
     .option('--join <address...>', 'a join token that a gateway printed, or multiaddrs of nodes (STRATA_JOIN)')
     .option('--name <name>', 'name of the model at gateways; by default that of the file (STRATA_WORKER_NAME)')
-    .option('--slots <number>', 'number of concurrent answers (STRATA_MODEL_SLOTS)', integerBetween(1, 64))
+    .option('--slots <number>', 'number of concurrent answers (slots of STRATA_MODEL_OPTIONS)', integerBetween(1, 64))
     .option('--json', 'print events as JSON, one object a line')
     .action(async ({ model, join, name, slots, ...options }: WorkerOptions) => {
       const { workerCommand } = await import('./worker.ts');
@@ -34,7 +36,7 @@ export function addWorkerCommands(inference: Command, context: CommandContext): 
         ...(model === undefined ? {} : { STRATA_MODEL: model }),
         ...(join === undefined ? {} : { STRATA_JOIN: join.join(' ') }),
         ...(name === undefined ? {} : { STRATA_WORKER_NAME: name }),
-        ...(slots === undefined ? {} : { STRATA_MODEL_SLOTS: String(slots) }),
+        ...(slots === undefined ? {} : { STRATA_MODEL_OPTIONS: `slots=${slots}` }),
       };
       await workerCommand(context, await config(settings), options);
     });

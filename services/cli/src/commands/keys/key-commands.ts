@@ -16,7 +16,6 @@ export interface KeyLocations {
 
 const commands = () => import('./keys.ts');
 
-/** Adds the commands to `keys`; returns it. */
 export function addKeyCommands(
   keys: Command,
   context: CommandContext,

@@ -18,7 +18,6 @@ Example:
   strata log publish https://strata.example/ledger /var/www/ledger --every 10 --ledger-key strata.example/ledger+31fece9c+AYE5...
 Serve the folder under any prefix. A client needs only the prefix and the verifier key.`;
 
-/** Adds the commands to `strata`. */
 export function addLogCommands(strata: Command, context: CommandContext): void {
   const log = strata.command('log').description('witness and copy transparency logs');
   log

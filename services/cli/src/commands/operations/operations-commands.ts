@@ -27,7 +27,6 @@ Exit codes:
 
 const service = () => new Option('--service <name>', 'only this service').choices(SERVICES);
 
-/** Adds the commands to `strata`. */
 export function addOperationsCommands(strata: Command, context: CommandContext): void {
   const config = strata.command('config').description('check and print the effective settings');
   config

@@ -2,7 +2,7 @@
 import type { StackPaths } from '@strata/client';
 import type { CommandContext } from '../../context.ts';
 import { type OutputOptions, plainText, printJson, printTable } from '../../output.ts';
-import { clientOf, refusalOf, type ServiceOptions } from './service-client.ts';
+import { clientOf, refused, type ServiceOptions } from './service-client.ts';
 
 export interface RecordsOptions extends ServiceOptions, OutputOptions {
   readonly at?: string;
@@ -27,30 +27,26 @@ export async function recordsCommand(
   const client = clientOf(service);
   const writeUnmeasured = (kinds: readonly string[]) =>
     kinds.length > 0 && stdout.write(`not measured, so unknown: ${plainText(kinds.join(', '))}\n`);
-  try {
-    if (history) {
-      const { body } = await client.get('/stack/v1/domains/{domain}/history', { path: { domain } });
-      if (json) return printJson(stdout, body);
-      writeUnmeasured(
-        body.unmeasured.map(({ kind, until }) => (until === null ? kind : `${kind} until ${dateOf(until)}`)),
-      );
-      const rows = body.changes.map((change) => [dateOf(change.at), change.type, change.kind, change.value]);
-      return printTable(stdout, ['at', 'change', 'kind', 'value'], rows);
-    }
-    const query = at === undefined ? {} : { at };
-    const { body } = await client.get('/stack/v1/domains/{domain}/records', { path: { domain }, query });
+  if (history) {
+    const { body } = await client.get('/stack/v1/domains/{domain}/history', { path: { domain } }).catch(refused);
     if (json) return printJson(stdout, body);
-    writeUnmeasured(body.unmeasured);
-    const rows = body.records.map(({ kind, value, first_seen, last_seen, other_domains, shared }) => [
-      ...[kind, dateOf(first_seen), dateOf(last_seen), `${other_domains}${shared ? '+' : ''}`, value],
-    ]);
-    printTable(stdout, ['kind', 'first seen', 'last seen', 'other domains', 'value'], rows);
-    for (const { domain: other, values } of body.related) {
-      const shared = values.map(({ kind, value }) => `${kind} ${value}`).join(', ');
-      stdout.write(`${plainText(`related: ${other}: ${shared}`)}\n`);
-    }
-  } catch (error) {
-    throw refusalOf(error);
+    writeUnmeasured(
+      body.unmeasured.map(({ kind, until }) => (until === null ? kind : `${kind} until ${dateOf(until)}`)),
+    );
+    const rows = body.changes.map((change) => [dateOf(change.at), change.type, change.kind, change.value]);
+    return printTable(stdout, ['at', 'change', 'kind', 'value'], rows);
+  }
+  const query = at === undefined ? {} : { at };
+  const { body } = await client.get('/stack/v1/domains/{domain}/records', { path: { domain }, query }).catch(refused);
+  if (json) return printJson(stdout, body);
+  writeUnmeasured(body.unmeasured);
+  const rows = body.records.map(({ kind, value, first_seen, last_seen, other_domains, shared }) => [
+    ...[kind, dateOf(first_seen), dateOf(last_seen), `${other_domains}${shared ? '+' : ''}`, value],
+  ]);
+  printTable(stdout, ['kind', 'first seen', 'last seen', 'other domains', 'value'], rows);
+  for (const { domain: other, values } of body.related) {
+    const shared = values.map(({ kind, value }) => `${kind} ${value}`).join(', ');
+    stdout.write(`${plainText(`related: ${other}: ${shared}`)}\n`);
   }
 }
 
@@ -61,20 +57,18 @@ export async function pivotCommand(
 ): Promise<void> {
   const client = clientOf(service);
   const status: Status = past ? 'past' : 'present';
-  try {
-    const { body } = await client.get('/stack/v1/pivot/{kind}/{value}', {
+  const { body } = await client
+    .get('/stack/v1/pivot/{kind}/{value}', {
       path: { kind: kind as Kind, value },
       query: { status, limit: Number(limit) },
-    });
-    if (json) return printJson(stdout, body);
-    const { total, total_ever } = body;
-    const counts = `${total}${body.more_than_counted ? ' or more' : ''} domains now, ${total_ever ?? `${total} or more`} ever`;
-    stdout.write(`${plainText(`${body.kind} ${body.value}: ${counts}. ${body.shared_reason ?? ''}`).trim()}\n`);
-    const rows = body.domains.map((each) => [
-      ...[each.domain, dateOf(each.first_seen), dateOf(each.last_seen), dateOf(each.ended_at)],
-    ]);
-    if (rows.length > 0) printTable(stdout, ['domain', 'first seen', 'last seen', 'ended'], rows);
-  } catch (error) {
-    throw refusalOf(error);
-  }
+    })
+    .catch(refused);
+  if (json) return printJson(stdout, body);
+  const { total, total_ever } = body;
+  const counts = `${total}${body.more_than_counted ? ' or more' : ''} domains now, ${total_ever ?? `${total} or more`} ever`;
+  stdout.write(`${plainText(`${body.kind} ${body.value}: ${counts}. ${body.shared_reason ?? ''}`).trim()}\n`);
+  const rows = body.domains.map((each) => [
+    ...[each.domain, dateOf(each.first_seen), dateOf(each.last_seen), dateOf(each.ended_at)],
+  ]);
+  if (rows.length > 0) printTable(stdout, ['domain', 'first seen', 'last seen', 'ended'], rows);
 }

@@ -18,13 +18,11 @@ export function serviceOf({ base, key: given }: ServiceOptions): { readonly base
 
 export const clientOf = (options: ServiceOptions): StackClient => new StackClient(serviceOf(options));
 
-/** A refusal of the service as an error of the command; another error unchanged. */
-export const refusalOf = (cause: unknown): unknown => (cause instanceof StackProblem ? problemError(cause) : cause);
-
-/** The problem of a service as an error of a command; exit code 2 for a parameter that it refuses. */
-export function problemError(cause: StackProblem): CommandError {
+/** Throws a problem of the service as an error of the command, with exit code 2 for a parameter that it refuses; another error as it is. */
+export function refused(cause: unknown): never {
+  if (!(cause instanceof StackProblem)) throw cause;
   const messages = cause.errors.map(({ message }) => message);
   const reasons = messages.filter((message) => !cause.detail.includes(message)).join('; ');
   const message = `${cause.detail}${reasons === '' ? '' : ` ${reasons}`}`;
-  return new CommandError(message, { exitCode: cause.code === 'invalid_parameter' ? 2 : 1, cause });
+  throw new CommandError(message, { exitCode: cause.code === 'invalid_parameter' ? 2 : 1, cause });
 }

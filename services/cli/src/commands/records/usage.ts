@@ -1,7 +1,7 @@
 // `strata stack usage`: the requests of a key, by path and by day.
 import type { CommandContext } from '../../context.ts';
 import { counted, type OutputOptions, printJson, printTable } from '../../output.ts';
-import { clientOf, refusalOf, type ServiceOptions } from './service-client.ts';
+import { clientOf, refused, type ServiceOptions } from './service-client.ts';
 
 export interface UsageOptions extends ServiceOptions, OutputOptions {
   readonly days: number;
@@ -16,10 +16,7 @@ export async function usageCommand(
   { stdout }: CommandContext,
   { days, json, ...service }: UsageOptions,
 ): Promise<void> {
-  const client = clientOf(service);
-  const { body } = await client.get('/stack/v1/usage', { query: { days } }).catch((error) => {
-    throw refusalOf(error);
-  });
+  const { body } = await clientOf(service).get('/stack/v1/usage', { query: { days } }).catch(refused);
   if (json) return printJson(stdout, body);
   const limit = body.daily_limit === null ? 'no daily limit' : `${body.daily_limit} requests a day`;
   const total = sumOf(body.days);

@@ -101,11 +101,11 @@ it('strata stack scan is interrupted by SIGINT with exit code 130, and then scan
     forwarded.send(query, port, address);
   });
   await once(resolver.bind(0, '127.0.0.1'), 'listening');
-  const env = { STRATA_RESOLVERS: `127.0.0.1:${resolver.address().port}`, STRATA_SCAN_CONCURRENCY: '1' };
+  const env = { STRATA_RESOLVERS: `127.0.0.1:${resolver.address().port}`, STRATA_SCAN_OPTIONS: 'concurrency=1' };
   const first = await setting.scan(args, 130, /^/, { env, interruptOn: isAsked });
   const done = JSON.parse(first.stdout).scanned;
   assert.ok(done >= 10 && done < 50, String(done));
   assert.match(first.stderr, new RegExp(`strata: interrupted: ${50 - done} domains not scanned`));
-  const second = await setting.scan(args, 0, /^/, { env: { STRATA_SCAN_CONCURRENCY: '64' } });
+  const second = await setting.scan(args, 0, /^/, { env: { STRATA_SCAN_OPTIONS: 'concurrency=64' } });
   assert.equal(JSON.parse(second.stdout).scanned, 50 - done);
 });

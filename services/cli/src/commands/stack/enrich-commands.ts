@@ -5,7 +5,6 @@ import type { CommandContext } from '../../context.ts';
 
 const commands = () => import('./enrich.ts');
 
-/** Adds the commands to `enrich`. */
 export function addEnrichCommands(enrich: Command, context: CommandContext, config: () => Promise<Config>): void {
   enrich
     .command('sync')

@@ -4,7 +4,7 @@ import { StackProblem, StackTables, type TableFormat } from '@strata/client';
 import { DiskError, downloadFile } from '@strata/files';
 import type { CommandContext } from '../../context.ts';
 import { CommandError, usageError } from '../../errors.ts';
-import { problemError, type ServiceOptions, serviceOf } from '../records/service-client.ts';
+import { refused, type ServiceOptions, serviceOf } from '../records/service-client.ts';
 
 export interface ExportCommandOptions extends ServiceOptions {
   readonly format: TableFormat;
@@ -71,6 +71,5 @@ function pairOf(text: string): [string, string] {
 
 function failed(cause: unknown): never {
   if (cause instanceof DiskError) throw new CommandError(cause.message, { cause });
-  if (!(cause instanceof StackProblem)) throw cause;
-  throw problemError(cause);
+  return refused(cause);
 }

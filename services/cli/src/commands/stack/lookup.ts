@@ -6,7 +6,7 @@ import type { CommandContext } from '../../context.ts';
 import { CommandError, usageError } from '../../errors.ts';
 import { counted, printJson, printRejected, printTable } from '../../output.ts';
 import { startStatusLine } from '../../progress.ts';
-import { refusalOf, type ServiceOptions, serviceOf } from '../records/service-client.ts';
+import { refused, type ServiceOptions, serviceOf } from '../records/service-client.ts';
 import { readTargets } from '../scan/scan-targets.ts';
 
 export interface LookupCommandOptions extends ServiceOptions {
@@ -34,9 +34,7 @@ export async function lookupCommand(
 
   const isText = format === 'table' || format === 'json';
   const options = { format: isText ? ('ndjson' as const) : format, fields };
-  const chunks = await fileOf(new StackTables({ baseUrl, key }), list, { ...options, stderr }).catch((cause: unknown) =>
-    Promise.reject(refusalOf(cause)),
-  );
+  const chunks = await fileOf(new StackTables({ baseUrl, key }), list, { ...options, stderr }).catch(refused);
   if (!isText) return await pipeline(chunks, stdout, { end: false });
   const rows = (await textOf(chunks)).split('\n').flatMap((line): Row[] => (line === '' ? [] : [JSON.parse(line)]));
   if (format === 'json') return printJson(stdout, { rows });

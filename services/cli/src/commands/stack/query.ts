@@ -3,7 +3,7 @@ import { StackProblem } from '@strata/client';
 import { csvBytes } from '@strata/http';
 import type { CommandContext } from '../../context.ts';
 import { counted, printJson, printTable } from '../../output.ts';
-import { clientOf, problemError, type ServiceOptions } from '../records/service-client.ts';
+import { clientOf, refused, type ServiceOptions } from '../records/service-client.ts';
 
 export interface QueryCommandOptions extends ServiceOptions {
   readonly sort?: string;
@@ -23,10 +23,10 @@ export async function queryCommand(
   const { body } = await clientOf(service)
     .query(asked)
     .catch((cause: unknown) => {
-      if (!(cause instanceof StackProblem)) throw cause;
-      const at = cause.errors.find(({ field }) => field === 'query')?.position;
+      const errors = cause instanceof StackProblem ? cause.errors : [];
+      const at = errors.find(({ field }) => field === 'query')?.position;
       if (at !== undefined) stderr.write(`${text}\n${' '.repeat(at - 1)}^\n`);
-      throw problemError(cause);
+      return refused(cause);
     });
   if (format === 'json') return printJson(stdout, body);
   if (format === 'ndjson') {

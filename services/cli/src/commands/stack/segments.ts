@@ -2,7 +2,7 @@
 import type { StackInput } from '@strata/client';
 import type { CommandContext } from '../../context.ts';
 import { type OutputOptions, printJson, printTable } from '../../output.ts';
-import { clientOf, refusalOf, type ServiceOptions } from '../records/service-client.ts';
+import { clientOf, refused, type ServiceOptions } from '../records/service-client.ts';
 
 const PATH = '/stack/v1/intelligence/comparison';
 
@@ -77,7 +77,3 @@ const percent = (share: number | null) => (share === null ? '' : `${(share * 100
 /** `41.2 % (14 of 34)`: few domains make large shares. */
 const shareOf = ({ domains, share }: { readonly domains: number; readonly share: number | null }, of: number) =>
   share === null ? '' : `${percent(share)} (${domains} of ${of})`;
-
-function refused(error: unknown): never {
-  throw refusalOf(error);
-}

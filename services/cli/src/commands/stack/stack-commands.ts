@@ -156,7 +156,6 @@ function addSegmentCommands(stack: Command, context: CommandContext): void {
     );
 }
 
-/** Adds the commands to `stack`. */
 export function addStackCommands(
   stack: Command,
   context: CommandContext,

@@ -51,7 +51,6 @@ nothing is left to migrate. Every node that serves from the database needs the s
 const backups = () => import('./backup.ts');
 const LEDGER_KEY = 'accept only this signer: the verifier key of the ledger (name+id+key)';
 
-/** Adds the commands to `stack`. */
 export function addStoreCommands(stack: Command, context: CommandContext, config: () => Promise<Config>): void {
   stack
     .command('migrate-store')

@@ -19,7 +19,6 @@ export interface VerifyReceiptOptions extends OutputOptions, LedgerCommandOption
   readonly base: string;
   /** Hex, from the header `x-receipt-salt`. */
   readonly salt?: string;
-  /** File with the body of the request as it was sent. */
   readonly request?: string;
   /** File with the body of the answer, or the text of its stream. */
   readonly answer?: string;

@@ -14,7 +14,6 @@ Example:
 
 const repeated = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
-/** Adds the command to `stack`. */
 export function addWatchCommands(stack: Command, context: CommandContext): void {
   const watch = stack.command('watch').description('watchlists: rules about domains that notify channels');
   const add = (name: string, description: string) => ofService(watch.command(name).description(description));

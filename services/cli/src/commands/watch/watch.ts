@@ -3,7 +3,7 @@ import type { StackClient } from '@strata/client';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { printJson, printRejected, printTable } from '../../output.ts';
-import { clientOf, refusalOf, type ServiceOptions, serviceOf } from '../records/service-client.ts';
+import { clientOf, refused, type ServiceOptions, serviceOf } from '../records/service-client.ts';
 import { readTargets } from '../scan/scan-targets.ts';
 
 export interface CreateOptions extends ServiceOptions {
@@ -112,4 +112,4 @@ export async function deleteWatchlist({ stdout }: CommandContext, id: string, se
 
 /** The answer of the service, or its problem as an error of the command. */
 const asked = <T>(service: ServiceOptions, ask: (client: StackClient) => Promise<T>): Promise<T> =>
-  ask(clientOf(service)).catch((cause: unknown) => Promise.reject(refusalOf(cause)));
+  ask(clientOf(service)).catch(refused);

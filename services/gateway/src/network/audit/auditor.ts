@@ -47,10 +47,7 @@ export interface AuditorOptions {
 
 export interface AuditRecord {
   readonly atMs: number;
-  readonly kind: /** The audit of an answer. */
-    | 'answer'
-    /** The challenge of a verifier. */
-    | 'challenge';
+  readonly kind: /** The audit of an answer. */ 'answer' | 'challenge';
   /** The audited worker or the challenged verifier. */
   readonly peer: string;
   readonly modelSha256: string;

@@ -33,7 +33,6 @@ export interface Chosen {
 }
 
 export interface Fleet {
-  /** Whether there is any worker. */
   readonly isReady: boolean;
   /** Whether any worker has loaded the model. */
   readonly isLoaded: boolean;

@@ -33,6 +33,7 @@ const chatDelta = z.looseObject({
   role: z.literal('assistant').optional(),
   content: z.string().nullable().optional(),
   reasoning_content: reasoning,
+  reasoning,
   refusal: z.null().optional(),
   tool_calls: z
     .array(
@@ -58,6 +59,7 @@ export const answers = {
           role: z.literal('assistant'),
           content: z.string().nullable(),
           reasoning_content: reasoning,
+          reasoning,
           refusal: z.null(),
           tool_calls: z.array(toolCall).optional(),
         }),

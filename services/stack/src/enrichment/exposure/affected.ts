@@ -25,7 +25,6 @@ export type AdvisoryKey = readonly [urgency: number, id: string];
 export type AffectedKey = readonly [...AdvisoryKey, match: 'version' | 'product', product: string, domain: string];
 
 export interface AffectedRow extends Exposure {
-  /** Number of the domain. */
   readonly domain: number;
 }
 

@@ -11,7 +11,6 @@ export interface ZipEntry {
   readonly sizeBytes: number;
   /** The complete content. Rejects with SourceError if it is longer than declared or than `maxBytes`, or damaged. */
   read(maxBytes: number): Promise<Buffer>;
-  /** Unpacks it into a file. */
   unpack(file: string, maxBytes: number): Promise<void>;
 }
 

@@ -49,7 +49,7 @@ it('the queries of the documentation, run by DuckDB, answer as the API does', as
   await using internet = await createInternet({ domains: 60, hasFaults: false });
   await using directory = await temporaryDirectory();
   let now = '2026-01-29T10:00:00Z';
-  const settings = { STRATA_CONFIRM_AFTER_HOURS: '0', STRATA_FEEDS: 'off' };
+  const settings = { STRATA_SCAN_OPTIONS: 'confirm-hours=0', STRATA_FEEDS: 'off' };
   await using service = await startHarness({ internet, settings, world: { now: () => new Date(now) } });
   const { app, updateLoop } = service.running;
   const ask = async (target: string): Promise<Answer> => (await service.get(`/stack/v1/${target}`)).body;

@@ -63,6 +63,5 @@ export async function dumpNightly(deps: NightlyDeps, signal: AbortSignal): Promi
   }
 }
 
-/** Rows of each table. */
 export const rowsOf = ({ tables }: Manifest): Record<string, number> =>
   Object.fromEntries(Object.entries(tables).map(([name, { rows }]) => [name, rows]));

@@ -69,7 +69,7 @@ describe('watchlists', () => {
     await once(listening, 'listening');
     smtp = `127.0.0.1:${(listening.address() as AddressInfo).port}?from=strata@own.test&base=https://own.test`;
     const settings = {
-      ...{ STRATA_CONFIRM_AFTER_HOURS: '0', STRATA_FEEDS: 'off', STRATA_ALLOW_ADDRESSES: '127.0.0.0/8' },
+      ...{ STRATA_SCAN_OPTIONS: 'confirm-hours=0', STRATA_FEEDS: 'off', STRATA_ALLOW_ADDRESSES: '127.0.0.0/8' },
       STRATA_SMTP_URL: `smtp://user:p%40ss@${smtp}`,
     };
     service = owned.use(await startHarness({ internet, settings }));

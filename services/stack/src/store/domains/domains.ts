@@ -165,7 +165,6 @@ export class DomainTable {
     return rows.map((row) => row.name);
   }
 
-  /** The names that were scanned since then. */
   async scannedSince(names: readonly string[], since: Date): Promise<Set<string>> {
     const scanned = new Set<string>();
     for (const batch of batches(names, BATCH)) {

@@ -15,7 +15,6 @@ export interface AdvisoryCounts {
   readonly advisories: number;
   readonly knownExploited: number;
   readonly scores: number;
-  /** Records by source. */
   readonly bySource: Readonly<Record<string, number>>;
 }
 

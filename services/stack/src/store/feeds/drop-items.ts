@@ -39,7 +39,6 @@ export async function forgetItems(db: Kysely<Database>, before: number, limit: n
   });
 }
 
-/** A batch of items of a feed. */
 export async function itemBatch(tx: Transaction<Database>, feedId: number): Promise<number[]> {
   return batchOf(await itemSizes(tx).where('feed_id', '=', feedId).limit(BATCH_ITEMS).execute());
 }

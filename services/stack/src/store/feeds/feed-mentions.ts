@@ -59,7 +59,6 @@ export class FeedMentions {
     return mentionsEpoch(this.#db);
   }
 
-  /** Mentions after a number, in order. */
   async since(id: number, limit: number): Promise<StoredMention[]> {
     return this.#read().where('feed_mentions.id', '>', id).orderBy('feed_mentions.id').limit(limit).execute();
   }

@@ -135,7 +135,6 @@ export class ListTable {
     return rows.map((row) => ({ ...storedChange(row), domainId: row.domain_id }));
   }
 
-  /** Domain names by number. */
   async namesOf(domainIds: readonly number[]): Promise<Map<number, string>> {
     if (domainIds.length === 0) return new Map();
     const rows = await this.#db

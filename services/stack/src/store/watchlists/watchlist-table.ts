@@ -13,7 +13,6 @@ export interface QueryList {
   readonly tier: string;
 }
 
-/** Domains of a list that follows a query. */
 export interface FollowedDomains {
   readonly list: QueryList;
   readonly domains: readonly string[];
