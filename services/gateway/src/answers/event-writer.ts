@@ -54,6 +54,8 @@ export class EventWriter implements Disposable {
     this.#signal = signal;
     this.#idleMs = idleMs;
     this.#timer = setInterval(() => {
+      // An error was sent instead.
+      if (!this.#hasBegun && reply.raw.headersSent) return;
       this.begin();
       // A client that does not read gets no comments.
       if (!reply.raw.writableNeedDrain) reply.raw.write(': keep-alive\n\n');
