@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import allowedImports from './house/allowed-imports.json' with { type: 'json' };
 import { filesInCircles, importsOf, isTestCode, sourcesOf } from './house/imports.ts';
-import { fullFolders, sum, tests, wideTypes } from './house/main.ts';
+import { fullFolders, settings, sum, tests, wideTypes } from './house/main.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
@@ -85,6 +85,8 @@ it('no interface or class has more than nine methods, but for the published clie
       .join(),
     'StackClient',
   ));
+
+it('the services have at most 60 settings', () => assert.ok(settings() <= 60, `${settings()}`));
 
 it('every write transaction is run again where it may, or by a rule of its own', () => {
   // The ledger checks what a lost transaction has written before it retries; a restored backup is read from a file once.

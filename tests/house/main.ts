@@ -89,7 +89,7 @@ export const wideTypes = () =>
   );
 
 /** The settings of all services, from the generated page. */
-function settings(): number {
+export function settings(): number {
   const [current = ''] = readFileSync(path.join(root, 'docs/settings.md'), 'utf8').split('## Former settings');
   return current.match(/^\| `STRATA_/gm)?.length ?? 0;
 }

@@ -48,9 +48,16 @@ export function detect(evidence: Evidence, rulebook: Rulebook): Profile {
     holders: holdersOf(reading, services, roles),
     sector,
     sectorSource,
+    country: countryOf(evidence),
     redirectsTo: reading.redirectsTo,
     security: posture(reading, rulebook),
   };
+}
+
+/** Of the address of the domain, else of `www`. */
+function countryOf({ addresses }: Evidence): string | null {
+  const of = (use: 'web' | 'www') => addresses.find((each) => each.use === use)?.country;
+  return of('web') ?? of('www') ?? null;
 }
 
 function stateOf(reading: Reading, isParked: boolean): DomainState {

@@ -75,6 +75,8 @@ export interface Profile {
   readonly holders: Readonly<Record<MainRole, Holder>>;
   readonly sector: Sector;
   readonly sectorSource: SectorSource;
+  /** Country of the network of the site's address, as its registry gives it: `DE`. Not that of the server. */
+  readonly country: string | null;
   /** Registrable domain of another owner that the home page redirects to, or null. */
   readonly redirectsTo: string | null;
   readonly security: Posture;

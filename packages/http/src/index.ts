@@ -58,4 +58,5 @@ export type { ReachedLimit } from './streams/stream-limits.ts';
 export { csvBytes } from './tables/csv.ts';
 export { tableEncoder } from './tables/encode-table.ts';
 export { type Cell, FILE_FORMATS, type FileFormat, type Row, TABLE_FORMATS, type TableColumn } from './tables/table.ts';
+export { asUtf8 } from './text-encoding.ts';
 export { isUserError, SettingsError, StartError } from './user-error.ts';

@@ -4,6 +4,7 @@ import { suggestionFor } from './nearest-names.ts';
 import { type FieldProblem, Refusal } from './problems/errors.ts';
 import { plainMessage } from './problems/plain-message.ts';
 import type { BodySchemas } from './route.ts';
+import { textOf } from './text-encoding.ts';
 
 interface InputContract {
   readonly path?: string;
@@ -106,14 +107,6 @@ function fieldsAt(schema: z.core.$ZodType | undefined, path: readonly PropertyKe
   if (schema instanceof z.ZodArray) return fieldsAt(schema.element, rest);
   if (!(schema instanceof z.ZodObject)) return [];
   return step === undefined ? Object.keys(schema.shape) : fieldsAt(schema.shape[String(step)], rest);
-}
-
-function textOf(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new Refusal('invalid_parameter', 'The request body is not UTF-8 text.');
-  }
 }
 
 /** The rest of the path has the name in the contract: `rest` for `/files/{rest*}`. */

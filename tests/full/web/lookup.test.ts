@@ -19,7 +19,8 @@ describePages('a list of domains', ({ inPage }) => {
     await page.getByRole('button', { name: 'Show table' }).click();
     const table = page.getByRole('table');
     await table.waitFor();
-    assert.deepEqual(await table.locator('tbody tr td:nth-child(2)').allInnerTexts(), ['unknown', 'invalid']);
+    const states = await table.locator('tbody tr td:nth-child(2)').allInnerTexts();
+    assert.deepEqual([states[0], /^invalid\n.+ '=bad'/.test(states[1] ?? '')], ['never scanned', true], String(states));
     assert.match((await saved('Download Parquet'))[1], /^PAR1/);
     const large = Array.from({ length: 1_200 }, (_, i) => `${i},n-${i}.com`);
     await drop('large.csv', large);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { DomainColumns, type DomainFacts, MAX_SERVICES } from './domain-columns.ts';
 
 const TIMES = { scannedAt: 1, firstSeen: 2_000, changedAt: 0 };
-const FACTS: DomainFacts = { ...TIMES, state: 0, sector: 0, posture: 0, holders: 0, score: null };
+const FACTS: DomainFacts = { ...TIMES, state: 0, sector: 0, posture: 0, holders: 0, country: 0, score: null };
 /** Sizes rather than lists, enough of them that the pool is compacted many times. */
 const sizes = { minLength: 1_500, maxLength: 2_500, size: 'max' } as const;
 const step = fc.record({ domain: fc.nat(299), size: fc.nat(MAX_SERVICES), shown: fc.nat(MAX_SERVICES) });
@@ -52,7 +52,7 @@ it('the columns keep a domain that lost all its services, also when the pool is 
 it('the columns keep every fact to its limits', () => {
   const columns = new DomainColumns();
   const times = { scannedAt: 2 ** 43, firstSeen: (2 ** 32 - 1) * 1_000, changedAt: 2 ** 32 * 1_000 - 1_000 };
-  const facts = { ...times, state: 3, sector: 17, posture: 2 ** 32 - 1, holders: 2 ** 30 - 1 };
+  const facts = { ...times, state: 3, sector: 17, posture: 2 ** 32 - 1, holders: 2 ** 30 - 1, country: 676 };
   const scores = [null, 100, 0].map((score, i) => ({ id: 4_999 + i, given: { ...facts, score } }));
   for (const { id, given } of scores) columns.set(id, given, []);
   for (const { id, given } of scores) assert.deepEqual(columns.facts(id), given);

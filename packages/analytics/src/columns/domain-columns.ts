@@ -23,6 +23,8 @@ export interface DomainFacts {
   readonly sector: number;
   readonly posture: number;
   readonly holders: number;
+  /** `countryNumber` of the network of its address. */
+  readonly country: number;
   /** 0–100, or null. */
   readonly score: number | null;
 }
@@ -48,6 +50,7 @@ interface FactColumns {
   readonly score: Uint8Array<ArrayBuffer>;
   readonly posture: Uint32Array<ArrayBuffer>;
   readonly holders: Uint32Array<ArrayBuffer>;
+  readonly country: Uint16Array<ArrayBuffer>;
   /** Where the services and builds of the domain begin in the pool. */
   readonly starts: Uint32Array<ArrayBuffer>;
   /** Services in the pool, and builds after them. */
@@ -69,6 +72,7 @@ const noDomains = (): ColumnArrays => ({
   score: new Uint8Array(FIRST_LENGTH),
   posture: new Uint32Array(FIRST_LENGTH),
   holders: new Uint32Array(FIRST_LENGTH),
+  country: new Uint16Array(FIRST_LENGTH),
   starts: new Uint32Array(FIRST_LENGTH),
   counts: new Uint8Array(FIRST_LENGTH),
   buildCounts: new Uint8Array(FIRST_LENGTH),
@@ -89,7 +93,7 @@ export class DomainColumns {
   }
 
   facts(domain: number): DomainFacts {
-    const { scannedAt, firstSeen, changedAt, state, sector, posture, holders } = this.#columns;
+    const { scannedAt, firstSeen, changedAt, state, sector, posture, holders, country } = this.#columns;
     return {
       scannedAt: scannedAt[domain] as number,
       firstSeen: (firstSeen[domain] as number) * SECOND_MS,
@@ -98,6 +102,7 @@ export class DomainColumns {
       sector: sector[domain] as number,
       posture: posture[domain] as number,
       holders: holders[domain] as number,
+      country: country[domain] as number,
       score: this.score(domain),
     };
   }
@@ -141,8 +146,8 @@ export class DomainColumns {
 
   set(domain: number, facts: DomainFacts, services: readonly PackedService[], builds: readonly number[] = []): void {
     if (domain >= this.#columns.state.length) this.#columns = mapped(this.#columns, (each) => grown(each, domain + 1));
-    const { scannedAt, firstSeen, changedAt, state, sector, posture, holders, score, starts, counts, buildCounts } =
-      this.#columns;
+    const { scannedAt, firstSeen, changedAt, state, sector, posture, holders, country } = this.#columns;
+    const { score, starts, counts, buildCounts } = this.#columns;
     scannedAt[domain] = facts.scannedAt;
     firstSeen[domain] = Math.floor(facts.firstSeen / SECOND_MS);
     changedAt[domain] = Math.floor(facts.changedAt / SECOND_MS);
@@ -150,6 +155,7 @@ export class DomainColumns {
     sector[domain] = facts.sector;
     posture[domain] = facts.posture;
     holders[domain] = facts.holders;
+    country[domain] = facts.country;
     score[domain] = facts.score ?? NO_SCORE;
     const before = this.#lengthOf(domain);
     const length = services.length + builds.length;
@@ -212,6 +218,7 @@ function mapped(
     score: change(columns.score),
     posture: change(columns.posture),
     holders: change(columns.holders),
+    country: change(columns.country),
     starts: change(columns.starts),
     counts: change(columns.counts),
     buildCounts: change(columns.buildCounts),

@@ -23,6 +23,16 @@ export const MAX_SCORE = 100;
 /** Those from 0, and one for "not known". */
 export const SCORES = MAX_SCORE + 2;
 
+/** Pairs of letters, and one for "not known". */
+export const COUNTRIES = 26 * 26 + 1;
+
+/** The number of a code of two letters, in any case; 0 for null and other texts. */
+export function countryNumber(code: string | null): number {
+  if (code === null || !/^[a-z]{2}$/i.test(code)) return 0;
+  const [first = 0, second = 0] = Array.from(code.toLowerCase(), (letter) => letter.charCodeAt(0) - 97);
+  return first * 26 + second + 1;
+}
+
 /** Read from the index, it ends with the confidence: the index stores one version per provider, see builds.ts. */
 export type IndexedService = readonly [
   category: Category,

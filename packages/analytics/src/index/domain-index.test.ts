@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { CATEGORIES } from '@strata/detect';
 import { holds } from '../../../../tests/support/property.ts';
 import type { Build } from '../columns/builds.ts';
-import { LEVELS, Vocabulary } from '../columns/terms.ts';
+import { countryNumber, LEVELS, Vocabulary } from '../columns/terms.ts';
 import { categorySize } from '../questions/providers.ts';
 import { checkIndex } from '../test/check-index.ts';
 import { indexOf, plainDomain, using } from '../test/firms.ts';
@@ -54,11 +54,11 @@ const textOf = ({ provider, version, platform }: Partial<Build> & { readonly pro
 function check(index: DomainIndex, known: ReadonlyMap<number, IndexedDomain>): void {
   assert.equal(index.size, known.size);
   for (const domain of known.values()) {
-    const { id, name, state, services, sector: _, ...facts } = domain;
+    const { id, name, state, services, sector: _, country = null, ...facts } = domain;
     const sector = domain.sector === 'a-sector-of-tomorrow' ? 'unknown' : domain.sector;
     assert.deepEqual([index.names.name(id), index.state(id), index.sector(id)], [name, state, sector]);
     assert.deepEqual(index.services(id), inOrder(services));
-    assert.partialDeepStrictEqual(index.columns.facts(id), facts);
+    assert.partialDeepStrictEqual(index.columns.facts(id), { ...facts, country: countryNumber(country) });
   }
   for (const provider of PROVIDERS) {
     const builds = index.buildsOf(provider);

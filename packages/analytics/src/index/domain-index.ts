@@ -8,6 +8,7 @@ import { NameTable } from '../columns/name-table.ts';
 import {
   categoryAt,
   categoryNumber,
+  countryNumber,
   type IndexedService,
   LEVELS,
   LOW,
@@ -41,6 +42,8 @@ export interface IndexedDomain {
   /** Results of detection's `packPosture` and `packHolders`. */
   readonly posture: number;
   readonly holders: number;
+  /** Of the network of its address: `DE`. Absent in events of earlier versions: as before. */
+  readonly country?: string | null;
   readonly score: number | null;
   readonly services: readonly IndexedService[];
 }
@@ -256,6 +259,7 @@ export function factsOf(domain: IndexedDomain, before?: DomainFacts): DomainFact
     sector: sectorNumber(domain.sector),
     posture: domain.posture,
     holders: domain.holders,
+    country: domain.country === undefined ? (before?.country ?? 0) : countryNumber(domain.country),
     score: domain.score,
   };
 }

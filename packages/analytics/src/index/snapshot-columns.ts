@@ -3,7 +3,7 @@ import { CATEGORIES, SECTORS } from '@strata/detect';
 import type { BuildWord } from '../columns/builds.ts';
 import { type ColumnArrays, levelOf, NO_SCORE, placementOf } from '../columns/domain-columns.ts';
 import type { NameColumns } from '../columns/name-table.ts';
-import { LEVELS, STATES } from '../columns/terms.ts';
+import { COUNTRIES, LEVELS, STATES } from '../columns/terms.ts';
 import { type ChangeHistory, SERIES_WIDTHS } from '../history/change-history.ts';
 import { numbersOf } from '../history/migration-log.ts';
 import { SCAN_FIELDS } from '../history/scan-days.ts';
@@ -66,7 +66,7 @@ function checkNames({ nameBytes, nameStarts, nameLengths, nameOrder }: SnapshotC
 }
 
 function checkDomains(columns: SnapshotColumns, { providerNames, placements, builds }: Lists): void {
-  const { nameStarts, state, sector, score, starts, counts, buildCounts, pool } = columns;
+  const { nameStarts, state, sector, country, score, starts, counts, buildCounts, pool } = columns;
   for (const name of PER_DOMAIN) {
     expect(name, columns[name].length === nameStarts.length);
   }
@@ -79,6 +79,7 @@ function checkDomains(columns: SnapshotColumns, { providerNames, placements, bui
   for (let domain = 0; domain < state.length; domain += 1) {
     if ((state[domain] as number) >= STATES.length) expect('state', false);
     if ((sector[domain] as number) >= SECTORS.length) expect('sector', false);
+    if ((country[domain] as number) >= COUNTRIES) expect('country', false);
     if ((score[domain] as number) > 100 && score[domain] !== NO_SCORE) expect('score', false);
     const start = starts[domain] as number;
     const shown = start + (counts[domain] as number);
@@ -101,6 +102,7 @@ const PER_DOMAIN = [
   'score',
   'posture',
   'holders',
+  'country',
   'starts',
   'counts',
   'buildCounts',

@@ -73,9 +73,10 @@ function changedColumn(bytes: Uint8Array, name: string, at: number, value: numbe
   const view = new DataView(changed.buffer);
   const { header, start: from } = headerOf(bytes);
   let start = from;
-  for (const column of header.columns as { name: string; type: 'u8' | 'u32' | 'f64'; length: number }[]) {
-    const width = { u8: 1, u32: 4, f64: 8 }[column.type];
+  for (const column of header.columns as { name: string; type: 'u8' | 'u16' | 'u32' | 'f64'; length: number }[]) {
+    const width = { u8: 1, u16: 2, u32: 4, f64: 8 }[column.type];
     if (column.name === name && width === 1) view.setUint8(start + at, value);
+    if (column.name === name && width === 2) view.setUint16(start + at * 2, value, true);
     if (column.name === name && width === 4) view.setUint32(start + at * 4, value, true);
     start = aligned(start + column.length * width);
   }
@@ -170,6 +171,7 @@ it('a snapshot with a value that points nowhere throws and names its column', ()
     ['state', first, 4],
     ['sector', first, 200],
     ['score', first, 101],
+    ['country', first, 677],
     ['pool', 0, 2 ** 31],
     ['pool', 0, 3],
     ['starts', used, 2 ** 31],

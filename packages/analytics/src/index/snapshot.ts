@@ -9,7 +9,7 @@ import { DomainIndex, type IndexPosition } from './domain-index.ts';
 import { checkColumns, type SnapshotColumns } from './snapshot-columns.ts';
 
 /** Incremented with every change of the format or of the stored form of a score. */
-export const SNAPSHOT_VERSION = 7;
+export const SNAPSHOT_VERSION = 8;
 
 /**
  * The lists whose indexes are stored instead of their strings: with different lists the same numbers would change
@@ -29,8 +29,8 @@ interface Header {
   readonly columns: readonly { readonly name: string; readonly type: keyof typeof TYPES; readonly length: number }[];
 }
 
-const TYPES = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array } as const;
-type Column = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
+const TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array } as const;
+type Column = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
 /** Every column begins at a multiple of the widest number. */
 const ALIGN = 8;
 
@@ -110,6 +110,7 @@ function readColumns(
 
 function typeOf(column: Column): keyof typeof TYPES {
   if (column instanceof Uint8Array) return 'u8';
+  if (column instanceof Uint16Array) return 'u16';
   return column instanceof Uint32Array ? 'u32' : 'f64';
 }
 

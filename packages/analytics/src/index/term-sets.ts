@@ -9,7 +9,7 @@ import {
   placementOf,
 } from '../columns/domain-columns.ts';
 import type { NameTable } from '../columns/name-table.ts';
-import { LEVELS, SCORES, STATES, type Vocabulary } from '../columns/terms.ts';
+import { COUNTRIES, LEVELS, SCORES, STATES, type Vocabulary } from '../columns/terms.ts';
 import { buildSets } from '../sets/build-sets.ts';
 import { DomainSet } from '../sets/domain-set.ts';
 import { difference } from '../sets/set-operations.ts';
@@ -37,6 +37,7 @@ export class TermSets {
   #categoryLevels: Sets = [];
   #states: Sets = [];
   #sectors: Sets = [];
+  #countries: Sets = [];
   #flags: Sets = [];
   #scores: Sets = [];
 
@@ -60,9 +61,11 @@ export class TermSets {
       sectors: terms.next(SECTORS.length),
       scores: terms.next(SCORES),
       flags: terms.next(POSTURE_FLAGS.length),
+      countries: terms.next(COUNTRIES),
     };
-    const { state, sector, score, posture } = columns.arrays(names.limit);
-    const { weaker, providers, categories, roles, levels, categoryLevels, states, sectors, scores, flags } = at;
+    const { state, sector, score, posture, country } = columns.arrays(names.limit);
+    const { weaker, providers, categories, roles, levels, categoryLevels, states, sectors, scores, flags, countries } =
+      at;
     const all = buildSets(terms.end, names.limit, (visit) => {
       names.each((domain) => {
         const { pool, from, to } = columns.servicesIn(domain);
@@ -80,6 +83,7 @@ export class TermSets {
         }
         visit(states + (state[domain] as number), domain);
         visit(sectors + (sector[domain] as number), domain);
+        visit(countries + (country[domain] as number), domain);
         visit(scores + scoreTerm(score[domain] as number), domain);
         for (let rest = posture[domain] as number; rest !== 0; rest &= rest - 1) {
           visit(flags + 31 - Math.clz32(rest & -rest), domain);
@@ -97,7 +101,8 @@ export class TermSets {
     sets.#states = all.slice(states, sectors);
     sets.#sectors = all.slice(sectors, scores);
     sets.#scores = all.slice(scores, flags);
-    sets.#flags = all.slice(flags);
+    sets.#flags = all.slice(flags, countries);
+    sets.#countries = all.slice(countries);
     return sets;
   }
 
@@ -106,6 +111,8 @@ export class TermSets {
   role = (role: number): DomainSet => this.#roles[role] ?? EMPTY;
   state = (state: number): DomainSet => this.#states[state] ?? EMPTY;
   sector = (sector: number): DomainSet => this.#sectors[sector] ?? EMPTY;
+  /** Of the network of the address; 0: not known. */
+  country = (country: number): DomainSet => this.#countries[country] ?? EMPTY;
   flag = (flag: number): DomainSet => this.#flags[flag] ?? EMPTY;
   /** 0–100; `NO_SCORE` for domains without one. */
   score = (score: number): DomainSet => this.#scores[scoreTerm(score)] ?? EMPTY;
@@ -145,9 +152,10 @@ export class TermSets {
   /** Removes a domain from all sets. */
   remove(domain: number, before: Filing): void {
     this.move(domain, before, { facts: before.facts, services: [] });
-    const { state, sector, score, posture } = before.facts;
+    const { state, sector, country, score, posture } = before.facts;
     at(this.#states, state).delete(domain);
     at(this.#sectors, sector).delete(domain);
+    at(this.#countries, country).delete(domain);
     at(this.#scores, score ?? SCORES - 1).delete(domain);
     for (let rest = posture; rest !== 0; rest &= rest - 1)
       at(this.#flags, 31 - Math.clz32(rest & -rest)).delete(domain);
@@ -175,6 +183,10 @@ export class TermSets {
     if (before?.sector !== after.sector) {
       if (before) at(this.#sectors, before.sector).delete(domain);
       at(this.#sectors, after.sector).add(domain);
+    }
+    if (before?.country !== after.country) {
+      if (before) at(this.#countries, before.country).delete(domain);
+      at(this.#countries, after.country).add(domain);
     }
     if (before === undefined || before.score !== after.score) {
       if (before) at(this.#scores, before.score ?? SCORES - 1).delete(domain);

@@ -11,7 +11,7 @@ import {
   ROLE_LIST,
   SECTORS,
 } from '@strata/detect';
-import { LEVELS, LIVE, MAX_SCORE, STATES, stateNumber } from '../columns/terms.ts';
+import { countryNumber, LEVELS, LIVE, MAX_SCORE, STATES, stateNumber } from '../columns/terms.ts';
 import { POSTURE_VALUES } from './posture-values.ts';
 import { type IndexedTerm, type Query, QueryError, type QueryNames, type QueryValue } from './query.ts';
 import { scoresOf, timesOf, timesSince } from './query-ranges.ts';
@@ -72,11 +72,19 @@ export const QUERY_FIELDS: Readonly<Record<string, Read>> = {
     return { kind: 'or', of: [...new Set(ids)].map((id): Query => ({ kind: 'provider', id, isPrefix: false })) };
   },
   country: (value, names) => {
-    const code = plain(value).toLowerCase();
-    if (!/^[a-z]{2}$/.test(code)) throw new QueryError('expected a country code of two letters', value.start);
-    return tldCondition({ ...value, text: code === 'gb' ? 'uk' : code }, names);
+    const code = countryIn(value);
+    const tld = tldCondition({ ...value, text: code === 'gb' ? 'uk' : code }, names);
+    return { kind: 'or', of: [tld, terms('country', [countryNumber(code)])] };
   },
+  network_country: (value) => terms('country', [countryNumber(countryIn(value))]),
 };
+
+/** An ISO 3166 code, lower-case; `uk` is the only top-level domain that differs from its country. */
+function countryIn(value: QueryValue): string {
+  const code = plain(value).toLowerCase();
+  if (!/^[a-z]{2}$/.test(code)) throw new QueryError('expected a country code of two letters', value.start);
+  return code === 'uk' ? 'gb' : code;
+}
 
 /** The field of a term without one. */
 export const BARE: Field = { name: 'name', read: nameCondition };

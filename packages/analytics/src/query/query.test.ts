@@ -15,7 +15,7 @@ import { readQuery } from './read-query.ts';
 
 interface QueryVectors {
   readonly now: string;
-  readonly domains: readonly (Pick<IndexedDomain, 'name' | 'state' | 'sector' | 'score'> &
+  readonly domains: readonly (Pick<IndexedDomain, 'name' | 'state' | 'sector' | 'score' | 'country'> &
     Readonly<Record<'scanned' | 'first' | 'changed' | 'services' | 'flags', string>>)[];
   readonly found: Readonly<Record<string, string>>;
   readonly refused: Readonly<Record<string, readonly string[]>>;
@@ -57,6 +57,7 @@ const CONDITIONS: Readonly<Record<string, Matches>> = {
   'state:live': ({ state }) => state === 'active' || state === 'parked',
   'score:[30 TO 70]': ({ score }) => score !== null && score >= 30 && score <= 70,
   'score:>=30': ({ score }) => score !== null && score >= 30,
+  'country:de': ({ name, country }) => name.endsWith('.de') || country === 'DE',
   'flag:dnssec': ({ posture }) => ((posture >>> POSTURE_FLAGS.indexOf('dnssec')) & 1) === 1,
   'scanned:>70d': ({ scannedAt }) => NOW - scannedAt > 70 * DAY_MS,
   'first_seen:*..2024-01-31': ({ firstSeen = 0 }) => firstSeen > 0 && firstSeen < Date.parse('2024-02-01'),

@@ -25,7 +25,7 @@ export interface VersionBound {
   readonly version: string;
 }
 
-export type IndexedTerm = 'category' | 'role' | 'state' | 'sector' | 'level' | 'flag' | 'score';
+export type IndexedTerm = 'category' | 'role' | 'state' | 'sector' | 'level' | 'flag' | 'score' | 'country';
 
 /** A value as written. */
 export interface QueryValue {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { CATEGORIES, HOLDERS, POSTURE_FLAGS, ROLE_FACTS, ROLE_LIST, ROLES, SECTORS } from '@strata/detect';
 import { type DomainFacts, levelOf, placementOf } from '../columns/domain-columns.ts';
-import { LEVELS, LOW, SCORES, STATES } from '../columns/terms.ts';
+import { countryNumber, LEVELS, LOW, SCORES, STATES } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 import type { DomainSet } from '../sets/domain-set.ts';
@@ -80,7 +80,7 @@ const hasScore = ({ facts }: Row, score: number) => (facts.score ?? SCORES - 1) 
 const scores = Array.from({ length: SCORES }, (_, score) => score);
 
 function checkFactSets({ sets }: DomainIndex, rows: readonly Row[]): void {
-  type Fact = 'state' | 'sector' | 'flag' | 'score';
+  type Fact = 'state' | 'sector' | 'flag' | 'score' | 'country';
   const expectEach = (what: Fact, values: Iterable<number>, isSo: (row: Row, value: number) => boolean) => {
     for (const value of values) expectSet(`${what} ${value}`, sets[what](value), rows, (row) => isSo(row, value));
   };
@@ -88,6 +88,11 @@ function checkFactSets({ sets }: DomainIndex, rows: readonly Row[]): void {
   expectEach('sector', SECTORS.keys(), ({ facts }, sector) => facts.sector === sector);
   expectEach('flag', POSTURE_FLAGS.keys(), hasFlag);
   expectEach('score', scores, hasScore);
+  expectEach(
+    'country',
+    [0, countryNumber('DE'), countryNumber('US')],
+    ({ facts }, country) => facts.country === country,
+  );
 }
 
 function checkFactTallies({ tallies }: DomainIndex, rows: readonly Row[]): void {

@@ -40,6 +40,7 @@ const contents = fc.record({
   state: fc.oneof({ weight: 3, arbitrary: fc.constant('active' as const) }, fc.constantFrom(...STATES)),
   sector: fc.constantFrom(...SECTORS.slice(0, 4), 'a-sector-of-tomorrow'),
   ...{ firstSeen: fullSeconds, changedAt: fullSeconds, posture, holders, services, score: fc.option(fc.nat(100)) },
+  country: fc.constantFrom(null, 'DE', 'GB', 'US'),
 });
 
 export type Step =

@@ -101,6 +101,19 @@ export interface StackPaths {
        * Source of the sector: the operator's list, the suffix, or the home page.
        */
       sector_source: ('list' | 'suffix' | 'page') | null;
+      /**
+       * ISO 3166 codes; `country:` in a query means either.
+       */
+      country: {
+        /**
+         * Of the top-level domain: `DE` for `de`.
+         */
+        tld: string | null;
+        /**
+         * Of the network of the site's address, as its registry gives it; servers may stand elsewhere.
+         */
+        network: string | null;
+      };
       services: Service[];
       security: Security;
       /**
@@ -2670,7 +2683,7 @@ export interface Job {
 }
 export interface LookupRow {
   /**
-   * As given, at most 253 characters of it.
+   * As given, also a URL or an e-mail address; at most 253 characters of it.
    */
   domain?: string;
   /**
@@ -2821,6 +2834,14 @@ export interface LookupRow {
    * Ids of the providers in the role identity with high or medium confidence, separated by semicolons.
    */
   identity?: string | null;
+  /**
+   * The first scan that measured it.
+   */
+  first_seen?: string | null;
+  /**
+   * Confirmation of its last change of services; empty: none.
+   */
+  changed_at?: string | null;
 }
 export interface Market {
   category: Category;

@@ -108,8 +108,10 @@ export interface AddressEvidence {
   readonly status: LookupStatus;
   readonly asn: number | null;
   readonly asName: string | null;
-  /** Announced CIDR and country code, as in the zone. */
+  /** Announced CIDR, as in the zone. */
   readonly prefix: string | null;
+  /** ISO 3166 code that the registry gives for the network, `DE`; missing in evidence of earlier probes. */
+  readonly country?: string | null;
 }
 
 /** The parts of an HTML page that detection uses, extracted while the page streams; lists are bounded. */

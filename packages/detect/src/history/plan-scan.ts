@@ -72,6 +72,7 @@ export const NEVER_SCANNED: KnownDomain = {
   changedAt: null,
   state: null,
   sector: 'unknown',
+  country: null,
   rulebook: null,
   summary: null,
   measured: new Set(),

@@ -15,12 +15,13 @@ export interface PublishedState {
   readonly postureBits: number;
   readonly holderBits: number;
   readonly score: number | null;
+  readonly country: string | null;
   /** JSON with a fixed key order, so that equal summaries are equal texts. */
   readonly summary: string;
 }
 
 /** The state that an earlier scan published; nulls if there was none. */
-export type PublishedBefore = Pick<PublishedState, 'sector' | 'postureBits' | 'holderBits'> & {
+export type PublishedBefore = Pick<PublishedState, 'sector' | 'postureBits' | 'holderBits' | 'country'> & {
   readonly state: DomainState | null;
   readonly summary: string | null;
   readonly lastScannedAt: number | null;
@@ -52,6 +53,8 @@ export function publishedStateOf(scanned: Profile, before: PublishedBefore, prev
     postureBits: packPosture(security),
     holderBits: packHolders(holders),
     score: security.score,
+    // A look-up of the network that failed hides no country.
+    country: profile.country ?? (sources.asn === 'unmeasured' ? before.country : null),
     summary: JSON.stringify({ security: shortenPosture(security), roles, sources, redirectsTo, sectorSource, stale }),
   };
 }
@@ -80,6 +83,7 @@ export function differs(before: PublishedBefore, published: PublishedState): boo
     before.summary !== published.summary ||
     before.state !== published.state ||
     before.sector !== published.sector ||
+    before.country !== published.country ||
     before.postureBits !== published.postureBits ||
     before.holderBits !== published.holderBits
   );

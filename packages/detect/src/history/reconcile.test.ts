@@ -41,7 +41,7 @@ function profileOf(hour: number, services: string, options: ProfileOptions = {})
     sources: Object.fromEntries(SOURCES.map((source) => [source, measured(source)])) as Profile['sources'],
     roles: Object.fromEntries(roles) as Profile['roles'],
     holders: {} as Profile['holders'],
-    ...{ sector: 'unknown', sectorSource: null, redirectsTo: null },
+    ...{ sector: 'unknown', country: null, sectorSource: null, redirectsTo: null },
     security: {} as Profile['security'],
   };
 }

@@ -31,8 +31,14 @@ export function nameColumn([first = [], second = []]: readonly (readonly string[
   return { column: named.find((at) => at >= 0) ?? 0, hasHeader: !cells.some((cell) => cell.includes('.')) };
 }
 
-/** The host in a name or URL as people write them: `https://example.com/about`, `example.com/about`. Other text is returned unchanged. */
+/**
+ * The host in a name, URL or e-mail address as people write them: `https://example.com/about`, `example.com/about`,
+ * `info@example.com`, `mailto:info@example.com`. Other text is returned unchanged.
+ */
 export function hostIn(text: string): string {
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return hostOfUrl(text) ?? text;
-  return text.split(/[/?#]/, 1)[0] ?? '';
+  const trimmed = text.trim();
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed)) return hostOfUrl(trimmed) ?? text;
+  const host = trimmed.split(/[/?#]/, 1)[0] ?? '';
+  const [mailbox, domain, ...more] = host.replace(/^mailto:/i, '').split('@');
+  return mailbox && domain !== undefined && more.length === 0 ? domain : host;
 }

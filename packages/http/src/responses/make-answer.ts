@@ -4,6 +4,7 @@ import { Refusal } from '../problems/errors.ts';
 import type { Endpoint, Output, Upload } from '../route.ts';
 import { tableBytes } from '../tables/encode-table.ts';
 import { contentDisposition, rowObject, type Table, type TableColumn, type TableFormat } from '../tables/table.ts';
+import { asUtf8 } from '../text-encoding.ts';
 import type { ReadyAnswer } from './answer-cache.ts';
 import { envelope, type Notary } from './notary.ts';
 import { etagOf } from './send-answer.ts';
@@ -71,7 +72,7 @@ export function uploadOf(
   if (!upload.includes(type) || typeof body !== 'object' || body === null)
     throw new Refusal('unsupported_media_type', `Send a body of one of these types: ${upload.join(', ')}.`);
   if (Number(headers['content-length'] ?? 0) > bodyBytes) throw tooLarge(bodyBytes);
-  return { type, content: bounded(body as AsyncIterable<Uint8Array>, bodyBytes) };
+  return { type, content: asUtf8(bounded(body as AsyncIterable<Uint8Array>, bodyBytes)) };
 }
 
 async function* bounded(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {

@@ -52,16 +52,14 @@ export async function conditionAnswer(
     ];
   const { market } = conditions;
   // The share of a provider is among all domains of the set, not among its own.
-  const set = kind === 'share' ? queryOf(terms.filter(({ provider }) => provider === undefined)) : query;
-  const call: ToolCall =
-    market === undefined && kind === 'set'
-      ? { question: search, input: { query, limit: LIMIT }, page: pageOf(query) }
-      : {
-          ...{ question: marketShare, input: { query: set, limit: 10, ...(market ? { category: market } : {}) } },
-          page: `/market?${new URLSearchParams({ ...(market ? { category: market } : {}), query: set })}`,
-        };
-  const asked =
-    market === undefined && kind === 'set' ? 'The question as a query' : 'Shares among the domains of the query';
+  const set = kind === 'share' ? queryOf(terms.filter((each) => each.provider === undefined || each.isNegated)) : query;
+  const isList = market === undefined && kind === 'set';
+  // The pages of markets and migrations have no query: the search shows the set.
+  const page = pageOf(set);
+  const call: ToolCall = isList
+    ? { question: search, input: { query, limit: LIMIT }, page }
+    : { question: marketShare, input: { query: set, limit: 10, ...(market ? { category: market } : {}) }, page };
+  const asked = isList ? 'The question as a query' : 'Shares among the domains of the query';
   return [`${asked}: ${coded(set)}.${note(set)}`, ...(await deps.section(call))];
 }
 
@@ -156,8 +154,8 @@ async function changesAnswer(
     ...(other === undefined ? {} : { other }),
     ...(query === '' ? {} : { query }),
   };
-  const search = new URLSearchParams(Object.entries(input).map(([name, value]) => [name, String(value)]));
-  search.delete('limit');
+  const params = new URLSearchParams(Object.entries(input).map(([name, value]) => [name, String(value)]));
+  params.delete('limit');
   const [of, to] = direction === 'in' ? ['to', 'from'] : ['from', 'to'];
   const asked = [
     'Migrations',
@@ -165,7 +163,8 @@ async function changesAnswer(
     ...(other === undefined ? [] : [`${to} ${other}`]),
     ...(query === '' ? [] : [`of the domains of the query ${coded(query)}`]),
   ];
-  const answer = await deps.section({ question: migrations, input, page: `/migrations?${search}` });
+  const page = query === '' ? `/migrations?${params}` : pageOf(query);
+  const answer = await deps.section({ question: migrations, input, page });
   return [`${asked.join(' ')}:${note(query)}`, ...answer];
 }
 
@@ -186,4 +185,4 @@ const linked = (query: string, { link }: ConditionDeps): string =>
 
 /** What a reader may take a term for. */
 const note = (query: string): string =>
-  query.includes('country:') ? ' The country is that of the top-level domain.' : '';
+  query.includes('country:') ? ' The country is that of the top-level domain or of the network of the address.' : '';

@@ -43,7 +43,8 @@ export class NetworkFinder {
     if (!best) return { ...unknown, status: 'malformed' };
     const named = await this.#resolver.query(`AS${best.asn}.${ZONES.names}`, 'TXT', { signal });
     const asName = parseName(named.records[0]);
-    const network: Network = { address, status: 'found', asn: best.asn, asName, prefix: best.prefix };
+    const { asn, prefix, country } = best;
+    const network: Network = { address, status: 'found', asn, asName, prefix, country };
     if (best.bits <= maxBits && asName !== null) this.#known.set(key, network);
     return network;
   }
@@ -57,14 +58,17 @@ function originName(address: ipaddr.IPv4 | ipaddr.IPv6): string {
   return `${nibbles.reverse().join('.')}.${ZONES.v6}`;
 }
 
+/** ISO 3166 reserves it for users; here it means that the registry names none. */
+const NO_COUNTRY = 'ZZ';
+
 /** `15169 | 8.8.8.0/24 | US | arin | 1992-12-01`; several origins are separated by blanks, and the first is used. */
-function parseOrigin(text: string): { asn: number; prefix: string; bits: number } | undefined {
-  const [asns = '', prefix = ''] = text.split('|').map((part) => part.trim());
+function parseOrigin(text: string) {
+  const [asns = '', prefix = '', code = ''] = text.split('|').map((part) => part.trim());
   const asn = Number(asns.split(/\s+/)[0]);
   const bits = Number(prefix.split('/')[1]);
   if (!Number.isInteger(asn) || asn <= 0 || asn > 0xffff_ffff || !Number.isInteger(bits) || prefix.length > 49)
     return undefined;
-  return { asn, prefix, bits };
+  return { asn, prefix, bits, country: /^[A-Z]{2}$/.test(code) && code !== NO_COUNTRY ? code : null };
 }
 
 /** `15169 | US | arin | 2000-03-30 | GOOGLE, US` */

@@ -7,19 +7,21 @@ export interface Given {
   readonly source: string;
 }
 
-/** Where the items begin. A list may start with a value of its own, as the port in `9464,gateway=9465`. */
-const ITEM = /(?:^|[\s,])[A-Za-z][\w-]*=/;
+const ITEM = /(?:^|[\s,])([A-Za-z][\w-]*)=/;
 
-/** The items of the settings file and of the environment. Of two with the same name the later one counts. */
+/**
+ * The items of both, of two with the same name the later one. A list may start with a value of its own, as the port in
+ * `9464,gateway=9465`.
+ */
 export function mergedItems(earlier: string, later: string): string {
-  const [start, items] = startAndItems(earlier);
-  const [ownStart, ownItems] = startAndItems(later);
-  return [ownStart || start, items, ownItems].filter((text) => text !== '').join(',');
-}
-
-function startAndItems(text: string): readonly [start: string, items: string] {
-  const at = text.search(ITEM);
-  return at < 0 ? [text.trim(), ''] : [text.slice(0, at).trim(), text.slice(at).replace(/^[\s,]/, '')];
+  const items = new Map<string, string>();
+  let first = '';
+  for (const text of [earlier, later]) {
+    const [start, ...rest] = text.split(ITEM).map((part) => part.trim().replace(/,$/, ''));
+    first = start || first;
+    for (const [at, name] of rest.entries()) if (at % 2 === 0) items.set(name, `${name}=${rest[at + 1]}`);
+  }
+  return [first, ...items.values()].filter((text) => text !== '').join(',');
 }
 
 /** Adds former settings to their lists, unless the list has the item; warns about each, without its value. */

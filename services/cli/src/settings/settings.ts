@@ -80,11 +80,16 @@ export async function findSettings(
     const base = level === inFile && config !== undefined ? path.dirname(path.resolve(config)) : '.';
     for (const [name, value] of moveToLists(await withSecretFiles(level, base, problems), warnings)) {
       const earlier = LISTS.has(name) ? given.get(name) : undefined;
-      given.set(name, earlier ? { ...value, value: mergedItems(earlier.value, value.value) } : value);
+      given.set(name, earlier ? merged(earlier, value) : value);
     }
   }
   return { given, problems, warnings };
 }
+
+const merged = (earlier: Given, later: Given): Given => ({
+  value: mergedItems(earlier.value, later.value),
+  source: `${earlier.source}, ${later.source}`,
+});
 
 async function readSettingsFile(file: string, problems: string[]): Promise<Map<string, Given>> {
   const text = await readSmallFile(file).catch(async (error: Error) => {

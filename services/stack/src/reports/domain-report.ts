@@ -36,6 +36,15 @@ export const DomainReportSchema = z.object({
     .enum(['list', 'suffix', 'page'])
     .nullable()
     .describe("Source of the sector: the operator's list, the suffix, or the home page."),
+  country: z
+    .object({
+      tld: z.string().nullable().describe('Of the top-level domain: `DE` for `de`.'),
+      network: z
+        .string()
+        .nullable()
+        .describe("Of the network of the site's address, as its registry gives it; servers may stand elsewhere."),
+    })
+    .describe('ISO 3166 codes; `country:` in a query means either.'),
   services: z.array(ServiceSchema),
   security: SecuritySchema,
   roles: z
@@ -74,6 +83,7 @@ export function domainReport(
     state: profile.state,
     sector: profile.sector,
     sector_source: profile.sectorSource ?? null,
+    country: { tld: countryOfTld(profile.domain), network: profile.country },
     services: [...profile.services]
       .sort((a, b) => CATEGORIES.indexOf(a.category) - CATEGORIES.indexOf(b.category) || b.score - a.score)
       .map((stored) => ({ ...stored, role: names.roleOf(stored.category, stored.provider, stored.role) }))
@@ -99,6 +109,13 @@ export function domainReport(
     advisories,
     rulebook: profile.rulebook,
   };
+}
+
+/** A top-level domain of two letters is a country code, except `eu` and `su`; `uk` is of GB. */
+function countryOfTld(domain: string): string | null {
+  const tld = domain.slice(domain.lastIndexOf('.') + 1);
+  if (!/^[a-z]{2}$/.test(tld) || tld === 'eu' || tld === 'su') return null;
+  return tld === 'uk' ? 'GB' : tld.toUpperCase();
 }
 
 export function changeReport(change: StoredChange, names: KnownNames): z.input<typeof ChangeSchema> {

@@ -34,6 +34,17 @@ it('the OpenAPI document shows an example of every answer that its schema allows
     else assertDescribed(at, example, { method, status });
   }
 });
+it('the examples agree about the times of a domain', () => {
+  const times = new Map<string, string>();
+  JSON.parse(readFileSync(path.join(import.meta.dirname, 'examples.json'), 'utf8'), (_, value) => {
+    const { domain, scanned_at: scanned, first_seen: first, changed_at: changed } = value ?? {};
+    if (!scanned || !first) return value;
+    assert.ok(first <= (changed ?? first) && (changed ?? first) <= scanned, domain);
+    assert.equal(times.get(domain) ?? `${first} ${changed}`, `${first} ${changed}`, domain);
+    return times.set(domain, `${first} ${changed}`) && value;
+  });
+  assert.ok(times.size > 1);
+});
 it('a live answer keeps to its schema, whatever its status', async () => {
   const asked = casesOf<[string, string, number][]>('stack', 'answers whose schema is checked');
   for (const [at, path, status] of asked) {

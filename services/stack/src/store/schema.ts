@@ -76,6 +76,8 @@ export interface Database extends CommonTables, SizeTables, LedgerDatabase, Feed
     first_scanned_at: number | null;
     /** Confirmation of its last change, except of reclassifications. */
     changed_at: number | null;
+    /** Of the network of its address, as the registry gives it: `DE`. */
+    country: string | null;
   };
   /** Names below private suffixes that requests added on a UTC day (days since the epoch), by counter; see on-demand-days.ts. */
   on_demand_days: {

@@ -46,7 +46,7 @@ export function CompareSegments({ search }: { readonly search: Search }) {
     >
       <form className="card fields" onSubmit={apply} aria-label="Segments to compare">
         <TextField label="Segment a" name="a" value={a} placeholder="segment:name or a query" maxLength={2_000} />
-        <TextField label="Segment b" name="b" value={b} placeholder="sector:retail" maxLength={2_000} />
+        <TextField label="Segment b" name="b" value={b} placeholder="sector:retail*" maxLength={2_000} />
         <Button kind="primary" type="submit">
           Compare
         </Button>

@@ -45,6 +45,7 @@ export function DomainHead({ profile }: { readonly profile: Profile }) {
           <Ago at={scanned_at} />
         </Figure>
       </Figures>
+      <Country country={profile.country} />
       {redirects_to && (
         <p className="note">
           The site redirects to <DomainLink domain={redirects_to} />.
@@ -52,6 +53,17 @@ export function DomainHead({ profile }: { readonly profile: Profile }) {
       )}
     </Card>
   );
+}
+
+const COUNTRIES = new Intl.DisplayNames('en', { type: 'region' });
+
+/** The network's country is that of its registration. */
+function Country({ country: { tld, network } }: Pick<Profile, 'country'>) {
+  const of = [
+    tld && `${COUNTRIES.of(tld)} by the top-level domain`,
+    network && `${COUNTRIES.of(network)} by the registration of the network of its address`,
+  ].filter(Boolean);
+  return of.length > 0 && <p className="note">Country: {of.join('; ')}.</p>;
 }
 
 /** No affected version does not mean that the domain is unaffected: versions may be unknown. */

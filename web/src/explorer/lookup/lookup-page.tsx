@@ -2,7 +2,7 @@
 import './lookup.css';
 import { type Job, type LookupRow, StackProblem, type TableFormat } from '@strata/client';
 import { useMutation } from '@tanstack/react-query';
-import { useId, useState } from 'react';
+import { Fragment, useId, useMemo, useState } from 'react';
 import { Grade } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card/card.tsx';
 import { Button } from '../../ui/controls/button.tsx';
@@ -12,8 +12,9 @@ import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { Problem } from '../answer/answer.tsx';
 import { saveFile } from '../answer/save-file.ts';
 import { tables } from '../answer/session.ts';
+import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
-import { DomainLink } from '../links/links.tsx';
+import { DomainLink, ProviderLink } from '../links/links.tsx';
 import { costOf, type GivenList, isShort, listOf, NAMES_AT_ONCE, readFile } from './name-list.ts';
 
 const TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson', parquet: 'application/vnd.apache.parquet' } as const;
@@ -69,12 +70,12 @@ function ListField({ onList }: { readonly onList: (list: GivenList | undefined) 
         onChange={({ target }) => take((target as HTMLInputElement).files?.[0])}
       />
       {name !== undefined && <p className="small soft">{name}</p>}
-      <label htmlFor={`${id}text`}>Or paste names, one a line</label>
+      <label htmlFor={`${id}text`}>Or paste names, URLs or e-mail addresses, one a line</label>
       <textarea
         id={`${id}text`}
         rows={4}
         spellCheck={false}
-        placeholder={'example.com\nexample.org'}
+        placeholder={'example.com\nhttps://example.org/about\ninfo@example.net'}
         onInput={({ target }) => {
           setName(undefined);
           onList(listOf((target as HTMLTextAreaElement).value));
@@ -133,38 +134,68 @@ function Results({ list }: { readonly list: GivenList }) {
           {download.data && !isBusy && <p>Saved.</p>}
           {problem && <Problem problem={problem} />}
         </div>
-        {table.data && (
-          <DataTable
-            caption="What is known about the list"
-            rows={table.data}
-            keyOf={(row) => `${table.data?.indexOf(row)}`}
-            columns={COLUMNS}
-          />
-        )}
+        {table.data && <Rows rows={table.data} />}
       </div>
     </Card>
   );
 }
 
-const roleColumn = (name: string, role: 'dns' | 'mailbox' | 'edge' | 'origin', isMinor = false): Column<Row> => ({
-  name,
-  cell: (row) => row[role]?.replaceAll(';', ', ') || '–',
-  isMinor,
-});
+/** The rows have ids of providers; names of those in use are read with one request. */
+function Rows({ rows }: { readonly rows: readonly Row[] }) {
+  const { data } = useStack('/stack/v1/stats/providers', { query: { limit: 1_000 } });
+  const columns = useMemo(() => {
+    const names = new Map(data?.body.providers.map(({ provider_id, provider }) => [provider_id, provider]));
+    return columnsWith((id) => names.get(id) ?? id);
+  }, [data]);
+  return (
+    <DataTable
+      caption="What is known about the list"
+      rows={rows}
+      keyOf={(row) => `${rows.indexOf(row)}`}
+      columns={columns}
+    />
+  );
+}
 
-const COLUMNS: readonly Column<Row>[] = [
-  {
-    name: 'Domain',
-    cell: ({ domain = '', registrable, state }) =>
-      registrable && state !== 'unknown' ? <DomainLink domain={registrable}>{domain}</DomainLink> : domain,
-  },
-  { name: 'State', cell: ({ state, error }) => <span title={error ?? undefined}>{state}</span> },
-  { name: 'Grade', cell: ({ grade }) => (grade ? <Grade grade={grade} /> : '–') },
-  roleColumn('Mailbox', 'mailbox'),
-  roleColumn('DNS', 'dns', true),
-  roleColumn('Edge', 'edge', true),
-  roleColumn('Origin', 'origin', true),
-];
+function columnsWith(nameOf: (id: string) => string): readonly Column<Row>[] {
+  const roleColumn = (name: string, role: 'dns' | 'mailbox' | 'edge' | 'origin', isMinor = false): Column<Row> => ({
+    name,
+    cell: (row) => <Providers ids={row[role]?.split(';').filter(Boolean) ?? []} nameOf={nameOf} />,
+    isMinor,
+  });
+  return [
+    {
+      name: 'Asked',
+      cell: ({ domain = '', registrable, state }) =>
+        registrable && state !== 'unknown' ? <DomainLink domain={registrable}>{domain}</DomainLink> : domain,
+    },
+    { name: 'State', cell: (row) => <State row={row} /> },
+    { name: 'Grade', cell: ({ grade }) => (grade ? <Grade grade={grade} /> : '–') },
+    roleColumn('Mailbox', 'mailbox'),
+    roleColumn('DNS', 'dns', true),
+    roleColumn('Edge', 'edge', true),
+    roleColumn('Origin', 'origin', true),
+  ];
+}
+
+function Providers({ ids, nameOf }: { readonly ids: readonly string[]; readonly nameOf: (id: string) => string }) {
+  if (ids.length === 0) return '–';
+  return ids.map((id, i) => (
+    <Fragment key={id}>
+      {i > 0 && ', '}
+      <ProviderLink id={id} name={nameOf(id)} />
+    </Fragment>
+  ));
+}
+
+function State({ row: { state, error } }: { readonly row: Row }) {
+  return (
+    <>
+      {state === 'unknown' ? 'never scanned' : state}
+      {error && <div className="small soft">{error}</div>}
+    </>
+  );
+}
 
 /** The rows of a list of any length. */
 export async function rowsOf(list: GivenList, fields: readonly (keyof Row)[] = FIELDS): Promise<readonly Row[]> {

@@ -37,5 +37,11 @@ export function listOf(content: string, file?: string): GivenList {
 /** Throws an Error with a message for the reader. */
 export async function readFile(file: File): Promise<GivenList> {
   if (file.size > MAX_BYTES) throw new Error('The file is larger than 64 MiB. Split it.');
-  return listOf(await file.text(), file.name);
+  return listOf(textOf(new Uint8Array(await file.arrayBuffer())), file.name);
+}
+
+/** By its byte order mark UTF-16, as spreadsheets write "Unicode text"; otherwise UTF-8. */
+function textOf(bytes: Uint8Array): string {
+  const mark = (bytes[0] ?? 0) * 256 + (bytes[1] ?? 0);
+  return new TextDecoder(mark === 0xfffe ? 'utf-16le' : mark === 0xfeff ? 'utf-16be' : 'utf-8').decode(bytes);
 }

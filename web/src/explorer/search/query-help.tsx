@@ -8,7 +8,7 @@ import { changed } from '../links/search-params.ts';
 const EXAMPLES = [
   ['email:google-workspace NOT dmarc:reject', 'a provider of a category, and a policy it does not publish'],
   ['provider:(cloudflare OR fastly) tld:de', 'one of two providers, within a top-level domain'],
-  ['score:[40 TO 60] sector:retail', 'a range of scores'],
+  ['score:[40 TO 60] sector:retail*', 'a range of scores'],
   ['scanned:>30d', 'the last scan is older than 30 days'],
   ['first_seen:30d -changed_since:7d', 'new within 30 days, without a change of services in the last 7'],
   ['name:*shop* -state:parked', 'a part of the name, without parked domains'],

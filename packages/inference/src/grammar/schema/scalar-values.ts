@@ -47,7 +47,7 @@ export function numberTerms({ numbers, reader }: ValueSets, { schema, path }: Sc
   return terms;
 }
 
-/** RFC 5321 section 4.5.3.1.3, without angle brackets: an address with a larger `maxLength` needs no more states. */
+/** RFC 5321 section 4.5.3.1.3, without angle brackets. */
 const MAX_EMAIL = 254;
 
 /** The term of the keywords of strings. */
@@ -56,11 +56,14 @@ export function stringTerm(sets: ValueSets, { schema, path }: SchemaNode): Expre
   const { minLength, maxLength, pattern, format } = schema;
   if (Number(maxLength) < Number(minLength)) throw reader.refusal('invalid_value', path, 'has an empty range');
   const ofPattern = typeof pattern === 'string' ? namePattern(sets, pattern, path) : make.all;
-  const ofFormat = typeof format === 'string' ? (sets.format(format) ?? make.all) : make.all;
+  const [min, max] = [Number(minLength ?? 0), Number(maxLength ?? Number.POSITIVE_INFINITY)];
+  // An address of which each length is a state has more than a thousand.
+  const isShort = format === 'email' && maxLength !== undefined && max >= MAX_EMAIL && min <= 5;
+  const used = isShort ? 'short-email' : format;
+  const ofFormat = typeof used === 'string' ? (sets.format(used) ?? make.all) : make.all;
   const term = make.and(ofPattern, ofFormat);
   if (minLength === undefined && maxLength === undefined) return term;
-  const max = Number(maxLength ?? Number.POSITIVE_INFINITY);
-  return ofLength(make, term, [Number(minLength ?? 0), format === 'email' ? Math.min(max, MAX_EMAIL) : max]);
+  return ofLength(make, term, [min, format === 'email' ? Math.min(max, MAX_EMAIL) : max]);
 }
 
 /** The texts of a pattern. */

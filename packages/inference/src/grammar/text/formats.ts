@@ -12,9 +12,14 @@ const PART = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 /** At most 253 characters: three labels of any length, or fifteen of at most fifteen characters. */
 const SHORT_PART = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,13}[A-Za-z0-9])?';
 const HOST = `(?:${PART}(?:\\.${PART}){0,2}|${SHORT_PART}(?:\\.${SHORT_PART}){0,14})`;
-const EMAIL_PART = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
+const EMAIL_CHAR = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]";
+const EMAIL_PART = `${EMAIL_CHAR}+`;
 const MAIL_PART = '[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?';
 const EMAIL = `${EMAIL_PART}(?:\\.${EMAIL_PART})*@(?:${MAIL_PART}\\.)+${MAIL_PART}`;
+/** A local part of at most 64 characters, and at most four labels of at most 45: 248 in all. */
+const SHORT_LOCAL = `(?:${EMAIL_CHAR}{1,64}|${EMAIL_CHAR}{1,15}(?:\\.${EMAIL_CHAR}{1,15}){1,3})`;
+const SHORT_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,43}[A-Za-z0-9])?';
+const SHORT_EMAIL = `${SHORT_LOCAL}@(?:${SHORT_LABEL}\\.){1,3}${SHORT_LABEL}`;
 const HEX16 = '[0-9A-Fa-f]{1,4}';
 const ESCAPE = '%[0-9A-Fa-f]{2}';
 const UUID = '[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}';
@@ -63,6 +68,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   duration:
     'P(?:(?:\\d+Y(?:\\d+M(?:\\d+D)?)?|\\d+M(?:\\d+D)?|\\d+D)(?:T(?:\\d+H(?:\\d+M(?:\\d+S)?)?|\\d+M(?:\\d+S)?|\\d+S))?|T(?:\\d+H(?:\\d+M(?:\\d+S)?)?|\\d+M(?:\\d+S)?|\\d+S)|\\d+W)',
   email: EMAIL,
+  'short-email': SHORT_EMAIL,
   hostname: HOST,
   ipv4: IPV4,
   ipv6: ipv6(),

@@ -1,11 +1,14 @@
 // Parses domain lists: one name a line or CSV, with comments, blank lines and URLs.
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { type Delimiter, delimiterOf, hostIn, nameColumn, parseDomain } from '@strata/detect';
+import { asUtf8 } from '@strata/http';
 
 export interface DomainList {
   /** Registrable domains in order of first appearance, without repeats. */
   readonly domains: readonly string[];
+  /** Each of them as it was first written: a host, a URL or an e-mail address. */
+  readonly texts: readonly string[];
   readonly rejected: readonly { readonly line: number; readonly text: string; readonly message: string }[];
 }
 
@@ -13,11 +16,13 @@ export interface DomainList {
 const maxLineLength = 2_048;
 
 /**
- * Reads a list from a stream. Accepts `example.com`, CSV as `nameColumn` reads it, `https://example.com/path` and host names, which are
- * reduced to their registrable domain; `#` starts a comment. Invalid lines are returned in `rejected`.
+ * Reads a list from a stream. Accepts `example.com`, CSV as `nameColumn` reads it, `https://example.com/path`, `info@example.com` and host
+ * names, which are reduced to their registrable domain; `#` starts a comment. Invalid lines are returned in `rejected`.
  */
 export async function readDomainList(input: Readable): Promise<DomainList> {
-  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
+  const lines = createInterface({ input: Readable.from(asUtf8(input)), crlfDelay: Number.POSITIVE_INFINITY })[
+    Symbol.asyncIterator
+  ]();
   const head = [await lines.next(), await lines.next()].flatMap(({ done, value }) => (done ? [] : [String(value)]));
   const delimiter = delimiterOf(head[0]?.slice(0, maxLineLength) ?? '');
   const { column, hasHeader } = nameColumn(head.map((line) => cellsIn(line, delimiter)));
@@ -35,7 +40,7 @@ export function domainListOf(names: readonly string[]): DomainList {
 }
 
 function collector(delimiter: Delimiter) {
-  const domains = new Set<string>();
+  const domains = new Map<string, string>();
   const rejected: DomainList['rejected'][number][] = [];
   let number = 0;
   const add = (line: string, column: number) => {
@@ -45,10 +50,10 @@ function collector(delimiter: Delimiter) {
     const name = (cells[column] ?? cells.at(-1) ?? '').replace(/(?:^|\s)#.*$/, '');
     if (name === '') return;
     const parsed = line.length > maxLineLength ? tooLong : parseDomain(hostIn(name));
-    if (parsed.ok) domains.add(parsed.domain);
-    else rejected.push({ line: number, text: name.slice(0, 100), message: parsed.message });
+    if (!parsed.ok) rejected.push({ line: number, text: name.slice(0, 100), message: parsed.message });
+    else if (!domains.has(parsed.domain)) domains.set(parsed.domain, name);
   };
-  return { list: () => ({ domains: [...domains], rejected }), add };
+  return { list: () => ({ domains: [...domains.keys()], texts: [...domains.values()], rejected }), add };
 }
 
 const tooLong = { ok: false, message: 'the line is too long for a domain name' } as const;

@@ -14,14 +14,15 @@ const URL_START = /^[a-z][a-z0-9+.-]*:\/\//i;
  * for a target that is neither a file nor a domain name.
  */
 export async function readTargets(targets: readonly string[], stdin: Readable): Promise<DomainList> {
-  const domains = new Set<string>();
+  const texts = new Map<string, string>();
   const rejected: DomainList['rejected'][number][] = [];
   for (const target of targets) {
     const list = await listOf(target, stdin);
-    for (const domain of list.domains) domains.add(domain);
+    for (const [i, domain] of list.domains.entries())
+      if (!texts.has(domain)) texts.set(domain, list.texts[i] ?? domain);
     rejected.push(...list.rejected);
   }
-  return { domains: [...domains], rejected };
+  return { domains: [...texts.keys()], texts: [...texts.values()], rejected };
 }
 
 async function listOf(target: string, stdin: Readable): Promise<DomainList> {

@@ -20,7 +20,7 @@ describe('strata stack lookup', async () => {
     assert.match(stdout, /^domain +state +sector +grade +dns +mailbox +edge +origin/);
     assert.match(stdout, new RegExp(`\n${domain} +(?:active|parked) .+\nnever-scanned.com +unknown *\n$`));
     const { rows } = JSON.parse((await lookup([domain, '--format', 'json'])).stdout);
-    assert.deepEqual([rows.length, rows[0].registrable, Object.keys(rows[0]).length], [1, domain, 38]);
+    assert.deepEqual([rows.length, rows[0].registrable, Object.keys(rows[0]).length], [1, domain, 40]);
   });
 
   it('reads files with names or a column of them, and sends long lists as a job, in their order', async () => {

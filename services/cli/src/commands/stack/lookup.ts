@@ -49,6 +49,7 @@ export async function lookupCommand(
 
 interface SentList {
   readonly content: Blob;
+  readonly type: 'text/csv' | 'application/x-ndjson';
   readonly isShort: boolean;
   /** Follows the number of rows while a job runs: `of 2001 domains`. */
   readonly total: string;
@@ -63,18 +64,19 @@ async function csvFile(targets: readonly string[]): Promise<SentList | undefined
   if (!content) return undefined;
   const isSmall = content.size <= BYTES_AT_ONCE;
   const lines = isSmall ? (await content.text()).split('\n').length : Number.POSITIVE_INFINITY;
-  return { content, isShort: lines <= NAMES_AT_ONCE, total: `rows of ${file}` };
+  return { content, type: 'text/csv', isShort: lines <= NAMES_AT_ONCE, total: `rows of ${file}` };
 }
 
 async function namesOf(
   targets: readonly string[],
   { stdin, stderr }: Pick<CommandContext, 'stdin' | 'stderr'>,
 ): Promise<SentList> {
-  const { domains, rejected } = await readTargets(targets, stdin);
+  const { texts, rejected } = await readTargets(targets, stdin);
   printRejected(stderr, rejected);
-  if (domains.length === 0) throw new CommandError('no domains to look up');
-  const content = new Blob([`domain\n${domains.join('\n')}\n`]);
-  return { content, isShort: domains.length <= NAMES_AT_ONCE, total: `of ${counted(domains.length, 'domain')}` };
+  if (texts.length === 0) throw new CommandError('no domains to look up');
+  const content = new Blob(texts.map((text) => `${JSON.stringify(text)}\n`));
+  const isShort = texts.length <= NAMES_AT_ONCE && content.size <= BYTES_AT_ONCE;
+  return { content, type: 'application/x-ndjson', isShort, total: `of ${counted(texts.length, 'domain')}` };
 }
 
 interface FileLookupOptions extends Pick<CommandContext, 'stderr'> {
@@ -85,10 +87,10 @@ interface FileLookupOptions extends Pick<CommandContext, 'stderr'> {
 /** The file with the rows. */
 async function fileOf(
   tables: StackTables,
-  { content, isShort, total }: SentList,
+  { content, type, isShort, total }: SentList,
   { stderr, ...options }: FileLookupOptions,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const names = { content, type: 'text/csv' } as const;
+  const names = { content, type };
   if (isShort) {
     const bytes = await tables.lookup(names, options);
     return (async function* () {

@@ -45,12 +45,12 @@ Exit codes:
 
 const lookupHelp = `
 A single CSV file is returned row by row, with its other columns after those of the service; other lists
-have one row for each name. Names are in the column "domain", "website", "url", "hostname" or "host", else in the first one with a domain in the
+have one row for each name, which may be a URL or an e-mail address. Names are in the column "domain", "website", "url", "hostname" or "host", else in the first one with a domain in the
 first or second row. A hundred names cost one request of the quota. More than 1,000 are looked up by a job of the service.
 Columns: domain, registrable, error, state, scanned_at, sector, score, grade; the providers by role (dns, mailbox, gateway,
 sender, origin, edge, protection, verified, issuer, platform); spf, dmarc, dmarc_effective, dmarc_reporting, mta_sts, tls_rpt,
 dnssec, caa, bimi, tls_trusted; the other roles (forwarding, dmarc_reports, waf, bot_protection, site_builder,
-creator_platform, careers, help_centre, status_page, identity). A table has a few of them by default, the other formats all.
+creator_platform, careers, help_centre, status_page, identity); first_seen, changed_at. A table has a few of them by default, the other formats all.
 
 Exit codes:
   0  the rows were printed, also for domains that were never scanned

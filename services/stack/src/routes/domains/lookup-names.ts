@@ -28,7 +28,7 @@ export const NameList = z.preprocess(
   z
     .array(z.string().transform((text): GivenName => ({ text })))
     .max(MAX_NAMES)
-    .meta({ minItems: 1, description: 'Domains or hosts below them, in Unicode or as A-labels.' }),
+    .meta({ minItems: 1, description: 'Domains, hosts below them, URLs or e-mail addresses.' }),
 );
 
 /** Text whose names `read` finds; throws an Error with a message for the client if it cannot be read. */

@@ -14,7 +14,7 @@ export interface GivenName {
 }
 
 export const LOOKUP_COLUMNS = [
-  { name: 'domain', description: 'As given, at most 253 characters of it.' },
+  { name: 'domain', description: 'As given, also a URL or an e-mail address; at most 253 characters of it.' },
   { name: 'registrable', description: 'Registrable domain, as A-labels.' },
   { name: 'error', description: 'Why this is not a domain.' },
   { name: 'state', description: 'active, parked, nonexistent, unmeasured, unknown (never scanned) or invalid.' },
@@ -25,6 +25,8 @@ export const LOOKUP_COLUMNS = [
   ...roleColumns(FIRST_ROLES),
   ...POSTURE_COLUMNS,
   ...roleColumns(MORE_ROLES),
+  { name: 'first_seen', description: 'The first scan that measured it.', type: 'time' },
+  { name: 'changed_at', description: 'Confirmation of its last change of services; empty: none.', type: 'time' },
 ] as const satisfies readonly TableColumn[];
 
 /** In the order of the columns; cells after the last one are null. */
@@ -34,12 +36,13 @@ export function lookupCells({ index, names }: StackApp, { text, error }: GivenNa
   if (!parsed.ok) return [given, null, parsed.message, 'invalid'];
   const id = index.names.sorted.find(parsed.domain);
   if (id === undefined) return [given, parsed.domain, null, 'unknown'];
-  const { scannedAt, score, posture } = index.columns.facts(id);
+  const { scannedAt, firstSeen, changedAt, score, posture } = index.columns.facts(id);
   return [
     ...[given, parsed.domain, null, index.state(id), new Date(scannedAt).toISOString(), index.sector(id)],
     ...[score, score === null ? null : gradeOf(score)],
     ...roleCells({ index, names }, id, FIRST_ROLES),
     ...postureCells(posture),
     ...roleCells({ index, names }, id, MORE_ROLES),
+    ...[new Date(firstSeen).toISOString(), changedAt === 0 ? null : new Date(changedAt).toISOString()],
   ];
 }

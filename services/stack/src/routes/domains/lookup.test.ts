@@ -61,19 +61,17 @@ it('a look-up has the values of the profile', async () => {
     assert.deepEqual(ids.sort(), sure.map((each) => each.provider_id).sort(), role);
   }
   const { score, grade } = profile.security as unknown as { score: number; grade: string };
-  assert.partialDeepStrictEqual(rows[0], { scanned_at: profile.scanned_at, sector: profile.sector, score, grade });
+  const [{ first_seen, changed_at } = {}] = (await service.get(`/stack/v1/search?q=${a}`)).body.results as Row[];
+  const { scanned_at, sector } = profile;
+  assert.partialDeepStrictEqual(rows[0], { first_seen, changed_at, scanned_at, sector, score, grade });
 });
 
 for (const [type, body] of casesOf<[string, string][]>('stack', 'bodies of look-ups'))
   it(`a look-up reads ${type}: ${body.slice(0, 60)}`, async () => {
     const sent = body.replaceAll('$a', a).replaceAll('$b', b);
     const { rows } = await ask(sent, { type, query: '?fields=state,registrable' });
-    const found = rows.map(({ state, registrable }: Row) => [state, registrable]);
-    assert.deepEqual(found, [
-      ['active', a],
-      ['active', b],
-      ['invalid', null],
-    ]);
+    const found = rows.map(({ state, registrable }: Row) => `${state} ${registrable}`);
+    assert.deepEqual(found, [`active ${a}`, `active ${b}`, 'invalid null']);
   });
 
 it('a look-up is JSON, CSV, NDJSON or Parquet, with the chosen columns in their order; formulas are defused', async () => {
@@ -89,16 +87,27 @@ it('a look-up is JSON, CSV, NDJSON or Parquet, with the chosen columns in their 
     assert.equal(headers.has('stack-provenance'), !text.startsWith('{"_'));
   }
 });
+it('a look-up reads URLs and e-mail addresses, in UTF-16 too, and answers them as given', async () => {
+  const given = [`https://www.${a}/x`, `info@${a}`, `mailto:Info@${b.toUpperCase()}`, 'info@co.uk'];
+  const { rows } = await ask(Buffer.from(`\ufeffurl\n${given.join('\n')}`, 'utf16le'), { type: CSV });
+  const found = rows.map(({ domain, registrable, state }: Row) => [domain, registrable, state]);
+  const expected = [a, a, b].map((domain, i) => [given[i], domain, 'active']);
+  assert.deepEqual(found, [...expected, [given[3], null, 'invalid']]);
+});
 it('a look-up returns the other columns of CSV, under names of their own', async () => {
   const asked = { type: CSV, query: '?fields=score,domain&format=csv' };
   const named = await ask('domain, Score ,,note,note\nnever.com,high,x,"=1,2",n,more\nb.c', asked);
   const rows = [',never.com,high,x,"\'=1,2",n', ',b.c,,,,'];
   assert.deepEqual(named.text.split('\r\n'), ['score,domain,given_Score,column_3,note,given_note', ...rows, '']);
   const { rows: objects } = await ask('never.com,7\nx,__proto__', { type: CSV, query: '?fields=state' });
-  assert.deepEqual(objects, [
-    { state: 'unknown', column_2: '7' },
-    { state: 'invalid', column_2: '__proto__' },
-  ]);
+  const cells = objects.map(({ state, column_2 }: Row) => `${state} ${column_2}`);
+  assert.deepEqual(
+    [cells, Object.keys(objects[1])],
+    [
+      ['unknown 7', 'invalid __proto__'],
+      ['state', 'column_2'],
+    ],
+  );
 });
 
 const many = (count: number) => Array(count).fill('a.com');
@@ -110,7 +119,7 @@ for (const [why, body, options, status, says] of [
   ['1,001 lines', '"a.com"\n'.repeat(1_001), { type: NDJSON }, 400, 'body: must have'],
   ['100,000 numbers', { domains: Array(100_000).fill(1) }, {}, 400, 'domains: must have'],
   ['101 columns', `a.com${',x'.repeat(100)}`, { type: CSV }, 400, 'more than 100 columns'],
-  ['binary', Uint8Array.of(0xff, 0xfe, 0, 1), { type: CSV }, 400, 'not UTF-8'],
+  ['binary', Uint8Array.of(0xff, 0xfe, 0), { type: CSV }, 400, 'not text in UTF-8'],
   ['a large body', 'a.com\n'.repeat(60_000), { type: CSV }, 413, 'too large'],
 ] as readonly Refusal[])
   it(`a look-up refuses ${why}`, async () => {

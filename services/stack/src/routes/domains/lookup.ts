@@ -35,7 +35,7 @@ export const postLookup = route(
       'One row per name, in the order given, from the latest scans: nothing is scanned. A name that is not a domain has a row with `error`. ' +
       'The other columns of CSV, at most 99, follow as they were given; one with the name of a column of the answer becomes `given_…`. ' +
       'The answer is JSON, CSV, NDJSON or Parquet, as `format` or `Accept` asks. It costs one request per started ' +
-      `${ROWS_PER_REQUEST} names.`,
+      `${ROWS_PER_REQUEST} names, each time: a job (\`POST /stack/v1/jobs\`) costs once, however often its file is fetched.`,
     query: z.object({
       fields: WordList(NAMES).describe('Columns of the answer, in this order, separated by commas.').optional(),
       format: Word(TABLE_FORMATS).describe('Format of the answer; it precedes the header `Accept`.').optional(),

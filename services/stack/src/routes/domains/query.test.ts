@@ -82,15 +82,12 @@ it('a query restricts leaderboards and exports to its domains', async () => {
   }
 });
 
-const refusedQueries = casesOf<[body: object, field: string, says: string, position?: number][]>(
-  'stack',
-  'refused queries',
-);
-refusedQueries.push(
+type Refusal = [body: object, field: string, says: string, position?: number];
+for (const [body, field, says, position] of [
+  ...casesOf<Refusal[]>('stack', 'refused queries'),
   [{ query: 'a'.repeat(2_001) }, 'query', '2000'],
   [{ query: '('.repeat(1_000) }, 'query', 'nested', 17],
-);
-for (const [body, field, says, position] of refusedQueries)
+] as Refusal[])
   it(`a query refuses ${JSON.stringify(body).slice(0, 60)}`, async () => {
     const answer = await ask(body);
     assert.equal(answer.status, 400);

@@ -33,6 +33,16 @@ const SCORE = [
   { name: 'grade', description: 'A+ to F.' },
 ] as const;
 const SCANNED = { name: 'scanned_at', ...TIME };
+/** Behind the other columns, which keep their positions. */
+const TIMES = [
+  { name: 'first_seen', ...TIME, description: 'The first scan that measured the domain.' },
+  { name: 'changed_at', ...TIME, description: 'Confirmation of its last change of services; empty: none.' },
+] as const;
+const INCOMPLETE = { name: 'incomplete', description: 'What the last scan could not measure, separated by `;`.' };
+const timesOf = ({ firstSeen, changedAt }: ReturnType<DomainIndex['columns']['facts']>) => [
+  time(firstSeen),
+  changedAt === 0 ? null : time(changedAt),
+];
 const gradeIn = (score: number | null) => (score === null ? null : gradeOf(score));
 const MEANING = 'The filters are those of `/stack/v1/search`; in the order of names.';
 
@@ -40,30 +50,38 @@ export const domainsTable = exportTable({
   name: 'domains',
   summary: 'All domains of a search, with their providers by role',
   description: MEANING,
-  columns: [NAME, STATE, SECTOR, ...SCORE, SCANNED, ...roleColumns(ROLE_LIST)],
+  columns: [NAME, STATE, SECTOR, ...SCORE, SCANNED, ...roleColumns(ROLE_LIST), ...TIMES, INCOMPLETE],
   parameters: domainParameters,
-  rows: (app, input) => {
-    const { index } = app;
-    return domainRows(index, domainFilter(app, input), (domain) => {
-      const { scannedAt, score } = index.columns.facts(domain);
-      const facts = [index.names.name(domain), index.state(domain), index.sector(domain), score, gradeIn(score)];
-      return [...facts, time(scannedAt), ...roleCells(app, domain, ROLE_LIST)];
-    });
-  },
+  rows: (app, input) => profileRows(app, domainFilter(app, input)),
 });
+
+async function* profileRows(app: TableApp, filter: DomainFilter): AsyncGenerator<Row[]> {
+  const { index, store } = app;
+  for (const domains of pagesOf(index, filter)) {
+    const unmeasured = await store.bulk.unmeasured(domains);
+    yield domains.map((domain) => {
+      const known = index.columns.facts(domain);
+      const { scannedAt, score } = known;
+      const facts = [index.names.name(domain), index.state(domain), index.sector(domain), score, gradeIn(score)];
+      const incomplete = unmeasured.get(domain)?.replaceAll(',', ';') ?? '';
+      return [...facts, time(scannedAt), ...roleCells(app, domain, ROLE_LIST), ...timesOf(known), incomplete];
+    });
+  }
+}
 
 export const scorecardTable = exportTable({
   name: 'scorecard',
   summary: 'The security posture of all domains of a search',
   description: `${MEANING} An empty cell means unmeasured.`,
-  columns: [NAME, STATE, SECTOR, ...SCORE, ...POSTURE_COLUMNS, SCANNED],
+  columns: [NAME, STATE, SECTOR, ...SCORE, ...POSTURE_COLUMNS, SCANNED, ...TIMES],
   parameters: domainParameters,
   rows: (app, input) => {
     const { index } = app;
     return domainRows(index, domainFilter(app, input), (domain) => {
-      const { scannedAt, score, posture } = index.columns.facts(domain);
+      const known = index.columns.facts(domain);
+      const { scannedAt, score, posture } = known;
       const facts = [index.names.name(domain), index.state(domain), index.sector(domain), score, gradeIn(score)];
-      return [...facts, ...postureCells(posture), time(scannedAt)];
+      return [...facts, ...postureCells(posture), time(scannedAt), ...timesOf(known)];
     });
   },
 });

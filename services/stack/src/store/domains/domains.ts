@@ -30,6 +30,8 @@ export interface StoredService extends Service {
 export interface StoredProfile extends ProfileSummary, Pick<Profile, 'domain' | 'state' | 'rulebook'> {
   readonly scannedAt: Date;
   readonly sector: string;
+  /** Of the network of its address. */
+  readonly country: string | null;
   readonly services: readonly StoredService[];
 }
 
@@ -116,6 +118,7 @@ export class DomainTable {
       scannedAt: new Date(scannedAt),
       state: domain.state,
       sector: domain.sector,
+      country: domain.country,
       rulebook: domain.rulebook ?? '',
       services,
       ...summary,

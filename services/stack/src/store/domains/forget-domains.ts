@@ -38,7 +38,14 @@ export async function forgetUnasked(tx: Transaction<Database>, { before, limit, 
     .set((eb) => ({
       ...{ last_scanned_at: null, state: null, summary: null, rulebook: null, score: null, asked_at: null },
       ...{ sector: 'unknown', measured: '', posture_bits: 0, holder_bits: 0, failures: 0, is_waiting: 0 },
-      ...{ tracked_ms: 0, changes_seen: 0, record_digest: null, first_scanned_at: null, changed_at: null },
+      ...{
+        tracked_ms: 0,
+        changes_seen: 0,
+        record_digest: null,
+        first_scanned_at: null,
+        changed_at: null,
+        country: null,
+      },
       ...{ next_due_at: NEVER, revision: eb('revision', '+', 1) },
     }))
     .where('id', 'in', ids)

@@ -101,7 +101,7 @@ async function readDomains(tx: Transaction<Database>, reader: FeedReader): Promi
       .orderBy('id')
       .limit(DOMAIN_PAGE)
       .select(['id', 'name', 'last_scanned_at', 'first_scanned_at', 'changed_at', 'state', 'sector'])
-      .select(['posture_bits', 'holder_bits', 'score'])
+      .select(['posture_bits', 'holder_bits', 'score', 'country'])
       .execute();
     const last = rows.at(-1)?.id;
     if (last === undefined) return;
@@ -121,6 +121,7 @@ async function readDomains(tx: Transaction<Database>, reader: FeedReader): Promi
         posture: row.posture_bits,
         holders: row.holder_bits,
         score: row.score,
+        country: row.country,
         services: services.get(row.id) ?? [],
       });
     }

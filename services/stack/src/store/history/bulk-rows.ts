@@ -68,4 +68,24 @@ export class BulkRows {
       ])
       .execute();
   }
+
+  /** What the last scan of each domain could not measure, of those where it was incomplete: sources, separated by commas. */
+  async unmeasured(domainIds: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    if (domainIds.length === 0) return new Map();
+    const rows = await this.#db
+      .selectFrom('domains')
+      .where('id', 'in', domainIds)
+      .select((db) => [
+        'id',
+        db
+          .selectFrom('scans')
+          .whereRef('scans.domain_id', '=', 'domains.id')
+          .orderBy('started_at', 'desc')
+          .limit(1)
+          .select('unmeasured')
+          .as('unmeasured'),
+      ])
+      .execute();
+    return new Map(rows.flatMap(({ id, unmeasured }) => (unmeasured ? [[id, unmeasured] as const] : [])));
+  }
 }

@@ -64,3 +64,8 @@ export async function domainTimes(db: Kysely<unknown>): Promise<void> {
     from (select domain_id, max(confirmed_at) as at from changes where type <> 'reclassified' group by domain_id) as changed
     where changed.domain_id = domains.id and domains.last_scanned_at is not null`.execute(db);
 }
+
+/** The country that the registry gives for the network of a domain's address; known from the next scan on. */
+export async function networkCountry(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('domains').addColumn('country', 'text').execute();
+}

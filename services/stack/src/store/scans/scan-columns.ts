@@ -31,6 +31,7 @@ export const PUBLISHED = {
   posture_bits: 'integer',
   holder_bits: 'integer',
   score: 'integer',
+  country: 'text',
   summary: 'text',
 } as const satisfies JsonColumns;
 export const NEW_DOMAIN = { name: 'text', source: 'text', created_at: 'integer', next_due_at: 'integer' } as const;

@@ -63,6 +63,7 @@ export function differenceEvents(
     posture: published.postureBits,
     holders: published.holderBits,
     score: published.score,
+    country: published.country,
     services: open.filter(isPublished).map(feedService),
     ...(showsMore ? { shownBefore: before.map(feedService) } : {}),
     ...(isFirst ? {} : scoreBefore(domain.summary, profile.security)),

@@ -39,6 +39,7 @@ export function knownDomain({ row, open, evidence, records }: StoredDomain): Kno
     lastScannedAt: row.last_scanned_at,
     state: row.state,
     sector: row.sector,
+    country: row.country,
     rulebook: row.rulebook,
     summary: row.summary,
     measured: new Set(row.measured.split(',').filter(Boolean) as Source[]),
@@ -122,8 +123,8 @@ export function recordRow({ kind, value, firstSeen, lastSeen, endedAt }: RecordI
   return { kind, value, first_seen: firstSeen, last_seen: lastSeen, ended_at: endedAt };
 }
 
-export function publishedRow({ state, sector, postureBits, holderBits, score, summary }: PublishedState) {
-  return { state, sector, posture_bits: postureBits, holder_bits: holderBits, score, summary };
+export function publishedRow({ postureBits, holderBits, rulebook: _, ...published }: PublishedState) {
+  return { ...published, posture_bits: postureBits, holder_bits: holderBits };
 }
 
 export function scanRow(
