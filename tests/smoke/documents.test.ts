@@ -75,13 +75,9 @@ it('the docs link only to files and headings that exist, and are all in docs/REA
       const [file = '', anchor] = target.split('#');
       const at = file ? path.join(path.dirname(page), file) : page;
       assertExists(at);
-      if (anchor)
-        assert.ok(
-          namedIn(read(at), /^#+ (.+)$/gm)
-            .map(anchorOf)
-            .includes(anchor),
-          `${page}: ${target}`,
-        );
+      if (!anchor) continue;
+      const anchors = namedIn(read(at), /^#+ (.+)$/gm).map(anchorOf);
+      assert.ok(anchors.includes(anchor), `${page}: ${target}`);
     }
   for (const page of globSync('*.md', { cwd: path.join(root, 'docs') }))
     assert.ok(page === 'README.md' || read('docs/README.md').includes(`(${page})`), page);
@@ -90,10 +86,8 @@ it('the docs link only to files and headings that exist, and are all in docs/REA
 it('docs/pitfalls.md lists forty pitfalls, and the tests that it names exist', () => {
   const rows = [...read('docs/pitfalls.md').matchAll(/^\| (\d+) \|(.*)\|(.*)\|$/gm)];
   const expected = Array.from({ length: 40 }, (_, i) => i + 1);
-  assert.deepEqual(
-    rows.map(([, number]) => Number(number)),
-    expected,
-  );
+  const numbers = rows.map(([, number]) => Number(number));
+  assert.deepEqual(numbers, expected);
   for (const [, number, , test = ''] of rows) {
     const [, file = '', title = ''] = /`([^`]+)`: `([^`]+)`/.exec(test) ?? [];
     // One installation cannot see answers that differ by location.

@@ -87,10 +87,8 @@ describe('gateways of one PostgreSQL database', { skip: postgres.skip }, () => {
     await cluster.startWorker({ simulated: { tokensPerSecond: 20, slots: 8 }, join: [a.ready.joinToken] });
     for (const gateway of [a, b]) await workersServing(gateway, 1);
     await using store = await openStore(url);
-    const [limited, { key, stored }] = [
-      await store.keys.create({ tier: 'free' }),
-      await store.keys.create({ tier: 'free' }),
-    ];
+    const limited = await store.keys.create({ tier: 'free' });
+    const { key, stored } = await store.keys.create({ tier: 'free' });
     const ask = (at: GatewayProcess, more: object, by = key) => {
       const headers = { authorization: `Bearer ${by}`, 'content-type': 'application/json' };
       const body = JSON.stringify({ model: 'simulated', prompt: [300, 500], max_tokens: 2, ...more });
@@ -113,12 +111,8 @@ describe('gateways of one PostgreSQL database', { skip: postgres.skip }, () => {
     for (const answer of answers) for (const gateway of [a, b]) await receiptOf(gateway, answer, limited.key);
     await store.keys.revoke(limited.stored.id);
     // Each gateway queries the database four times a second.
-    for (const gateway of [a, b])
-      await untilAnswer(
-        'refused',
-        () => ask(gateway, {}, limited.key),
-        ({ status }) => status === 401,
-      );
+    const isRefused = ({ status }: Response) => status === 401;
+    for (const gateway of [a, b]) await untilAnswer('refused', () => ask(gateway, {}, limited.key), isRefused);
 
     const stream = await ask(a, { stream: true, max_tokens: 1_000 });
     await stream.body?.getReader().read();

@@ -81,8 +81,6 @@ it('continues at another node when one stalls and one is killed', {
   assert.equal(await at(one).file(id), rowsOf(0));
   assert.equal((await store.jobs.find(id))?.attempts, 2);
   await store.jobs.remove([id]);
-  assert.deepEqual(
-    [await store.jobs.list(), (await store.jobs.chunks?.read({ id, attempt: 2 }).next())?.done],
-    [[], true],
-  );
+  assert.deepEqual(await store.jobs.list(), []);
+  assert.ok((await store.jobs.chunks?.read({ id, attempt: 2 }).next())?.done);
 });

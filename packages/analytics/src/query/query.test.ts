@@ -102,14 +102,10 @@ const index = indexOf(
   })),
 );
 it('queries find what each field means', () => {
-  for (const [text, found] of Object.entries(vectors.found))
-    assert.equal(
-      find(index, text)
-        .map((id) => index.names.name(id))
-        .join(' '),
-      found,
-      text,
-    );
+  for (const [text, found] of Object.entries(vectors.found)) {
+    const names = find(index, text).map((id) => index.names.name(id));
+    assert.equal(names.join(' '), found, text);
+  }
 });
 it('queries combine conditions by NOT, then AND, then OR, and by parentheses, also after removals', () =>
   holds(80, [manyDomains(80), fc.array(queries, { maxLength: 12 })], (domains, all) => {

@@ -155,11 +155,10 @@ it('sets built at once equal sets filled one by one, and change without their ne
       (_, number) => new Set(given.flatMap(({ member, sets }) => (sets.includes(number) ? member : []))),
     );
     for (const [number, set] of built.entries()) {
-      for (const [other, members] of expected.entries())
-        assert.deepEqual(
-          [built[other]?.size ?? 0, ...(built[other]?.toArray() ?? [])],
-          [members.size, ...ascending(members)],
-        );
+      for (const [other, members] of expected.entries()) {
+        const found = [built[other]?.size ?? 0, ...(built[other]?.toArray() ?? [])];
+        assert.deepEqual(found, [members.size, ...ascending(members)]);
+      }
       for (const member of set ? changes : []) {
         const isIn = set?.delete(member) || !set?.add(member);
         expected[number]?.[isIn ? 'delete' : 'add'](member);

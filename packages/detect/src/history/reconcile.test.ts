@@ -186,10 +186,8 @@ describe('the history of services', () => {
     const previous = { ...old, services: withAlias(old.services) };
     const given = { ...options, measuredBefore: new Set(SOURCES.filter((source) => source !== 'cname')), previous };
     const moved = reconcile(withAlias(scans('0 email:old dns:a').open), first, given);
-    assert.deepEqual(
-      [changesOf(moved), changesOf(reconcile(moved.open, then, options))],
-      [[], ['migrated email old>new']],
-    );
+    const changes = [changesOf(moved), changesOf(reconcile(moved.open, then, options))];
+    assert.deepEqual(changes, [[], ['migrated email old>new']]);
   });
   it('lets a new service wait during a transient failure, but not forever', () => {
     const start = scans('0 email:a', '24 email:a email:b', '28 email:b');

@@ -16,10 +16,8 @@ for (const [kind, parts, values] of casesOf<[RecordKind, EvidenceParts, string[]
   'observed records',
 ))
   it(`observed records of ${kind} are stored in one form`, () => {
-    const [verification, spf] = [
-      ['MS=ms12345678', 'p:domain_verify=abcdef'],
-      ['%{d}.x', 'a.example', 'b.example'],
-    ];
+    const verification = ['MS=ms12345678', 'p:domain_verify=abcdef'];
+    const spf = ['%{d}.x', 'a.example', 'b.example'];
     const expected = { verification, spf, favicon: undefined };
     const { values: found, unmeasured } = observedRecords(evidenceOf({ ...{ tls: {}, http: page([]) }, ...parts }));
     assert.deepEqual(found.get(kind), values ?? expected[kind as 'spf']);

@@ -18,11 +18,8 @@ const none = { asn: null, asName: null, prefix: null };
 for (const [address, expected] of casesOf<[string, { readonly status: string }][]>('scan', 'networks'))
   it(`the network of ${address} comes out ${expected.status}`, async () => {
     await using scripted = await scriptedResolver([zone(records)]);
-    assert.deepEqual(await new NetworkFinder(scripted.resolver).find(address), {
-      address,
-      ...none,
-      ...expected,
-    });
+    const found = await new NetworkFinder(scripted.resolver).find(address);
+    assert.deepEqual(found, { address, ...none, ...expected });
   });
 
 it('a second address of a prefix is not asked about', async () => {

@@ -130,10 +130,8 @@ describe('strata mcp', () => {
   });
 
   it('refuses bad arguments and unknown tools, and goes on', async () => {
-    const refused = casesOf<[tool: string, input: Record<string, unknown>, says: string][]>(
-      'cli',
-      'refused inputs of tools',
-    );
+    type Refused = [tool: string, input: Record<string, unknown>, says: string];
+    const refused = casesOf<Refused[]>('cli', 'refused inputs of tools');
     refused.push(['stack_domain', { domain: 'x'.repeat(300) }, 'domain']);
     refused.push(['stack_recent_events', { types: Array(200).fill('migration') }, '.']);
     for (const [name, given, says] of refused) {

@@ -38,10 +38,8 @@ async function answer(
 
 it('reasoning and calls are separate from the text, its tokens and its usage', async () => {
   // A control token is never text, and a stop string ends only the content.
-  const cases = casesOf<[string[], Parameters<typeof answer>[1], number, ...unknown[]][]>(
-    'gateway',
-    'answers of tokens',
-  );
+  type Case = [string[], Parameters<typeof answer>[1], number, ...unknown[]];
+  const cases = casesOf<Case[]>('gateway', 'answers of tokens');
   for (const [texts, options, reasoningTokens, ...expected] of cases)
     assert.partialDeepStrictEqual(await answer(texts, options), [...expected, { reasoningTokens }]);
 });

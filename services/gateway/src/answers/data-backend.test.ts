@@ -32,10 +32,9 @@ describe('answers from the data', () => {
       response.writeHead(body ? 200 : status === 200 ? 404 : status, { 'content-type': 'application/json' });
       response.end(JSON.stringify(body ?? problem));
     });
-    service = await startHarness(
-      { STRATA_MODEL: '', STRATA_EXPLORER_URL: stack.base, STRATA_EXPLORER_KEY: 'ssk_of-the-gateway' },
-      { engines: { [MODEL]: await tinyEngine() } },
-    );
+    const settings = { STRATA_EXPLORER_URL: stack.base, STRATA_EXPLORER_KEY: 'ssk_of-the-gateway' };
+    const engines = { [MODEL]: await tinyEngine() };
+    service = await startHarness({ STRATA_MODEL: '', ...settings }, { engines });
   });
   after(async () => {
     await service?.[Symbol.asyncDispose]();

@@ -64,9 +64,7 @@ it('several models are loaded at their first request, and closed when another on
   const reasons = data.map(({ unavailable }) => unavailable);
   assert.deepEqual(reasons, [null, null, 'removed cannot be loaded']);
   const metrics = await service.running.gateway.monitoring.metrics.registry.metrics();
-  const figures = [...metrics.matchAll(/^strata_model_\w+\{what="(\w+)"\} (\d+)$/gm)].map(([, what, figure]) => [
-    what,
-    Number(figure),
-  ]);
-  assert.partialDeepStrictEqual(Object.fromEntries(figures), { loaded: 3, evicted: 2, failed: 1, budget: 200_000_000 });
+  const figures = [...metrics.matchAll(/^strata_model_\w+\{what="(\w+)"\} (\d+)$/gm)];
+  const byWhat = figures.map(([, what, figure]) => [what, Number(figure)]);
+  assert.partialDeepStrictEqual(Object.fromEntries(byWhat), { loaded: 3, evicted: 2, failed: 1, budget: 200_000_000 });
 });

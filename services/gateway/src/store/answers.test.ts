@@ -81,15 +81,11 @@ onEach([postgres], 'the records of an ended gateway', (_backend, test) => {
     ])
       await assert.rejects(late(), superseded);
     assert.deepEqual(await one.answers.usage({ since: '2000-01-01' }), []);
-    assert.deepEqual([await settling.unentered(9, ended), await settling.begun(9, ended)].map(idsOf), [
-      'rwr_1',
-      'rwr_2',
-    ]);
+    const kept = [await settling.unentered(9, ended), await settling.begun(9, ended)];
+    assert.deepEqual(kept.map(idsOf), ['rwr_1', 'rwr_2']);
     await gateways.remove(ended, settler);
-    assert.ok(
-      (await gateways.all()).some(({ id }) => id === ended),
-      'it has records',
-    );
+    const hasRecords = (await gateways.all()).some(({ id }) => id === ended);
+    assert.ok(hasRecords);
     assert.ok(await gateways.claim({ ...row, settler }, next));
     await other.enter(seq, usagesOf(1), ended);
     await other.keep([receipt('rwr_2')], { ended: ['rwr_2'] });

@@ -77,8 +77,6 @@ it('a service starts again with each release, not with one that its own files do
   const notable = logged.filter(({ msg, level }) => msg === 'ready' || Number(level) > 30);
   const unused = 'the stored catalog release is not used';
   const expected = ['bundled', unused, 'bundled', unused, 'starting again failed', signer.name, 'bundled'];
-  assert.deepEqual(
-    notable.map(({ msg, catalog }) => catalog ?? msg),
-    expected,
-  );
+  const noted = notable.map(({ msg, catalog }) => catalog ?? msg);
+  assert.deepEqual(noted, expected);
 });

@@ -56,13 +56,8 @@ onEach(kept, 'a job', (_backend, test) => {
     stopping.abort();
     await running;
     const states = asked.map(({ status }) => status).sort();
-    assert.deepEqual(
-      [states, charged],
-      [
-        [...Array(3).fill('fulfilled'), 'rejected'],
-        [1, 1, 0, 0, 0],
-      ],
-    );
+    assert.deepEqual(states, [...Array(3).fill('fulfilled'), 'rejected']);
+    assert.deepEqual(charged, [1, 1, 0, 0, 0]);
     await assert.rejects(jobs.fileOf(lost, payer), { code: 'unavailable' });
   });
 
@@ -102,10 +97,8 @@ onEach(kept, 'a job', (_backend, test) => {
     assert.equal(await jobs.take({ owner: 'a', ms: 1 }), undefined);
     await jobs.remove([]);
     const left = await rows(url, 'select id, lease_until from jobs order by id');
-    assert.deepEqual(
-      left,
-      ['failed', 'new'].map((id) => ({ id, lease_until: 0 })),
-    );
+    const expected = ['failed', 'new'].map((id) => ({ id, lease_until: 0 }));
+    assert.deepEqual(left, expected);
     const chunks = await rows(url, 'select job_id from job_chunks');
     assert.deepEqual(chunks, jobs.isShared ? [{ job_id: 'new' }] : []);
   });

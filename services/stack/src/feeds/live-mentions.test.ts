@@ -79,10 +79,8 @@ withStore('a running tally follows a clock that was wrong, ahead or behind, and 
     return ['a.com', 'b.com', 'c.com'].map((domain) => live.tally().domain(domain, 1).days[0]);
   };
   // What lies ahead counts as of today.
-  const steps = casesOf<[afterMs: number, named: string[], counts: number[]][]>(
-    'stack',
-    'mentions under a wrong clock',
-  );
+  type Step = [afterMs: number, named: string[], counts: number[]];
+  const steps = casesOf<Step[]>('stack', 'mentions under a wrong clock');
   for (const [afterMs, named, counts] of steps) {
     now = T0 + afterMs;
     if (named.length > 0) await name(store, named, now);

@@ -65,23 +65,20 @@ describe('a running service', () => {
     await service.scan(domain);
     service.log.length = 0;
     const ready = async () => (await service.ask('/ready')).body as unknown as { problems?: { ledger?: string } };
+    const isLogged = (text: string) => () => service.log.some((line) => line.includes(text));
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() - 86_400_000 });
     try {
       const report = await untilAnswer('not ready', ready, ({ problems }) => problems !== undefined);
       assert.match(report.problems?.ledger ?? '', /^cannot sign: the clock is before \d{4}-.+: set the clock right$/);
       const { status, body } = await service.get(profilePath(domain));
       assert.deepEqual([status, body.code, body.provenance], [503, 'unavailable', undefined]);
-      await until(() => service.log.some((line) => line.includes('signing receipts failed')), {
-        what: 'the failure is logged',
-      });
+      await until(isLogged('signing receipts failed'), { what: 'the failure is logged' });
     } finally {
       t.mock.timers.reset();
     }
     await untilAnswer('ready', ready, ({ problems }) => problems === undefined);
     assert.equal((await service.get(profilePath(domain))).status, 200);
-    await until(() => service.log.some((line) => line.includes('signing receipts recovered')), {
-      what: 'the recovery is logged',
-    });
+    await until(isLogged('signing receipts recovered'), { what: 'the recovery is logged' });
   });
   it('refuses a key that another process revoked, and ends its streams', { timeout: 120_000 }, async () => {
     const config = readConfig(settingsFor(service.internet, service.directory));

@@ -4,7 +4,7 @@ import { InferenceClient, type Network } from '@strata/client';
 import type { CommandContext, OutputStream } from '../../context.ts';
 import { CommandError } from '../../errors.ts';
 import { listenForInterruption } from '../../interruption.ts';
-import { counted, type OutputOptions, printJson, printTable } from '../../output.ts';
+import { counted, type OutputOptions, plainText, printJson, printTable } from '../../output.ts';
 import { gatewayBase } from '../../service-address.ts';
 import { commandErrorOf } from './chat.ts';
 
@@ -35,7 +35,7 @@ export async function networkCommand(
     if (network instanceof Error && requests === 0) throw network;
     // Cursor to the top left, and clear the screen.
     if (!json && stdout.isTTY) stdout.write('\u001b[H\u001b[2J');
-    if (network instanceof Error) stderr.write(`strata: ${network.message}; retrying\n`);
+    if (network instanceof Error) stderr.write(`strata: ${plainText(network.message)}; retrying\n`);
     else print(network);
     await sleep(watchMs, undefined, { signal }).catch(() => {});
   }
@@ -51,7 +51,9 @@ async function fetchNetwork(client: InferenceClient, base: string, signal?: Abor
 }
 
 function show(stdout: OutputStream, { self, peers, models, totals }: Network): void {
-  stdout.write(`gateway ${self.peer}: ${counted(totals.workers, 'worker')} of ${counted(totals.peers, 'peer')}\n\n`);
+  stdout.write(
+    `gateway ${plainText(self.peer)}: ${counted(totals.workers, 'worker')} of ${counted(totals.peers, 'peer')}\n\n`,
+  );
   if (models.length === 0) stdout.write('no worker offers a model\n\n');
   else {
     const rows = models.map(({ id, sha256, workers, slots, running, waiting, verified }) => [

@@ -124,13 +124,14 @@ const withoutLogins = (value: string): string =>
     .map((part) => part.replace(/^(https?:[/\\]*)[^/\\?#\s]*@/i, `$1${MASK}@`))
     .join('');
 
-function defaultOf(table: SettingTable, name: string): string {
-  const value = table.shape[name]?.safeParse(undefined).data;
+const defaultOf = (table: SettingTable, name: string) => textOf(table.shape[name]?.safeParse(undefined).data);
+
+function textOf(value: unknown): string {
   if (value === undefined) return '';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value !== 'object' || value === null) return String(value);
   if (Array.isArray(value)) return value.join(',');
-  if (typeof value !== 'object') return String(value);
-  return Object.entries(value ?? {})
-    .map((item) => item.join('='))
+  return Object.entries(value)
+    .map(([item, each]) => `${item}=${textOf(each)}`)
     .join(',');
 }

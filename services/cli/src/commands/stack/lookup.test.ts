@@ -27,10 +27,8 @@ describe('strata stack lookup', async () => {
     await using directory = await temporaryDirectory();
     const names = Array.from({ length: 2_001 }, (_, i) => `never-${i}.com`);
     const file = path.join(directory.path, 'names.csv');
-    await writeFile(
-      file,
-      `\ufeffname, "Domain" ,note\n${names.map((name) => `"A, ""B""",${name},x.com`).join('\r\n')}`,
-    );
+    const lines = names.map((name) => `"A, ""B""",${name},x.com`);
+    await writeFile(file, `\ufeffname, "Domain" ,note\n${lines.join('\r\n')}`);
     const fields = ['--fields', 'state,domain', '--format'];
     const expected = names.map((name) => `unknown,${name},"A, ""B""",x.com`);
     const bad = path.join(directory.path, 'bad.csv');
@@ -39,13 +37,10 @@ describe('strata stack lookup', async () => {
     const found = (await lookup([file, ...fields, 'csv'], 0, /^2001 rows of .*names.csv\n$/)).stdout.split('\r\n');
     assert.deepEqual(found, ['state,domain,name,note', ...expected, '']);
     const skipped = /^line 2: skipped 'not a name'/;
-    const { stdout } = await lookup(['-', ...fields, 'ndjson'], 0, skipped, {
-      input: `9,${domain}\nnot a name\na.com\n`,
-    });
-    const states = stdout
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => Object.values(JSON.parse(line)));
+    const input = `9,${domain}\nnot a name\na.com\n`;
+    const { stdout } = await lookup(['-', ...fields, 'ndjson'], 0, skipped, { input });
+    const rows = stdout.trimEnd().split('\n');
+    const states = rows.map((line) => Object.values(JSON.parse(line)));
     assert.deepEqual(states.slice(1), [['unknown', 'a.com']]);
     assert.equal(states[0]?.[1], domain);
   });
@@ -70,10 +65,8 @@ describe('strata stack lookup', async () => {
     const query = (args: readonly string[], code = 0, words = /^1 domain/) =>
       assertEnds(['stack', 'query', ...args], code, words, { env });
     const { stdout } = await query([`domain:${domain}`, '--facets', 'tld']);
-    assert.match(
-      stdout,
-      new RegExp(`^domain +state.+\n${domain} +[^]+\ntld +domains *\n${domain.split('.').pop()} +1`),
-    );
+    const tld = domain.split('.').pop();
+    assert.match(stdout, new RegExp(`^domain +state.+\n${domain} +[^]+\ntld +domains *\n${tld} +1`));
     const json = JSON.parse((await query([`domain:${domain}`, '--format', 'json'], 0, /^$/)).stdout);
     assert.deepEqual([json.total, json.results[0].domain], [1, domain]);
     const csv = (await query([`domain:${domain}`, '--format', 'csv'], 0, /^$/)).stdout;

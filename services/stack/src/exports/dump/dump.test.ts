@@ -152,10 +152,8 @@ for (const kind of ['folder', 'bucket'] as const)
 it('accepts addresses of folders and buckets only, and no credentials', () => {
   assert.deepEqual(addressOf('file:///a%20b'), { kind: 'folder', folder: '/a b' });
   const { kind, ...rest } = addressOf('s3://b-1/x/y/?endpoint=https://s3.example&region=eu') as Record<string, string>;
-  assert.deepEqual(
-    [kind, rest],
-    ['bucket', { bucket: 'b-1', prefix: 'x/y/', endpoint: 'https://s3.example', region: 'eu' }],
-  );
+  const bucket = { bucket: 'b-1', prefix: 'x/y/', endpoint: 'https://s3.example', region: 'eu' };
+  assert.deepEqual([kind, rest], ['bucket', bucket]);
   for (const bad of casesOf<string[]>('stack', 'bad addresses of dumps'))
     assert.equal(DumpUrl.safeParse(bad).success, false, bad);
 });

@@ -88,10 +88,8 @@ it('migrations of the domains of a query: in the list to its end, in totals, flo
   }
   assert.deepEqual(paged, own);
   const rows = await timeline.rows(`migrations/export.csv?${of}`);
-  assert.deepEqual(
-    rows.map(([id]) => id),
-    own.map(({ id }) => id),
-  );
+  const [ids, expected] = [rows.map(([id]) => id), own.map(({ id }) => id)];
+  assert.deepEqual(ids, expected);
 });
 
 it('migrations of a window: by provider, side and category, newest confirmation first, in pages and as CSV', async () => {

@@ -33,10 +33,8 @@ it('a segment has its conditions in every query of its key, and of no other', as
   assert.equal((await ask('stats?query=state:active%20segment:valid')).body.domains, expected);
   const list = (await ask('segments?limit=1')).body;
   assertDescribed(PATH, list);
-  assert.deepEqual(
-    [list.segments[0].name, (await ask(`segments?cursor=${list.next_cursor}`)).body.segments[0].name],
-    ['nested', 'valid'],
-  );
+  const { body: next } = await ask(`segments?cursor=${list.next_cursor}`);
+  assert.deepEqual([list.segments[0].name, next.segments[0].name], ['nested', 'valid']);
   // The same addresses with another key, also after they were answered.
   for (const path of ['stats?query=state:active%20segment:valid', 'search?query=segment:valid'])
     assert.equal((await ask(path, { key: other })).status, 400);
