@@ -73,7 +73,8 @@ function choice(values: readonly unknown[], input: unknown): string {
   const known = values.map(String);
   if (input === undefined) return `is required: ${known.join(', ')}`;
   if (known.length === 1) return `must be ${known[0]}, not ${givenText(input)}`;
-  return `must not be ${givenText(input)}; ${suggestionFor(String(input).slice(0, MAX_GIVEN), known)}`;
+  const text = typeof input === 'string' ? input.slice(0, MAX_GIVEN) : '';
+  return `must not be ${givenText(input)}; ${suggestionFor(text, known)}`;
 }
 
 /** A union names its kinds where one field decides, and otherwise what each of its forms would be. */

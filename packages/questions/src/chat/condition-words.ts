@@ -26,15 +26,13 @@ export function termAt(words: readonly string[], raw: readonly string[], at: num
   );
 }
 
-const STANDARDS: Readonly<Record<string, Term>> = {
-  spf: { yes: 'spf:valid', no: 'spf:missing' },
-  ...Object.fromEntries(
-    ['dnssec', 'caa', 'bimi', 'mta-sts', 'tls-rpt'].map((name) => {
-      const field = name.replace('-', '_');
-      return [name, { yes: `${field}:yes`, no: `${field}:no` }];
-    }),
-  ),
-};
+const STANDARDS: ReadonlyMap<string, Term> = new Map([
+  ['spf', { yes: 'spf:valid', no: 'spf:missing' }],
+  ...['dnssec', 'caa', 'bimi', 'mta-sts', 'tls-rpt'].map((name): [string, Term] => {
+    const field = name.replace('-', '_');
+    return [name, { yes: `${field}:yes`, no: `${field}:no` }];
+  }),
+]);
 
 const POLICIES = new Set(['none', 'quarantine', 'reject']);
 const ENFORCED = new Set(['enforce', 'enforces', 'enforced', 'enforcing', 'enforcement']);
@@ -45,7 +43,7 @@ const MAX_FILLERS = 4;
 /** `DMARC`, `DMARC policy reject`, `enforce DMARC`, `MTA-STS` */
 function policyAt(words: readonly string[], at: number): Found | undefined {
   const word = words[at] ?? '';
-  const standard = STANDARDS[word];
+  const standard = STANDARDS.get(word);
   if (standard) return { term: standard, length: 1 };
   const first = ENFORCED.has(word) ? at + 1 : at;
   if (words[first] !== 'dmarc') return undefined;
