@@ -107,7 +107,7 @@ export async function makeDirectory(directory: string, { mode }: { readonly mode
     } catch (error) {
       // Another process may have created it.
       if (systemCode(error) === 'EEXIST' && (await isDirectory(at))) continue;
-      // Where a parent is a file, the error of the whole path says so: ENOTDIR.
+      // Where a parent is a file, the error for the full path is ENOTDIR.
       if (at !== missing.at(-1)) await mkdir(directory, mode);
       throw error;
     }
