@@ -119,8 +119,7 @@ async function isDirectory(name: string): Promise<boolean> {
   try {
     return (await stat(name)).isDirectory();
   } catch (error) {
-    const code = systemCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    if (systemCode(error) === 'ENOENT') return false;
     throw error;
   }
 }
