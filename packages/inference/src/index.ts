@@ -11,6 +11,7 @@ export {
   outputItems,
   outputReasoning,
   outputText,
+  type ResponseFacts,
   responseObject,
 } from './answer/responses-answer.ts';
 export { StopScanner } from './answer/stop-scanner.ts';

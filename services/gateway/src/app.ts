@@ -17,6 +17,8 @@ import { EngineBackend } from './answers/engine-backend.ts';
 import { DATA_MODEL, type Models } from './answers/models.ts';
 import { openModels } from './answers/open-models.ts';
 import { AnswerRecorder } from './answers/receipts/answer-recorder.ts';
+import { StoredAnswers } from './answers/stored/stored-answers.ts';
+import { planAgain } from './answers/stored/stored-request.ts';
 import { type GatewayConfig, inferenceDirectory } from './config.ts';
 import { addGatewayMetrics, answerMeter } from './gateway-metrics.ts';
 import { stopping } from './limits/admission.ts';
@@ -25,6 +27,7 @@ import { Limits } from './limits/limits.ts';
 import { TokenQuota } from './limits/token-quota.ts';
 import { type GatewayNetwork, type GatewayNetworkDeps, openGatewayNetwork } from './network/gateway-network.ts';
 import type { OpenVocabulary } from './network/vocabulary/vocabularies.ts';
+import { asRefusal } from './routes/error-response.ts';
 import { newKeyRequests } from './routes/keys.ts';
 import { cachedReport } from './routes/network.ts';
 import { gatewayOpenApi } from './routes/openapi.ts';
@@ -150,11 +153,20 @@ export async function createGateway(
     unwatched.abort();
     await following;
   });
+  const storedAnswers = stack.use(
+    new StoredAnswers({
+      ...{ stored: store.stored, gateway, recorder, limits, logger, now, running, stopping: late.signal },
+      planned: (request) => planAgain(models, request),
+      watch: (keyId) => authentication.watch(keyId),
+      errorOf: asRefusal,
+    }),
+  );
   let description: object | undefined;
   const app: GatewayApp = {
     ...{ models, ownModels: own, recorder, limits, ledger, logger, now, running, stopping: late.signal },
     ...{ keys: store.keys, keyRequests: newKeyRequests(now), freeKeysPerDay: config.freeKeysPerDay, hostGuard },
     recentItems: new RecentItems(),
+    storedAnswers,
     ...{ readiness, networkReport: network && cachedReport(network.report) },
     openApi: () => {
       description ??= gatewayOpenApi();
@@ -173,6 +185,7 @@ export async function createGateway(
         trustedProxies: config.trustedProxies,
       },
       onStopping: () => {
+        storedAnswers.stop();
         for (const { admission } of models.list()) admission.close(stopping());
       },
       onLate: () => late.abort(stopping()),

@@ -5,6 +5,25 @@
  */
 export interface GatewayPaths {
   /**
+   * Get a stored response of this key
+   */
+  '/v1/responses/{id}': {
+    path: {
+      id: string;
+    };
+    query: {
+      /**
+       * The events of the response, as they are generated.
+       */
+      stream?: 'true' | 'false';
+      /**
+       * Only events with larger `sequence_number`s.
+       */
+      starting_after?: number;
+    };
+    body: Response;
+  };
+  /**
    * List the models
    */
   '/v1/models': {
@@ -62,6 +81,7 @@ export interface ChatCompletionRequest {
     [k: string]: number;
   } | null;
   user?: string | null;
+  store?: boolean | null;
   top_k?: number | null;
   min_p?: number | null;
   prompt_cache_key?: string | null;
@@ -278,6 +298,7 @@ export interface CompletionRequest {
     [k: string]: number;
   } | null;
   user?: string | null;
+  store?: boolean | null;
   top_k?: number | null;
   min_p?: number | null;
   prompt_cache_key?: string | null;
@@ -348,7 +369,7 @@ export interface ResponseRequest {
   } | null;
   previous_response_id?: unknown;
   conversation?: unknown;
-  background?: unknown;
+  background?: boolean | null;
   metadata?: {
     [k: string]: unknown;
   } | null;
@@ -360,7 +381,7 @@ export interface ResponseRequest {
   chat_template_kwargs?: unknown;
   prompt_cache_key?: unknown;
   user?: unknown;
-  store?: unknown;
+  store?: boolean | null;
 }
 export interface EmbeddingRequest {
   model: string;
@@ -508,7 +529,7 @@ export interface Response {
   id: string;
   object: 'response';
   created_at: number;
-  status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
+  status: 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
   model: string;
   output: {
     id: string;
@@ -522,6 +543,11 @@ export interface Response {
     [k: string]: unknown;
   } | null;
   [k: string]: unknown;
+}
+export interface DeletedResponse {
+  id: string;
+  object: 'response';
+  deleted: true;
 }
 export interface Embeddings {
   object: 'list';
@@ -744,6 +770,16 @@ export interface GatewayPosts {
     body: Response;
   };
   /**
+   * Cancel a response in the background
+   */
+  '/v1/responses/{id}/cancel': {
+    path: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: Response;
+  };
+  /**
    * Compute embeddings
    */
   '/v1/embeddings': {
@@ -758,5 +794,20 @@ export interface GatewayPosts {
     path: Record<string, never>;
     query: Record<string, never>;
     body: NewKey;
+  };
+}
+/**
+ * Each PUT and DELETE, and the body of its complete answer.
+ */
+export interface GatewayChanges {
+  /**
+   * Delete a stored response of this key
+   */
+  'DELETE /v1/responses/{id}': {
+    path: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: DeletedResponse;
   };
 }

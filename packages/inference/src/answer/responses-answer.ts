@@ -34,10 +34,13 @@ export interface OutputCall {
 
 export type OutputItem = OutputText | OutputReasoning | OutputCall;
 
+/** What a response object has of its request. */
+export type ResponseFacts = Omit<ResponsesRequest, 'renamed'>;
+
 /** A response object: `completed` or `incomplete` with `over`, otherwise `in_progress`. */
 export function responseObject(
   head: AnswerHead,
-  { chat, echo, hasSummary }: ResponsesRequest,
+  { chat, echo, hasSummary, isBackground }: ResponseFacts,
   over?: { readonly output: readonly OutputItem[]; readonly reason: FinishReason; readonly usage: Usage },
 ) {
   const isCut = over?.reason === 'length';
@@ -56,7 +59,8 @@ export function responseObject(
     previous_response_id: null,
     // Of the kinds of summary, the complete text is nearest to this one.
     reasoning: { effort: null, summary: hasSummary ? 'detailed' : null },
-    store: false,
+    store: chat.isStored,
+    background: isBackground,
     temperature: chat.sampling.temperature,
     text: { format: echo.format },
     tool_choice: echo.toolChoice,

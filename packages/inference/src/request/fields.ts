@@ -136,6 +136,8 @@ export const generation = {
   frequency_penalty: optional(number(-2, 2)),
   logit_bias: optional(z.record(z.string().regex(/^\d{1,9}$/, 'must be the number of a token'), number(-100, 100))),
   user: optional(z.string().max(512)),
+  // Only with `true` is text stored.
+  store: optional(z.boolean()),
   // Extensions of the OpenAI contract, with the names that llama.cpp's and vLLM's servers use.
   top_k: optional(integer(0, 1_000_000)),
   min_p: optional(number(0, 1)),

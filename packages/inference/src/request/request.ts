@@ -47,6 +47,8 @@ export interface Generation {
   readonly model: string;
   readonly isStreamed: boolean;
   readonly hasUsageChunk: boolean;
+  /** Whether the answer is stored, so that a client that was disconnected can go on reading it. */
+  readonly isStored: boolean;
   /** Undefined: generate until the model ends the answer or the context is full. */
   readonly maxTokens: number | undefined;
   readonly choices: number;
@@ -169,6 +171,7 @@ function generationOf(fields: Fields, maxTokens: number | undefined): Omit<Gener
     model: fields.model,
     isStreamed,
     hasUsageChunk: fields.stream_options?.include_usage ?? false,
+    isStored: fields.store ?? false,
     maxTokens,
     choices: fields.n ?? 1,
     stops: (typeof stop === 'string' ? [stop] : (stop ?? [])).filter((each) => each !== ''),

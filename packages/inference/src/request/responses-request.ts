@@ -35,7 +35,7 @@ const responseFields = z.object({
   text: optional(z.object({ format: optional(z.object({ type: z.string().max(64) }).loose()) })),
   previous_response_id: z.unknown().optional(),
   conversation: z.unknown().optional(),
-  background: z.unknown().optional(),
+  background: optional(z.boolean()),
   metadata: optional(z.record(z.string(), z.unknown())),
   reasoning: optional(
     z.object({ effort: z.unknown().optional(), summary: optional(z.enum(['auto', 'concise', 'detailed'])) }).loose(),
@@ -43,13 +43,15 @@ const responseFields = z.object({
   chat_template_kwargs: z.unknown().optional(),
   prompt_cache_key: z.unknown().optional(),
   user: z.unknown().optional(),
-  store: z.unknown().optional(),
+  store: optional(z.boolean()),
 });
 
 export interface ResponsesRequest {
   readonly chat: ChatRequest;
   /** Whether later requests may refer to the items of the answer. */
   readonly isKept: boolean;
+  /** Whether the answer does not wait for its client: it is stored, and generated also without one. */
+  readonly isBackground: boolean;
   /** Whether the reasoning of the answer is also given as its summary. */
   readonly hasSummary: boolean;
   /** The fields of the request that the answer repeats unchanged. */
@@ -77,17 +79,20 @@ const NAMES: readonly (readonly [chat: RegExp, own: string])[] = [
 type FindItem = (id: string) => object | undefined;
 
 /**
- * Throws CompletionError that names the first invalid parameter. Responses are not stored, so references to them are
- * rejected; `itemOf` finds their items.
+ * Throws CompletionError that names the first invalid parameter. A conversation cannot refer to earlier responses;
+ * `itemOf` finds their items.
  */
 export function readResponsesRequest(body: unknown, itemOf: FindItem = () => undefined): ResponsesRequest {
   const given = parse(responseFields, body);
-  for (const param of ['previous_response_id', 'conversation', 'background'] as const) {
+  for (const param of ['previous_response_id', 'conversation'] as const) {
     if (given[param] !== undefined && given[param] !== null && given[param] !== false)
-      throw new CompletionError('unsupported_value', 'Answers are not stored: send the full conversation.', {
+      throw new CompletionError('unsupported_value', 'Conversations are not stored: send the full conversation.', {
         param,
       });
   }
+  const isBackground = given.background ?? false;
+  if (isBackground && given.store === false)
+    throw new CompletionError('invalid_value', '`background` requires `store` to be true.', { param: 'store' });
   const format = given.text?.format;
   const tools = given.tools ?? [];
   const { messages, origins } = messagesOf(given, itemOf);
@@ -101,6 +106,7 @@ export function readResponsesRequest(body: unknown, itemOf: FindItem = () => und
     top_p: given.top_p,
     parallel_tool_calls: given.parallel_tool_calls,
     prompt_cache_key: given.prompt_cache_key,
+    store: isBackground || given.store,
     user: given.user,
     reasoning_effort: given.reasoning?.effort,
     chat_template_kwargs: given.chat_template_kwargs,
@@ -113,6 +119,7 @@ export function readResponsesRequest(body: unknown, itemOf: FindItem = () => und
       // The original API's reference: without `strict` it is attempted, and given up for a schema that does not allow it.
       chat: { ...readChatRequest(chat), prefersStrict: true },
       isKept: given.store !== false,
+      isBackground,
       hasSummary: given.reasoning?.summary !== undefined,
       echo: {
         instructions: given.instructions ?? null,

@@ -9,19 +9,20 @@ export interface Given {
 
 const ITEM = /(?:^|[\s,])([A-Za-z][\w-]*)=/;
 
-/**
- * The items of both, of two with the same name the later one. A list may start with a value of its own, as the port in
- * `9464,gateway=9465`.
- */
-export function mergedItems(earlier: string, later: string): string {
-  const items = new Map<string, string>();
-  let first = '';
+/** The item of a value without a name at the start of a list, as of the port in `9464,gateway=9465`. */
+const FIRST_ITEMS: Readonly<Record<string, string>> = { STRATA_METRICS_PORT: 'stack' };
+
+/** The items of both texts of a list, of two with the same name the later one, unless it is empty. */
+export function mergedItems(list: string, earlier: string, later: string): string {
+  const first = FIRST_ITEMS[list] ?? '';
+  const items = new Map([['', '']]);
   for (const text of [earlier, later]) {
-    const [start, ...rest] = text.split(ITEM).map((part) => part.trim().replace(/,$/, ''));
-    first = start || first;
-    for (const [at, name] of rest.entries()) if (at % 2 === 0) items.set(name, `${name}=${rest[at + 1]}`);
+    const [start = '', ...rest] = text.split(ITEM).map((part) => part.replace(/^[\s,]+|(?<![\s,])[\s,]+$/g, ''));
+    if (start !== '') items.set(first, first === '' ? start : `${first}=${start}`);
+    for (const [at, name] of rest.entries())
+      if (at % 2 === 0 && (rest[at + 1] || !items.has(name))) items.set(name, `${name}=${rest[at + 1]}`);
   }
-  return [first, ...items.values()].filter((text) => text !== '').join(',');
+  return [...items.values()].filter((text) => text !== '').join(',');
 }
 
 /** Adds former settings to their lists, unless the list has the item; warns about each, without its value. */
@@ -31,10 +32,15 @@ export function moveToLists(level: ReadonlyMap<string, Given>, warnings: string[
     const former = moved.get(name);
     if (former === undefined) continue;
     moved.delete(name);
-    warnings.push(`${name} is an item of ${list} now: write ${item}=… there`);
-    if (new RegExp(`(?:^|[\\s,])${item}=`).test(level.get(list)?.value ?? '')) continue;
+    const isGiven = new RegExp(`(?:^|[\\s,])${item}=[^\\s,]`).test(level.get(list)?.value ?? '');
+    warnings.push(
+      isGiven
+        ? `${name} has no effect: ${list} has ${item}=…`
+        : `${name} is an item of ${list} now: write ${item}=… there`,
+    );
+    if (isGiven) continue;
     const items = moved.get(list);
-    const value = mergedItems(items?.value ?? '', `${item}=${former.value}`);
+    const value = mergedItems(list, items?.value ?? '', `${item}=${former.value}`);
     moved.set(list, { value, source: items?.source ?? former.source });
   }
   return moved;

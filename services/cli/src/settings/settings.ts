@@ -80,14 +80,14 @@ export async function findSettings(
     const base = level === inFile && config !== undefined ? path.dirname(path.resolve(config)) : '.';
     for (const [name, value] of moveToLists(await withSecretFiles(level, base, problems), warnings)) {
       const earlier = LISTS.has(name) ? given.get(name) : undefined;
-      given.set(name, earlier ? merged(earlier, value) : value);
+      given.set(name, earlier ? merged(name, earlier, value) : value);
     }
   }
   return { given, problems, warnings };
 }
 
-const merged = (earlier: Given, later: Given): Given => ({
-  value: mergedItems(earlier.value, later.value),
+const merged = (list: string, earlier: Given, later: Given): Given => ({
+  value: mergedItems(list, earlier.value, later.value),
   source: `${earlier.source}, ${later.source}`,
 });
 

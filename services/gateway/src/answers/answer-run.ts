@@ -22,6 +22,7 @@ import type { EventWriter, StreamEvent } from './event-writer.ts';
 import type { AnswerEnd, AnswerStart } from './receipts/answer-receipt.ts';
 import type { AnswerRecorder } from './receipts/answer-recorder.ts';
 import type { ResponseEvents } from './response-events.ts';
+import type { AnswerLog, AnswerOutcome } from './stored/answer-log.ts';
 
 export interface AnswerDeps {
   readonly admission: Admission;
@@ -36,7 +37,7 @@ export interface AnswerDeps {
 export interface AnswerRequest {
   readonly plan: Plan;
   /** Settled when the answer ends. */
-  readonly reservation: Reservation;
+  readonly reservation: Pick<Reservation, 'settle'>;
   readonly request: Generation;
   readonly head: AnswerHead;
   readonly start: AnswerStart;
@@ -45,6 +46,8 @@ export interface AnswerRequest {
   readonly signal: AbortSignal;
   /** Aborts when the key is revoked. */
   readonly revoked: AbortSignal;
+  /** Of a stored answer, whose beginning is recorded. */
+  readonly log?: AnswerLog;
 }
 
 export class AnswerRun {
@@ -64,7 +67,9 @@ export class AnswerRun {
   constructor(deps: AnswerDeps, request: AnswerRequest) {
     this.#deps = deps;
     this.#request = request;
-    this.receiptId = deps.recorder.newId();
+    this.receiptId = request.log?.receiptId ?? deps.recorder.newId();
+    this.#firstTokenAt = request.log?.firstTokenAt;
+    if (request.log) this.#beginning = Promise.resolve();
     const { isStreamed, topLogprobs } = request.request;
     this.#accumulated = new AnswerAccumulator(request.plan.choices.length, {
       keepsLogprobs: !isStreamed && topLogprobs !== undefined,
@@ -78,6 +83,14 @@ export class AnswerRun {
       await this.#eachChoice(async () => {});
       return { choices: this.#accumulated.choices(), usage: this.usage };
     });
+  }
+
+  /**
+   * Generates all choices into the log of a stored answer, after what it has already. Its end is durable before its receipt
+   * is stored. An answer that is not recorded, because the gateway stops, can go on at another one.
+   */
+  async write(): Promise<void> {
+    await this.#recorded(() => this.#eachChoice(async () => {}));
   }
 
   /** Streams all choices, then the usage if requested; `[DONE]` follows after the receipt is stored. */
@@ -141,12 +154,14 @@ export class AnswerRun {
     const usage = this.#usages[index] as RunningUsage;
     const onSegment = (segment: JobSegment) => this.#accumulated.takeSegment(index, segment);
     const context = { caller: this.#request.caller.id, onSegment };
-    for await (const deltas of this.#request.plan.choices[index]?.deltas({ usage, signal, context }) ?? []) {
+    const stored = this.#request.log?.choice(index);
+    for await (const made of this.#request.plan.choices[index]?.deltas({ usage, signal, context, stored }) ?? []) {
+      if (made.some(({ kind }) => kind !== 'begin')) this.#firstTokenAt ??= this.#deps.now();
+      const deltas = stored?.take(made, this.#firstTokenAt) ?? made;
       if (deltas.length === 0) continue;
       for (const delta of deltas) this.#accumulated.take(index, delta);
       this.#hasBegun = true;
-      if (deltas.some(({ kind }) => kind !== 'begin')) this.#firstTokenAt ??= this.#deps.now();
-      if (this.#request.request.isStreamed && !this.#arrivedAtOnce(deltas)) await this.#recordBeginning();
+      if (!stored && this.#request.request.isStreamed && !this.#arrivedAtOnce(deltas)) await this.#recordBeginning();
       await onDeltas(deltas, index);
     }
   }
@@ -181,8 +196,12 @@ export class AnswerRun {
     try {
       result = await work();
     } catch (error) {
-      const { signal, revoked, reservation } = this.#request;
+      const { signal, revoked, reservation, log } = this.#request;
       const isAborted = signal.aborted || revoked.aborted;
+      if (log) {
+        await this.#endStored(log, isAborted ? 'cancelled' : 'failed', error);
+        throw error;
+      }
       // Once a choice has its slot its prompt counts, also if the client leaves before the first token. An engine that
       // fails before it has answered nothing.
       if (this.#hasBegun || (isAborted && this.usage.promptTokens > 0))
@@ -191,8 +210,20 @@ export class AnswerRun {
       // The engine may report the abort as its own error.
       throw revoked.aborted ? revoked.reason : error;
     }
-    await this.#record('completed');
+    const { log } = this.#request;
+    if (log) await this.#endStored(log, 'completed');
+    else await this.#record('completed');
     return result;
+  }
+
+  /** Without effect on an answer that another gateway has taken over, or can take over because this one stops. */
+  async #endStored(log: AnswerLog, outcome: AnswerOutcome, cause?: unknown): Promise<void> {
+    const over = await log.finish({ outcome, usage: this.usage, cause }).catch((error: unknown) => {
+      this.#request.reservation.settle(0);
+      throw error;
+    });
+    await this.#record(over.outcome);
+    log.close({ isRecorded: true });
   }
 
   async #record(outcome: AnswerEnd['outcome']): Promise<void> {

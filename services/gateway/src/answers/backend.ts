@@ -10,6 +10,7 @@ import type {
   RunningUsage,
   Verified,
 } from '@strata/inference';
+import type { StoredChoice } from './stored/answer-log.ts';
 
 export interface ChoiceDeps {
   /** Updated while the deltas of the choice are read. */
@@ -17,6 +18,8 @@ export interface ChoiceDeps {
   /** The requesting key, and a callback for the workers' segments. */
   readonly context: JobContext;
   readonly signal: AbortSignal;
+  /** Of a stored answer: the tokens that it begins with, and where its next ones are recorded. */
+  readonly stored?: StoredChoice | undefined;
 }
 
 export interface PlannedChoice {
@@ -35,6 +38,8 @@ export interface Plan {
   /** As many requests of its key as the answer counts; 1 if absent. */
   readonly requests?: number;
   readonly choices: readonly PlannedChoice[];
+  /** Whether choices can begin with the tokens of a stored answer. */
+  readonly isContinuable?: boolean;
 }
 
 /** One vector of length 1 for each of its inputs. Adds their tokens to `usage`. */

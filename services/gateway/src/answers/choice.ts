@@ -36,7 +36,7 @@ export async function* choiceDeltas(
   job: Job,
   options: ChoiceOptions,
 ): AsyncGenerator<readonly ChatDelta[]> {
-  const { stops, controls, isCallForced, signal, usage, context } = options;
+  const { stops, controls, isCallForced, signal, usage, context, stored } = options;
   const newDecoder = () => new TextDecoder('utf-8', { ignoreBOM: true });
   let decoder = newDecoder();
   const scanner = new StopScanner(stops);
@@ -90,7 +90,8 @@ export async function* choiceDeltas(
 
   let hasBegun = false;
   try {
-    for await (const event of engine.generate(job, signal, context)) {
+    for await (const event of stored?.events(engine, job, { signal, context }) ??
+      engine.generate(job, signal, context)) {
       if (event.kind === 'begin') {
         usage.cachedTokens = event.cachedTokens;
         yield beginning();

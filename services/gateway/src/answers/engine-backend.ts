@@ -100,6 +100,7 @@ export class EngineBackend implements Backend {
       ...(read ? { controls, reader: () => new OutputReader(read, callable, reading) } : {}),
     };
     return {
+      isContinuable: true,
       promptTokens: prompt.length,
       answerTokens: this.#answerTokens(request, prompt),
       choices: jobs.map((job) => this.#choice(job, 0, options)),
@@ -122,7 +123,7 @@ export class EngineBackend implements Backend {
       const options = { stops: request.stops, isCallForced: false, echo };
       for (const job of jobs) choices.push(this.#choice(job, at, { ...options, grammarParam: 'response_format' }));
     }
-    return { promptTokens, answerTokens: maxTokens, choices };
+    return { promptTokens, answerTokens: maxTokens, choices, isContinuable: true };
   }
 
   async planEmbeddings(inputs: readonly (string | readonly number[])[]): Promise<EmbeddingPlan> {

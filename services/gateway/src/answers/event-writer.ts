@@ -19,6 +19,13 @@ export interface RawReply {
 /** Typed events have a name. A text is JSON, or `[DONE]`. */
 export type StreamEvent = { readonly type?: string; readonly [field: string]: unknown } | string;
 
+/** An event whose number is sent with it, so that a client can go on after it. */
+export interface NumberedEvent {
+  /** `<answer>:<number>`. */
+  readonly id: string;
+  readonly event: StreamEvent;
+}
+
 export interface EventWriterOptions {
   readonly keepAliveMs?: number;
   readonly idleMs?: number;
@@ -47,6 +54,8 @@ export class EventWriter implements Disposable {
     this.#signal = signal;
     this.#idleMs = idleMs;
     this.#timer = setInterval(() => {
+      // An error was sent instead.
+      if (!this.#hasBegun && reply.raw.headersSent) return;
       this.begin();
       // A client that does not read gets no comments.
       if (!reply.raw.writableNeedDrain) reply.raw.write(': keep-alive\n\n');
@@ -78,14 +87,23 @@ export class EventWriter implements Disposable {
    * the client has disconnected or does not read.
    */
   async send(...events: readonly StreamEvent[]): Promise<void> {
+    await this.#write(events.map(frameOf));
+  }
+
+  /** Sends numbered events, like `send`. */
+  async sendNumbered(events: readonly NumberedEvent[]): Promise<void> {
+    await this.#write(events.map(({ id, event }) => `id: ${id}\n${frameOf(event)}`));
+  }
+
+  async #write(frames: readonly string[]): Promise<void> {
     this.#signal.throwIfAborted();
     this.begin();
     this.#timer.refresh();
     const { raw } = this.#reply;
     if (raw.writableEnded || raw.destroyed) throw new Error('the stream has ended');
     // The headers are sent with the first event.
-    if (events.length === 0) raw.flushHeaders();
-    else if (!raw.write(events.map(frameOf).join(''))) await this.#drained();
+    if (frames.length === 0) raw.flushHeaders();
+    else if (!raw.write(frames.join(''))) await this.#drained();
   }
 
   async #drained(): Promise<void> {

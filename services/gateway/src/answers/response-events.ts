@@ -1,4 +1,5 @@
 // The typed events of `/v1/responses` for one choice, with sequence numbers.
+import { hash } from 'node:crypto';
 import {
   type AnswerHead,
   type ChatDelta,
@@ -7,13 +8,14 @@ import {
   outputCall,
   outputReasoning,
   outputText,
-  type ResponsesRequest,
+  type ResponseFacts,
   responseObject,
   type Usage,
 } from '@strata/inference';
-import { randomText } from '../store/random-ids.ts';
 
-export const itemId = (prefix: 'rs' | 'msg' | 'fc'): string => `${prefix}_${randomText(18)}`;
+/** The same for each gateway that sends the answer, whose id is random. */
+export const itemId = (answer: string, prefix: 'rs' | 'msg' | 'fc', index: number): string =>
+  `${prefix}_${hash('sha256', `${answer} ${index}`, 'base64url').slice(0, 24)}`;
 
 type Event = Readonly<Record<string, unknown>> & { readonly type: string };
 
@@ -27,7 +29,7 @@ interface OpenText {
 /** Consumes an answer delta by delta; each call returns the resulting events. */
 export class ResponseEvents {
   readonly #head: AnswerHead;
-  readonly #request: ResponsesRequest;
+  readonly #request: ResponseFacts;
   readonly #onItem: (item: OutputItem) => void;
   readonly #output: OutputItem[] = [];
   #number = 0;
@@ -37,7 +39,7 @@ export class ResponseEvents {
     | undefined;
 
   /** `onItem` is called for each item before the event with which it ends. */
-  constructor(head: AnswerHead, request: ResponsesRequest, onItem: (item: OutputItem) => void) {
+  constructor(head: AnswerHead, request: ResponseFacts, onItem: (item: OutputItem) => void) {
     this.#head = head;
     this.#request = request;
     this.#onItem = onItem;
@@ -54,7 +56,8 @@ export class ResponseEvents {
         return [...this.#closeCall(), ...this.#openText(delta.kind), ...this.#addText(delta.text)];
       case 'call': {
         const ended = [...this.#closeText('completed'), ...this.#closeCall()];
-        const call = { id: itemId('fc'), index: this.#output.length, callId: delta.id, name: delta.name, given: '' };
+        const index = this.#output.length;
+        const call = { id: itemId(this.#head.id, 'fc', index), index, callId: delta.id, name: delta.name, given: '' };
         this.#call = call;
         const item = outputCall({ ...call, status: 'in_progress' });
         return [...ended, this.#event('response.output_item.added', { output_index: call.index, item })];
@@ -78,6 +81,20 @@ export class ResponseEvents {
     return this.#event(reason === 'length' ? 'response.incomplete' : 'response.completed', { response });
   }
 
+  /** The final events of a cancelled answer. */
+  cancel(usage: Usage): Event[] {
+    const closed = [...this.#closeText('incomplete'), ...this.#closeCall()];
+    const of = { output: this.#output, reason: 'stop', usage } as const;
+    const response = { ...responseObject(this.#head, this.#request, of), status: 'cancelled' };
+    return [...closed, this.#event('response.cancelled', { response })];
+  }
+
+  /** The answer so far; before its first event it is queued. */
+  get response() {
+    const status = this.#number === 0 && this.#request.isBackground ? 'queued' : 'in_progress';
+    return { ...responseObject(this.#head, this.#request), output: [...this.#output], status };
+  }
+
   /** The final event of a failed answer. */
   fail(code: string | null, message: string): Event {
     const response = { ...responseObject(this.#head, this.#request), status: 'failed', error: { code, message } };
@@ -87,7 +104,8 @@ export class ResponseEvents {
   #openText(kind: OpenText['kind']): Event[] {
     if (this.#text?.kind === kind) return [];
     const closed = this.#closeText('completed');
-    const text: OpenText = { kind, id: itemId(kind === 'text' ? 'msg' : 'rs'), index: this.#output.length, text: '' };
+    const index = this.#output.length;
+    const text: OpenText = { kind, id: itemId(this.#head.id, kind === 'text' ? 'msg' : 'rs', index), index, text: '' };
     this.#text = text;
     return [
       ...closed,

@@ -45,7 +45,7 @@ export class Authentication {
    * that was not recently valid from an address with too many invalid keys.
    */
   async identify(authorization: string | undefined, from: string): Promise<StoredKey> {
-    const presented = /^Bearer +(\S{1,200})$/i.exec(authorization ?? '')?.[1];
+    const presented = presentedKey(authorization);
     if (!presented) throw new CompletionError('invalid_api_key', this.#missing);
     const digest = hash('sha256', presented, 'base64');
     const known = this.#known.get(digest);
@@ -80,19 +80,25 @@ export class Authentication {
       const revision = this.#revision;
       const key = await this.identify(authorization, from);
       if (revision !== this.#revision) continue;
-      const ending = new AbortController();
-      const open = this.#open.get(key.id) ?? new Set();
-      this.#open.set(key.id, open.add(ending));
-      ending.signal.addEventListener('abort', () => setTimeout(() => response.destroy(), REVOKED_GRACE_MS).unref());
-      const leave = () => {
-        open.delete(ending);
-        if (open.size === 0) this.#open.delete(key.id);
-      };
+      const { revoked, leave } = this.watch(key.id);
+      revoked.addEventListener('abort', () => setTimeout(() => response.destroy(), REVOKED_GRACE_MS).unref());
       // The client may have disconnected already.
       if (response.closed) leave();
       else response.once('close', leave);
-      return { key, revoked: ending.signal };
+      return { key, revoked };
     }
+  }
+
+  /** A signal that aborts as that of `enter`, until `leave` is called: for work that outlives its request. */
+  watch(keyId: string): Pick<OpenCaller, 'revoked'> & { readonly leave: () => void } {
+    const ending = new AbortController();
+    const open = this.#open.get(keyId) ?? new Set();
+    this.#open.set(keyId, open.add(ending));
+    const leave = () => {
+      open.delete(ending);
+      if (open.size === 0) this.#open.delete(keyId);
+    };
+    return { revoked: ending.signal, leave };
   }
 
   /** Ends the open requests of revoked keys. Rejects if the store fails; the next call then ends them. */
@@ -107,6 +113,10 @@ export class Authentication {
         ending.abort(new CompletionError('invalid_api_key', 'This API key was revoked.'));
   }
 }
+
+/** The key of an Authorization header; undefined without a readable one. */
+export const presentedKey = (authorization: string | undefined): string | undefined =>
+  /^Bearer +(\S{1,200})$/i.exec(authorization ?? '')?.[1];
 
 function unknownText(presented: string): string {
   if (presented.startsWith('ssk_'))

@@ -99,6 +99,15 @@ export class Limits {
     return rateLimitHeaders('requests', ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute);
   }
 
+  /** Reserves the tokens of an answer that another gateway has admitted, whatever the limits. */
+  reserveAgain(key: StoredKey, { promptTokens, answerTokens }: PlannedTokens): Pick<Reservation, 'settle'> {
+    const tier = this.#tiers[key.tier];
+    if (!tier) return { settle: () => () => {} };
+    const of = { keyId: key.id, day: dayOf(this.#deps.now()) };
+    const taken = this.#deps.tokens.takeAnyway(of, promptTokens + answerTokens);
+    return { settle: (usedTokens) => taken.settle(usedTokens, dayOf(this.#deps.now())) };
+  }
+
   /**
    * Reserves the tokens of a prompt and the maximum of its answer, so that concurrent requests share what is
    * left. Throws CompletionError `rate_limit` if a limit is reached, or is smaller than the request.

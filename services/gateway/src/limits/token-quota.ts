@@ -81,6 +81,18 @@ export class TokenQuota implements Disposable {
       block.answers -= 1;
       throw error;
     }
+    return this.#take(block, tokens);
+  }
+
+  /** Takes tokens whatever is left. */
+  takeAnyway(of: Omit<QuotaOfDay, 'limit'>, tokens: number): TakenTokens {
+    const block = this.#block(of.keyId, of.day);
+    block.answers += 1;
+    if (block.left < tokens) this.#move(block, tokens - block.left);
+    return this.#take(block, tokens);
+  }
+
+  #take(block: Block, tokens: number): TakenTokens {
     block.left -= tokens;
     block.taken += tokens;
     block.spentAtMs = this.#nowMs();

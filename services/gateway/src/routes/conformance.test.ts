@@ -106,7 +106,7 @@ it('openapi/gateway.json matches the code', () => {
 });
 
 it('openapi/gateway.json lists every route below /v1, and is served', async () => {
-  const paths = routes.map(({ contract }) => contract.path.replace('*}', '}'));
+  const paths = [...new Set(routes.map(({ contract }) => contract.path.replace('*}', '}')))];
   const described = Object.keys(document.paths).filter((route) => route.startsWith('/v1/'));
   assert.deepEqual(paths.filter((route) => route.startsWith('/v1/')).sort(), described.sort());
   assert.deepEqual((await get('/openapi.json')).body, document);

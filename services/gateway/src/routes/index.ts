@@ -8,12 +8,15 @@ import type { Route } from './route.ts';
 import { createChatCompletion, createCompletion } from './v1/completions.ts';
 import { createEmbeddings } from './v1/embeddings.ts';
 import { getModel, getModels } from './v1/models.ts';
-import { createResponse } from './v1/responses.ts';
+import { cancelResponse, createResponse, deleteResponse, getResponse } from './v1/responses.ts';
 
 export const routes: readonly Route[] = [
   createChatCompletion,
   createCompletion,
   createResponse,
+  getResponse,
+  deleteResponse,
+  cancelResponse,
   createEmbeddings,
   getModels,
   getModel,

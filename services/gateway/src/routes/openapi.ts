@@ -23,7 +23,7 @@ export function gatewayOpenApi() {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     security: [{ key: [] }],
-    paths: Object.fromEntries(routes.flatMap(({ contract }) => pathOf(contract))),
+    paths: pathsOf(routes),
     components: {
       schemas: Object.fromEntries([...schemas(requestSchemas, 'input'), ...schemas(answers, 'output')]),
       securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key, `sk-…`.' } },
@@ -44,8 +44,16 @@ const RECEIPT_HEADERS = {
   ),
 };
 
-/** Path and operation; nothing for a route that is not described. No two described routes share a path. */
-function pathOf({ method, path, access, params, body, described }: Route['contract']): readonly [string, object][] {
+function pathsOf(all: readonly Route[]): Readonly<Record<string, object>> {
+  const paths: Record<string, object> = {};
+  for (const [url, operation] of all.flatMap(({ contract }) => pathOf(contract)))
+    paths[url] = { ...paths[url], ...operation };
+  return paths;
+}
+
+/** Path and operation; nothing for a route that is not described. */
+function pathOf({ method, path, access, described, ...input }: Route['contract']): readonly [string, object][] {
+  const { params, query, body } = input;
   if (!described) return [];
   const { summary, description, answer, status = 200, stream } = described;
   const url = path.replace('*}', '}');
@@ -57,13 +65,20 @@ function pathOf({ method, path, access, params, body, described }: Route['contra
           required: ['object', 'data'],
           properties: { object: { const: 'list' }, data: { type: 'array', items: ref(answer.listOf) } },
         };
-  const parameters = Object.keys(params?.shape ?? {}).map((name) => ({
-    ...{ name, in: 'path', required: true, schema: { type: 'string' } },
-  }));
+  const parameters = [
+    ...Object.keys(params?.shape ?? {}).map((name) => ({
+      ...{ name, in: 'path', required: true, schema: { type: 'string' } },
+    })),
+    ...Object.entries(query?.shape ?? {}).map(([name, schema]) => {
+      const { $schema: _dialect, description: about, ...rest } = z.toJSONSchema(schema, { io: 'output' });
+      return { name, in: 'query', required: false, ...(about ? { description: about } : {}), schema: rest };
+    }),
+  ];
+  const ending = method === 'DELETE' ? '_delete' : '';
   const operation = {
     summary,
     ...(description ? { description } : {}),
-    operationId: url.replaceAll(/[^a-z]+/g, '_').replaceAll(/^_|_$/g, ''),
+    operationId: url.replaceAll(/[^a-z]+/g, '_').replaceAll(/^_|_$/g, '') + ending,
     ...(access === 'open' ? { security: [] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: { required: true, content: json(ref(body.schema)) } } : {}),

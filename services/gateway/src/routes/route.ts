@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { z } from 'zod';
 import type { AnswerDeps } from '../answers/answer-run.ts';
 import type { Models, ServedModel } from '../answers/models.ts';
+import type { StoredAnswers } from '../answers/stored/stored-answers.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { GatewayStore } from '../store/index.ts';
 import type { RecentItems } from './v1/recent-items.ts';
@@ -17,6 +18,7 @@ import type { AnswerName } from './v1/schemas.ts';
 export interface GatewayApp extends Omit<AnswerDeps, 'admission'> {
   readonly limits: Limits;
   readonly recentItems: RecentItems;
+  readonly storedAnswers: StoredAnswers;
   readonly models: Models;
   /** The models of the settings. Models of the network come and go; the gateway is healthy without them. */
   readonly ownModels: readonly ServedModel[];
@@ -35,10 +37,17 @@ export interface GatewayApp extends Omit<AnswerDeps, 'admission'> {
 }
 
 /** With access by `key`, a POST counts in its limits and needs a ledger that can sign. */
-export interface RouteContract<P extends z.ZodObject | undefined, B> extends Endpoint {
+export interface RouteContract<
+  P extends z.ZodObject | undefined,
+  B,
+  Q extends z.ZodObject | undefined = z.ZodObject | undefined,
+> extends Endpoint {
   /** Before the body of an open route is read. */
   readonly admit?: (app: GatewayApp, request: FastifyRequest) => void;
   readonly params?: P;
+  readonly query?: Q;
+  /** Of a GET whose response may take long: limited as streams are, but not counted as a request. */
+  readonly isLong?: boolean;
   /** The function that validates the body, and the name of its schema in the document. */
   readonly body?: { readonly schema: keyof typeof requestSchemas; readonly read: (body: unknown) => B };
   /** Undefined: the route is not in the document. */
@@ -66,9 +75,13 @@ export interface Route {
 }
 
 /** Combines a contract and its handler, which gets the validated parameters and body. */
-export function route<P extends z.ZodObject | undefined = undefined, B = undefined>(
-  contract: RouteContract<P, B>,
-  handler: (app: GatewayApp, input: Parsed<P> & { readonly body: B }, exchange: Exchange) => unknown,
+export function route<
+  P extends z.ZodObject | undefined = undefined,
+  B = undefined,
+  Q extends z.ZodObject | undefined = undefined,
+>(
+  contract: RouteContract<P, B, Q>,
+  handler: (app: GatewayApp, input: Parsed<P> & Parsed<Q> & { readonly body: B }, exchange: Exchange) => unknown,
 ): Route {
   // The types above relate input and body; from here on the server treats all routes alike.
   return { contract, handler } as unknown as Route;

@@ -21,7 +21,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The authenticated key; only set for routes that require one. */
     caller: StoredKey;
-    /** Aborts when that key is revoked; only set for POST. */
+    /** Aborts when that key is revoked; only set for requests that may take long. */
     revoked: AbortSignal;
   }
 }
@@ -37,7 +37,8 @@ export interface GatewayServerDeps
 
 /** Request headers that pages of other sites may send (Fetch standard, CORS). */
 const ALLOWED_HEADERS = [
-  ...['authorization', 'content-type', 'x-request-id', 'openai-organization', 'openai-project'],
+  ...['authorization', 'content-type', 'x-request-id', 'last-event-id'],
+  ...['openai-organization', 'openai-project'],
   ...[
     'x-stainless-arch',
     'x-stainless-lang',
@@ -103,7 +104,10 @@ class GatewayResponder implements Responder<Route> {
     const { authorization } = request.headers;
     if (contract.access === 'open') contract.admit?.(this.#app, request);
     // POST requests are expensive and may take long; GET requests are not.
-    else if (contract.method === 'POST') await this.#enter(request, reply);
+    else if (contract.method === 'POST') {
+      await this.#enter(request, reply);
+      reply.headers(await this.#app.limits.takeRequest(request.caller));
+    } else if (contract.isLong) await this.#enter(request, reply);
     else request.caller = await this.#authentication.identify(authorization, request.ip);
   }
 
@@ -120,7 +124,6 @@ class GatewayResponder implements Responder<Route> {
     // The client may have disconnected during the key lookup.
     if (reply.raw.closed) release();
     else reply.raw.once('close', release);
-    reply.headers(await this.#app.limits.takeRequest(key));
   }
 
   async respond({ contract, handler }: Route, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {

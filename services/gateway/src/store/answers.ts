@@ -1,11 +1,11 @@
 // Receipts of the answers of the inference service, and token usage by key, model and UTC day.
-
 import {
   integer,
   isDuplicate,
   isPostgres,
   jsonRows,
   jsonText,
+  listedIn,
   type Plan,
   plan,
   rowsIn,
@@ -16,6 +16,7 @@ import {
 } from '@strata/db';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { EARLIER_VERSIONS } from './gateways.ts';
+import { isStored } from './stored-answers.ts';
 import type { GatewayDatabase } from './tables.ts';
 
 export interface TokensUsed {
@@ -49,7 +50,6 @@ export interface UsageRow extends AnswerUsage {
   readonly requests: number;
 }
 
-const ID = { id: 'text' } as const;
 const RECEIPT = { id: 'text', key_id: 'text', body: 'text' } as const;
 const USAGE = {
   key_id: 'text',
@@ -68,6 +68,8 @@ interface Batch {
   readonly json: string;
   readonly gateway: number;
   readonly settler: number;
+  /** JSON: of answers that end, the ids of their receipts. */
+  readonly ended: string;
 }
 
 interface KeepOptions {
@@ -94,8 +96,12 @@ export class AnswerTable {
   constructor(db: Kysely<GatewayDatabase>, gateway = () => EARLIER_VERSIONS) {
     this.#db = db;
     this.#gateway = gateway;
-    const records = ({ json, gateway, settler }: Batch) => sql`select id, key_id, body, ${integer(gateway)}
-      from ${rowsIn(db, json, RECEIPT)} as new where ${settles(settler, gateway)}`;
+    // Another gateway may have taken over one of the answers that end: then nothing is written.
+    const isOwner = ({ gateway, settler, ended }: Batch) => sql`${settles(settler, gateway)} and not exists (
+      select 1 from begun_answers where gateway not in (select id from gateways where settler = ${settler})
+        and id in ${listedIn<string>(db, ended, 'text')})`;
+    const records = (batch: Batch) => sql`select id, key_id, body, ${integer(batch.gateway)}
+      from ${rowsIn(db, batch.json, RECEIPT)} as new where ${isOwner(batch)}`;
     this.#insert = plan((batch) => ({
       compile: () =>
         sql<{ readonly seq: number }>`insert into answer_receipts (id, key_id, body, gateway)
@@ -106,27 +112,27 @@ export class AnswerTable {
         sql<{ readonly id: string }>`insert into begun_answers (id, key_id, body, gateway)
           ${records(batch)} returning id`.compile(db),
     }));
-    this.#end = plan(({ json, gateway, settler }) => ({
+    this.#end = plan((batch) => ({
       compile: () =>
-        sql<never>`delete from begun_answers where id in (select id from ${rowsIn(db, json, ID)} as ended)
-          and ${settles(settler, gateway)}`.compile(db),
+        sql<never>`delete from begun_answers where id in ${listedIn<string>(db, batch.ended, 'text')}
+          and ${isOwner(batch)}`.compile(db),
     }));
   }
 
   /**
    * Stores receipts, records answers that have begun and deletes the records of those that have ended, atomically.
    * Returns the number of the last receipt; 0 without any. Rejects with StoreError `superseded`, and writes nothing, also if
-   * another gateway has stored a receipt of one of these answers.
+   * another gateway has stored a receipt of one of these answers, or has taken it over.
    */
   async keep(
     receipts: readonly NewReceipt[],
     { begun = [], ended = [], gateway = this.#gateway() }: KeepOptions = {},
   ): Promise<number> {
-    const settler = this.#gateway();
-    const insert = this.#insert({ json: jsonOf(receipts), gateway, settler });
+    const batch = { json: jsonOf(receipts), gateway, settler: this.#gateway(), ended: toJson(ended) };
+    const insert = this.#insert(batch);
     const queries = [
-      ...(begun.length === 0 ? [] : [this.#begin({ json: jsonOf(begun), gateway, settler })]),
-      ...(ended.length === 0 ? [] : [this.#end({ json: toJson(ended.map((id) => [id])), gateway, settler })]),
+      ...(begun.length === 0 ? [] : [this.#begin({ ...batch, json: jsonOf(begun) })]),
+      ...(ended.length === 0 ? [] : [this.#end(batch)]),
     ];
     // With concurrent writers a number must not become visible before a smaller one: see `enter`.
     const [kept, started] =
@@ -140,11 +146,12 @@ export class AnswerTable {
     return Math.max(0, ...kept.rows.map(({ seq }) => seq));
   }
 
-  /** Answers that a gateway has begun and not ended, oldest first. */
+  /** Answers that a gateway has begun and not ended, oldest first; without stored ones, which can be taken over. */
   async begun(limit: number, gateway = this.#gateway()): Promise<readonly NewReceipt[]> {
     const rows = await this.#db
       .selectFrom('begun_answers')
       .where('gateway', '=', gateway)
+      .where(sql<boolean>`not ${isStored}`)
       .orderBy('id')
       .limit(limit)
       .selectAll()
@@ -154,8 +161,7 @@ export class AnswerTable {
 
   /**
    * Marks receipts of a gateway up to this number as entered in the ledger, and counts their usage, instead of what was
-   * reserved for them, in the same transaction.
-   * This gateway must be the settler of that one.
+   * reserved for them, in the same transaction. This gateway must be the settler of that one.
    */
   async enter(seq: number, used: readonly AnswerUsage[], gateway = this.#gateway()): Promise<void> {
     const own = this.#gateway();

@@ -3,6 +3,7 @@
 import { randomInt } from 'node:crypto';
 import { writeTransaction } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
+import { isStored } from './stored-answers.ts';
 import type { GatewayDatabase } from './tables.ts';
 
 export interface GatewayRow {
@@ -14,6 +15,8 @@ export interface GatewayRow {
 
 /** The gateway of all records from before several gateways could share a database. */
 export const EARLIER_VERSIONS = 0;
+/** The settler of a gateway that has ended, and has only stored answers left. */
+const NONE = -1;
 
 export class GatewayTable {
   readonly #db: Kysely<GatewayDatabase>;
@@ -75,8 +78,15 @@ export class GatewayTable {
     return rows.map(({ addresses }) => JSON.parse(addresses ?? '[]') as string[]);
   }
 
+  /** Without those that have ended and have only stored answers left. */
   all(): Promise<readonly GatewayRow[]> {
-    return this.#db.selectFrom('gateways').select(['id', 'settler', 'heartbeat']).orderBy('id').execute();
+    const stored = sql`select 1 from begun_answers where gateway = gateways.id and ${isStored}`;
+    return this.#db
+      .selectFrom('gateways')
+      .where(sql<boolean>`not (settler = ${NONE} and exists (${stored}))`)
+      .select(['id', 'settler', 'heartbeat'])
+      .orderBy('id')
+      .execute();
   }
 
   /** Makes `by` the settler of a gateway that has ended; false if it has not, or if another one was faster. */
@@ -93,17 +103,24 @@ export class GatewayTable {
     });
   }
 
-  /** Removes a gateway without records, and its reservations; one that has any stays for another gateway, which settles them. */
+  /**
+   * Removes a gateway without records, and its reservations; one that has any stays for another gateway, which settles them.
+   * One whose only records are stored answers has no reservations and no settler: each answer is taken over.
+   */
   async remove(id: number, settler = id): Promise<void> {
+    const begun = sql`select 1 from begun_answers where gateway = ${id}`;
     await writeTransaction(this.#db, async (tx) => {
-      const { numDeletedRows } = await tx
-        .deleteFrom('gateways')
+      const { numUpdatedRows } = await tx
+        .updateTable('gateways')
+        .set({ settler: NONE })
         .where('id', '=', id)
         .where('settler', '=', settler)
-        .where(sql<boolean>`not exists (select 1 from begun_answers where gateway = ${id})`)
+        .where(sql<boolean>`not exists (${begun} and not ${isStored})`)
         .where(isEntered(id))
         .executeTakeFirst();
-      if (numDeletedRows === 1n) await tx.deleteFrom('token_reservations').where('gateway', '=', id).execute();
+      if (numUpdatedRows === 0n) return;
+      await tx.deleteFrom('token_reservations').where('gateway', '=', id).execute();
+      await tx.deleteFrom('gateways').where('id', '=', id).where(sql<boolean>`not exists (${begun})`).execute();
     });
   }
 

@@ -3,3 +3,4 @@ export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from 
 export { gatewaySchema } from './migrations.ts';
 export type { Reputations } from './reputations.ts';
 export { type GatewayStore, openStore } from './store.ts';
+export type { StoredState } from './stored-answers.ts';

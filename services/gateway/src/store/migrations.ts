@@ -59,6 +59,7 @@ export const migrations: Migrations = withOldNames({
   async '024-gateway-addresses'(db) {
     await db.schema.alterTable('gateways').addColumn('addresses', 'text').execute();
   },
+  '025-stored-answers': createStoredAnswers,
 });
 
 export const gatewaySchema: InspectedSchema = { migrations, counted: 'api_keys' };
@@ -98,6 +99,23 @@ async function createGateways(db: Kysely<unknown>): Promise<void> {
       .alterTable(table)
       .addColumn('gateway', 'integer', (column) => column.notNull().defaultTo(0))
       .execute();
+}
+
+async function createStoredAnswers(db: Kysely<unknown>): Promise<void> {
+  await createTable(db, 'stored_answers', { isClustered: true })
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('receipt_id', 'text', (column) => column.notNull().unique())
+    .addColumn('key_id', 'text', (column) => column.notNull())
+    .addColumn('changed_at', 'integer', (column) => column.notNull())
+    .addColumn('size', 'integer', (column) => column.notNull())
+    .execute();
+  await db.schema.createIndex('stored_answers_key').on('stored_answers').column('key_id').execute();
+  await createTable(db, 'stored_answer_parts', { isClustered: true })
+    .addColumn('answer', 'text', (column) => column.notNull())
+    .addColumn('number', 'integer', (column) => column.notNull())
+    .addColumn('body', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('stored_answer_parts_key', ['answer', 'number'])
+    .execute();
 }
 
 async function createReputations(db: Kysely<unknown>): Promise<void> {

@@ -23,6 +23,7 @@ import { AnswerTable } from './answers.ts';
 import { GatewayTable } from './gateways.ts';
 import { migrations } from './migrations.ts';
 import { type Reputations, ReputationTable } from './reputations.ts';
+import { StoredAnswerTable } from './stored-answers.ts';
 import type { GatewayDatabase } from './tables.ts';
 import { TokenReservations } from './token-reservations.ts';
 
@@ -33,6 +34,8 @@ export interface GatewayStore extends AsyncDisposable {
   /** The same table, for the records of a gateway whose id is read at each call. */
   answersOf(gateway: () => number): AnswerTable;
   readonly reputations: Reputations;
+  /** Answers that clients asked to store. */
+  readonly stored: StoredAnswerTable;
   /** Tokens of each key's day that gateways have reserved. */
   readonly tokens: TokenReservations;
   /** The running gateways. */
@@ -88,6 +91,7 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
     answers: new AnswerTable(db),
     segments: new SegmentTable(db),
     reputations: new ReputationTable(db),
+    stored: new StoredAnswerTable(db),
     answersOf: (gateway) => new AnswerTable(db, gateway),
     gateways: new GatewayTable(db, ledgerDb),
     tokens: new TokenReservations(db),

@@ -38,6 +38,18 @@ export interface GatewayDatabase extends CommonTables, SegmentTables, LedgerData
     body: string;
     gateway: Generated<number>;
   };
+  /** Answers that clients asked to store. Such an answer runs, or can go on, while `begun_answers` has it. */
+  stored_answers: {
+    id: string;
+    receipt_id: string;
+    key_id: string;
+    /** Of its last part. */
+    changed_at: number;
+    /** Characters of all parts. */
+    size: number;
+  };
+  /** `body`: encrypted with a key that only the client has, base64. Number 0 is the request. */
+  stored_answer_parts: { answer: string; number: number; body: string };
   token_usage: {
     key_id: string;
     day: string;

@@ -38,6 +38,7 @@ onEach(kept, 'a store of an older version', (backend) => {
         'begun_answers',
         'gateways',
         ...['head', 'keys', 'leaves', 'subtrees'].map((of) => `ledger_${of}`),
+        ...['stored_answers', 'stored_answer_parts'],
       ];
       const expected = [...Object.keys(ROWS), ...added, 'quota_usage', 'segments', 'token_reservations'];
       assert.deepEqual(await tablesOf(url), expected.sort());

@@ -19,7 +19,7 @@ export function addWorkerCommands(inference: Command, context: CommandContext): 
     const { STRATA_MODEL_OPTIONS: options = '', ...settings } = await effectiveEnvironment(context, 'worker');
     return (await import('@strata/worker')).readWorkerConfig({
       ...{ ...settings, ...overrides },
-      STRATA_MODEL_OPTIONS: mergedItems(options, overrides.STRATA_MODEL_OPTIONS ?? ''),
+      STRATA_MODEL_OPTIONS: mergedItems('STRATA_MODEL_OPTIONS', options, overrides.STRATA_MODEL_OPTIONS ?? ''),
     });
   };
   const worker = inference

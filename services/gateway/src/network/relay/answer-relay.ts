@@ -188,7 +188,7 @@ export class AnswerRelay {
   /** Replays token by token if that is fast enough: the rest of the answer is then identical. */
   #replay({ decodeTokensPerSecond }: Chosen): Job['replay'] {
     const { job } = this.#task;
-    if (job.replay === 'fast' || !this.#hasTokens) return job.replay;
+    if (job.replay === 'fast' || this.#answer.length === 0) return job.replay;
     return replayOf({ givenTokens: this.#answer.length, decodeTokensPerSecond });
   }
 }

@@ -21,29 +21,35 @@ interface AnswerContext {
   readonly prefix: string;
 }
 
-/** Plans an answer, reserves its tokens, and returns functions to generate it at once or as a stream. */
-export async function begin(
-  app: GatewayApp,
-  { request, reply, model, asked, prefix }: AnswerContext,
-  plan: () => Promise<Plan>,
+/** Plans an answer, and reserves its tokens. */
+export async function prepare(
+  { limits, now }: GatewayApp,
+  { request, reply, model, prefix }: Omit<AnswerContext, 'asked'>,
+  planning: () => Promise<Plan>,
 ) {
-  const { limits, logger, now } = app;
-  const { admission } = model;
   const receivedAt = now();
   const { id: key, priority } = request.caller;
-  admission.check(key, 1, SHARES[priority]);
-  const { signal, leave } = clientSignal(reply);
+  model.admission.check(key, 1, SHARES[priority]);
   const head = headOf(model, prefix, receivedAt);
-  const planned = await plan();
+  const plan = await planning();
   // The first is counted where the request enters.
-  for (let i = 1; i < (planned.requests ?? 1); i += 1) reply.headers(await limits.takeRequest(request.caller));
-  const reservation = await limits.reserve(request.caller, planned);
+  for (let i = 1; i < (plan.requests ?? 1); i += 1) reply.headers(await limits.takeRequest(request.caller));
+  const reservation = await limits.reserve(request.caller, plan);
   reply.headers(reservation.headers);
-  const start = startOf(request, { model, head, now: receivedAt });
+  return { head, plan, reservation, start: startOf(request, { model, head, now: receivedAt }) };
+}
+
+/** Plans an answer, reserves its tokens, and returns functions to generate it at once or as a stream. */
+export async function begin(app: GatewayApp, { asked, ...context }: AnswerContext, planning: () => Promise<Plan>) {
+  const { request, reply, model } = context;
+  const { signal, leave } = clientSignal(reply);
+  const { head, plan, reservation, start } = await prepare(app, context, planning);
+  const { logger } = app;
+  const { admission } = model;
   const answer = new AnswerRun(
     { ...app, admission },
     {
-      ...{ plan: planned, reservation, request: asked, head, start },
+      ...{ plan, reservation, request: asked, head, start },
       ...{ caller: request.caller, signal, revoked: request.revoked },
     },
   );
@@ -65,8 +71,11 @@ export async function begin(
   };
 }
 
-/** Sends a stream. An error before the first event is thrown; a later one is sent as the last event, without [DONE]. */
-async function streaming(
+/**
+ * Sends a stream. An error before the first event is thrown; a later one is sent as the last event, without [DONE], or ends the
+ * stream without one.
+ */
+export async function streaming(
   {
     request,
     reply,
@@ -74,7 +83,7 @@ async function streaming(
     leave,
     logger,
   }: { request: FastifyRequest; reply: FastifyReply; signal: AbortSignal; leave: () => void; logger: Logger },
-  { send, fail }: { send: (writer: EventWriter) => Promise<void>; fail: (refusal: CompletionError) => StreamEvent },
+  { send, fail }: { send: (writer: EventWriter) => Promise<void>; fail?: (refusal: CompletionError) => StreamEvent },
 ): Promise<FastifyReply> {
   using writer = new EventWriter(reply, signal, { onIdle: leave });
   try {
@@ -86,7 +95,7 @@ async function streaming(
     }
     if (!signal.aborted) {
       logger.warn({ requestId: request.id, err: error }, 'a stream failed');
-      await writer.send(fail(asRefusal(error))).catch(() => {});
+      if (fail) await writer.send(fail(asRefusal(error))).catch(() => {});
     }
   }
   writer.end();

@@ -3,6 +3,7 @@ import { chatCompletion, readChatRequest, readCompletionRequest, textCompletion 
 import { answeringModel } from '../../answers/data-backend.ts';
 import { route } from '../route.ts';
 import { begin } from './answering.ts';
+import { resumed, sendStored, startStored } from './stored.ts';
 
 export const createChatCompletion = route(
   {
@@ -16,7 +17,13 @@ export const createChatCompletion = route(
     },
   },
   async (app, { body: asked }, exchange) => {
+    const resuming = await resumed(app, exchange);
+    if (resuming) return resuming;
     const model = answeringModel(app.models, asked);
+    if (asked.isStored && asked.isStreamed) {
+      const answer = await startStored(app, exchange, { kind: 'chat', asked, model, prefix: 'chatcmpl-' });
+      return sendStored(app, exchange, { answer });
+    }
     const run = await begin(app, { ...exchange, model, asked, prefix: 'chatcmpl-' }, () =>
       model.backend.planChat(asked),
     );
@@ -38,7 +45,13 @@ export const createCompletion = route(
     },
   },
   async (app, { body: asked }, exchange) => {
+    const resuming = await resumed(app, exchange);
+    if (resuming) return resuming;
     const model = app.models.get(asked.model);
+    if (asked.isStored && asked.isStreamed) {
+      const answer = await startStored(app, exchange, { kind: 'text', asked, model, prefix: 'cmpl-' });
+      return sendStored(app, exchange, { answer });
+    }
     const run = await begin(app, { ...exchange, model, asked, prefix: 'cmpl-' }, () => model.backend.planText(asked));
     if (asked.isStreamed) return run.streaming((writer) => run.answer.stream(writer, 'text_completion'));
     const { choices, usage } = await run.gather();

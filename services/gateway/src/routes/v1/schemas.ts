@@ -100,12 +100,13 @@ export const answers = {
       id: z.string(),
       object: z.literal('response'),
       created_at: z.int(),
-      status: z.enum(['in_progress', 'completed', 'incomplete', 'failed']),
+      status: z.enum(['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled']),
       model: z.string(),
       output: z.array(z.object({ id: z.string(), type: z.enum(['message', 'reasoning', 'function_call']) }).loose()),
       usage: z.object({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).loose().nullable(),
     })
     .loose(),
+  DeletedResponse: z.object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) }),
   Embeddings: z.object({
     object: z.literal('list'),
     data: z.array(

@@ -1,0 +1,44 @@
+// Encrypts the parts of a stored answer with a key that is derived from the client's API key. The service stores only a hash
+// of that, so that its database and its files do not reveal the text: it can be read while the client asks for it.
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+import { deserialize, serialize } from 'node:v8';
+import { randomPart } from '../../store/random-ids.ts';
+
+const ALGORITHM = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+export class AnswerCipher {
+  readonly #key: Uint8Array;
+  readonly #answer: string;
+
+  /** `apiKey`: as the client sends it, with at least 128 random bits. */
+  constructor(apiKey: string, answer: string) {
+    // RFC 5869; another key for each answer.
+    this.#key = new Uint8Array(hkdfSync('sha256', apiKey, answer, 'strata stored answer', 32));
+    this.#answer = answer;
+  }
+
+  /** Base64 of nonce, encrypted value and tag; only valid as the part with this number. */
+  seal(number: number, value: unknown): string {
+    const nonce = randomPart(NONCE_BYTES);
+    const cipher = createCipheriv(ALGORITHM, this.#key, nonce).setAAD(this.#context(number));
+    return Buffer.concat([nonce, cipher.update(serialize(value)), cipher.final(), cipher.getAuthTag()]).toString(
+      'base64',
+    );
+  }
+
+  /** Throws for a part that was changed, or that is not this one. */
+  open(number: number, part: string): unknown {
+    const bytes = Buffer.from(part, 'base64');
+    const decipher = createDecipheriv(ALGORITHM, this.#key, bytes.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
+    decipher.setAAD(this.#context(number)).setAuthTag(bytes.subarray(-TAG_BYTES));
+    return deserialize(Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]));
+  }
+
+  #context(number: number): Uint8Array {
+    return Buffer.from(`${this.#answer} ${number}`);
+  }
+}

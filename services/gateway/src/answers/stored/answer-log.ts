@@ -1,0 +1,193 @@
+// The log of a stored answer: everything that its readers need, and the tokens that a gateway which takes it over continues
+// from. Each step of a choice adds an entry; the last entry is how the answer ended.
+import type { Engine, Job, JobContext, JobEvent } from '@strata/engine';
+import { type ChatDelta, CompletionError, type Usage } from '@strata/inference';
+
+type TokenEvent = Extract<JobEvent, { readonly kind: 'token' }>;
+export type AnswerOutcome = 'completed' | 'cancelled' | 'failed';
+
+/** How an answer ended. */
+export interface AnswerOver {
+  readonly outcome: AnswerOutcome;
+  readonly usage: Usage;
+  /** Of a failed answer: for its client. */
+  readonly error: Pick<CompletionError, 'kind' | 'message' | 'param'> | undefined;
+}
+
+/** A step of a choice: what readers get, and the token that it came from, if any. */
+export interface AnswerStep {
+  readonly choice: number;
+  readonly deltas: readonly ChatDelta[];
+  readonly token?: TokenEvent | undefined;
+  /** Of the step `begin`. */
+  readonly cachedTokens?: number | undefined;
+  /** Of the first step with a token. */
+  readonly firstTokenAt?: Date | undefined;
+}
+
+export type LogEntry = AnswerStep | { readonly over: AnswerOver };
+
+/** How the answer ended, if this is the end. */
+export const overIn = (entry: LogEntry | undefined): AnswerOver | undefined =>
+  entry && 'over' in entry ? entry.over : undefined;
+
+/** Characters of text and tokens of one answer. */
+const MAX_SIZE = 16 * 1024 * 1024;
+/** What a step takes in addition to its text. */
+const STEP_SIZE = 32;
+
+export interface LogDeps {
+  /** Resolves when all entries are durable. Rejects with StoreError `superseded` if another gateway generates the answer. */
+  readonly flush: () => Promise<void>;
+  /** Whether this gateway stops: an answer that fails then is left to another one. */
+  readonly isStopping: () => boolean;
+  readonly errorOf: (cause: unknown) => NonNullable<AnswerOver['error']>;
+}
+
+export class AnswerLog {
+  readonly receiptId: string;
+  readonly entries: LogEntry[];
+  /** Whether a client has cancelled the answer: then it ends where it is. */
+  readonly isCancelled: boolean;
+  readonly #deps: LogDeps;
+  #size = 0;
+  #firstTokenAt: Date | undefined;
+  #isClosed = false;
+  #isRecorded = false;
+  #changed = Promise.withResolvers<void>();
+
+  /** `entries`: those of an answer that is taken over. */
+  constructor(
+    deps: LogDeps,
+    of: { readonly receiptId: string; readonly entries?: readonly LogEntry[]; readonly isCancelled?: boolean },
+  ) {
+    this.#deps = deps;
+    this.receiptId = of.receiptId;
+    this.isCancelled = of.isCancelled ?? false;
+    this.entries = [...(of.entries ?? [])];
+    this.#firstTokenAt = this.#steps().find(({ firstTokenAt }) => firstTokenAt)?.firstTokenAt;
+  }
+
+  /** How the answer ended. A gateway can be killed between this and the receipt. */
+  get over(): AnswerOver | undefined {
+    return overIn(this.entries.at(-1));
+  }
+
+  get firstTokenAt(): Date | undefined {
+    return this.#firstTokenAt;
+  }
+
+  choice(index: number): StoredChoice {
+    const before = this.#steps().filter(({ choice }) => choice === index);
+    return new StoredChoice({ log: this, index, before, add: (step) => this.#add(step) });
+  }
+
+  /** Adds the end, unless the log has one, and makes the log durable. Rejects if the answer is left to another gateway. */
+  async finish(end: Pick<AnswerOver, 'outcome' | 'usage'> & { readonly cause: unknown }): Promise<AnswerOver> {
+    const outcome = end.outcome === 'failed' && this.isCancelled ? 'cancelled' : end.outcome;
+    const { usage, cause } = end;
+    if (outcome === 'failed' && this.#deps.isStopping()) throw cause;
+    const { kind, message, param } = this.#deps.errorOf(cause);
+    const over = this.over ?? { outcome, usage, error: outcome === 'failed' ? { kind, message, param } : undefined };
+    if (!this.over) this.entries.push({ over });
+    await this.#deps.flush();
+    return over;
+  }
+
+  /** Its readers get no more entries, and the end only if the receipt is stored: otherwise another gateway goes on. */
+  close({ isRecorded = false } = {}): void {
+    this.#isRecorded ||= isRecorded;
+    this.#isClosed = true;
+    this.#changed.resolve();
+  }
+
+  /** The entries that readers may have. */
+  get readable(): readonly LogEntry[] {
+    return this.over && !this.#isRecorded ? this.entries.slice(0, -1) : this.entries;
+  }
+
+  /** Entries from a position on, as they are added, until the log is closed. */
+  async *from(position: number, signal: AbortSignal): AsyncGenerator<readonly LogEntry[]> {
+    const aborted = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => aborted.resolve(), { once: true });
+    for (let next = position; !signal.aborted; ) {
+      const isClosed = this.#isClosed;
+      const available = this.readable.slice(next);
+      next += available.length;
+      if (available.length > 0) yield available;
+      else if (isClosed) return;
+      else await Promise.race([this.#changed.promise, aborted.promise]);
+    }
+  }
+
+  #steps(): AnswerStep[] {
+    return this.entries.flatMap((entry) => ('over' in entry ? [] : [entry]));
+  }
+
+  #add(step: AnswerStep): void {
+    this.#size += STEP_SIZE + (step.token?.bytes.length ?? 0);
+    for (const delta of step.deltas) if ('text' in delta) this.#size += delta.text.length;
+    if (this.#size > MAX_SIZE) throw new CompletionError('unsupported_value', 'This answer is too long to be stored.');
+    this.entries.push({ ...step, firstTokenAt: this.#firstTokenAt ? undefined : step.firstTokenAt });
+    this.#firstTokenAt ??= step.firstTokenAt;
+    const { resolve } = this.#changed;
+    this.#changed = Promise.withResolvers();
+    resolve();
+  }
+}
+
+interface StoredChoiceDeps {
+  readonly log: Pick<AnswerLog, 'isCancelled' | 'over'>;
+  readonly index: number;
+  readonly before: readonly AnswerStep[];
+  readonly add: (step: AnswerStep) => void;
+}
+
+/** One choice of a stored answer. */
+export class StoredChoice {
+  readonly #deps: StoredChoiceDeps;
+  #taken = 0;
+  #token: TokenEvent | undefined;
+  #cachedTokens: number | undefined;
+
+  constructor(deps: StoredChoiceDeps) {
+    this.#deps = deps;
+  }
+
+  /** The events of a job: those of the stored tokens, then those of the engine, which continues after them. */
+  async *events(
+    engine: Engine,
+    job: Job,
+    { signal, context }: { readonly signal: AbortSignal; readonly context: JobContext },
+  ): AsyncGenerator<JobEvent> {
+    const { before, log } = this.#deps;
+    const tokens = before.flatMap(({ token }) => (token ? [token] : []));
+    const [first] = before;
+    if (first) yield { kind: 'begin', cachedTokens: first.cachedTokens ?? 0 };
+    yield* tokens;
+    const end = before.at(-1)?.deltas.at(-1);
+    if (end?.kind === 'end') return yield { kind: 'end', reason: end.reason === 'length' ? 'length' : 'stop' };
+    if (log.isCancelled || log.over) throw new CompletionError('invalid_request', 'This answer was cancelled.');
+    const given = tokens.map(({ token }) => token);
+    for await (const event of engine.generate({ ...job, given }, signal, context)) {
+      if (event.kind === 'begin') {
+        if (first) continue;
+        this.#cachedTokens = event.cachedTokens;
+      }
+      if (event.kind === 'token') this.#token = event;
+      yield event;
+    }
+  }
+
+  /** Adds a step to the log, and returns its deltas: of one that the log has already, those that its readers have got. */
+  take(deltas: readonly ChatDelta[], firstTokenAt: Date | undefined): readonly ChatDelta[] {
+    const { before, index, add } = this.#deps;
+    const known = before[this.#taken];
+    this.#taken += 1;
+    if (known) return known.deltas;
+    add({ choice: index, deltas, token: this.#token, cachedTokens: this.#cachedTokens, firstTokenAt });
+    this.#token = undefined;
+    this.#cachedTokens = undefined;
+    return deltas;
+  }
+}

@@ -1,0 +1,305 @@
+// Answers that clients asked to store: generated whether their clients are connected or not, and read from any gateway of the
+// database. An answer whose gateway has ended goes on at the gateway where its client comes back.
+//
+// Crash states: a kill before the record of the beginning leaves nothing that can go on, and the client has no id. After it,
+// the stored tokens are continued; those that were not stored yet are generated again. Between the end of the log and the
+// receipt, the next gateway only stores the receipt.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isSuperseded, type StoredKey } from '@strata/db';
+import { CompletionError } from '@strata/inference';
+import { LRUCache } from 'lru-cache';
+import type { Limits } from '../../limits/limits.ts';
+import type { GatewayStore, StoredState } from '../../store/index.ts';
+import { type AnswerDeps, type AnswerRequest, AnswerRun } from '../answer-run.ts';
+import type { Plan } from '../backend.ts';
+import type { ServedModel } from '../models.ts';
+import { AnswerCipher } from './answer-cipher.ts';
+import { AnswerLog, type LogDeps, type LogEntry, overIn } from './answer-log.ts';
+import { entriesIn, readableIn } from './log-parts.ts';
+import { LogWriter, type LogWriterDeps, type WrittenLog } from './log-writer.ts';
+import { continuing, generationOf, type StoredRequest } from './stored-request.ts';
+
+export interface StoredAnswersDeps extends Omit<AnswerDeps, 'admission'>, Omit<LogWriterDeps, 'stored'> {
+  readonly stored: GatewayStore['stored'];
+  readonly limits: Pick<Limits, 'reserveAgain'>;
+  /** The model and the plan of a request, to continue its answer. Rejects with CompletionError if that is not possible here. */
+  readonly planned: (request: StoredRequest) => Promise<{ readonly model: ServedModel; readonly plan: Plan }>;
+  readonly watch: (keyId: string) => { readonly revoked: AbortSignal; readonly leave: () => void };
+  readonly errorOf: LogDeps['errorOf'];
+}
+
+/** A key as its client sends it, which decrypts its answers. */
+export interface Reader {
+  readonly caller: StoredKey;
+  readonly apiKey: string;
+}
+
+/** An answer, to be read with `StoredAnswers`. */
+export interface StoredAnswer extends Reader {
+  readonly id: string;
+  readonly receiptId: string;
+  readonly request: StoredRequest;
+  readonly cipher: AnswerCipher;
+}
+
+interface Running {
+  readonly log: AnswerLog;
+  readonly cancel: () => void;
+}
+
+/** Stored answers are deleted this long after their last change. */
+const STORED_MS = 3_600_000;
+const EXPIRE_MS = 60_000;
+/** Interval between reads of an answer that another gateway generates. */
+const POLL_MS = 100;
+/** A gateway without a heartbeat for this long, three of them, has ended or is suspended. Taking its answers over is always safe. */
+const SILENT_MS = 3_000;
+
+export class StoredAnswers implements AsyncDisposable {
+  readonly #deps: StoredAnswersDeps;
+  readonly #writer: LogWriter;
+  readonly #running = new Map<string, Running>();
+  readonly #taking = new Map<string, Promise<void>>();
+  /** By gateway: its heartbeat, and since when that is the newest. */
+  readonly #observed = new LRUCache<number, { readonly heartbeat: number; readonly sinceMs: number }>({ max: 1_000 });
+  readonly #leaving = new AbortController();
+  readonly #ending: AbortSignal;
+  readonly #expiring: NodeJS.Timeout;
+  #isStopping = false;
+
+  constructor(deps: StoredAnswersDeps) {
+    this.#deps = deps;
+    this.#writer = new LogWriter(deps);
+    this.#ending = AbortSignal.any([deps.stopping, this.#leaving.signal]);
+    this.#expiring = setInterval(() => void this.#expire(), EXPIRE_MS);
+    this.#expiring.unref();
+  }
+
+  /** Resolves when a kill cannot lose the answer any more; it is generated from then on. */
+  async start(
+    request: StoredRequest,
+    {
+      model,
+      plan,
+      reservation,
+      ...reader
+    }: Reader & Pick<AnswerRequest, 'plan' | 'reservation'> & { readonly model: ServedModel },
+  ): Promise<StoredAnswer> {
+    const { recorder, stored, now } = this.#deps;
+    const { id } = request.head;
+    const answer = { ...reader, id, receiptId: recorder.newId(), request, cipher: new AnswerCipher(reader.apiKey, id) };
+    const usage = { promptTokens: plan.promptTokens, completionTokens: 0, cachedTokens: 0 };
+    const { receiptId, caller, cipher } = answer;
+    try {
+      await Promise.all([
+        stored.add({ id, receiptId, keyId: caller.id, request: cipher.seal(0, request) }, now()),
+        recorder.begin(receiptId, request.start, usage),
+      ]);
+    } catch (error) {
+      reservation.settle(0);
+      throw error;
+    }
+    this.#run(answer, { model, plan, reservation, number: 1, entries: [] });
+    return answer;
+  }
+
+  /** Rejects with CompletionError `not_found` if this key has no such answer. */
+  async find(id: string, reader: Reader): Promise<StoredAnswer> {
+    const state = await this.#deps.stored.read(id, reader.caller.id, { from: 0, limit: 1 });
+    const [part] = state?.parts ?? [];
+    if (!state || part?.number !== 0) throw notFound();
+    const cipher = new AnswerCipher(reader.apiKey, id);
+    // Encrypted by this class, with this key.
+    const request = cipher.open(0, part.body) as StoredRequest;
+    return { ...reader, id, receiptId: state.receiptId, request, cipher };
+  }
+
+  /** The entries so far, with the end if the answer is over. */
+  async entries(answer: StoredAnswer): Promise<readonly LogEntry[]> {
+    for (;;) {
+      const running = this.#running.get(answer.id);
+      if (running) return running.log.readable;
+      const state = await this.#read(answer, 1);
+      if (!this.#isAbandoned(answer, state)) return readableIn(state, entriesIn(answer.cipher, state));
+      await this.#takeOver(answer);
+    }
+  }
+
+  /** All entries, as they are added, to the end of the answer, or until the signal aborts. */
+  async *follow(answer: StoredAnswer, signal: AbortSignal): AsyncGenerator<readonly LogEntry[]> {
+    let sent = 0;
+    for (let [read, part] = [0, 1]; !signal.aborted; ) {
+      const running = this.#running.get(answer.id);
+      for await (const entries of running?.log.from(sent, signal) ?? []) {
+        sent += entries.length;
+        yield entries;
+        if (overIn(entries.at(-1))) return;
+      }
+      if (this.#ending.aborted)
+        throw new CompletionError('overloaded', 'The service is stopping.', { retryAfterMs: 1_000 });
+      const state = await this.#read(answer, part);
+      const added = entriesIn(answer.cipher, state);
+      const available = readableIn(state, added);
+      const fresh = available.slice(Math.max(0, sent - read));
+      // An end that is not readable yet is read again, with the part that has it.
+      if (available.length >= added.length) {
+        read += added.length;
+        part += state.parts.length;
+      }
+      sent += fresh.length;
+      if (fresh.length > 0) yield fresh;
+      if (!state.owner) return;
+      if (this.#isAbandoned(answer, state)) await this.#takeOver(answer);
+      // Also after it was taken over: its generation may fail at once.
+      await sleep(POLL_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** Ends an answer where it is; one that is over stays as it is. */
+  async cancel(answer: StoredAnswer): Promise<void> {
+    for (;;) {
+      const running = this.#running.get(answer.id);
+      if (running) {
+        running.cancel();
+        await Array.fromAsync(running.log.from(0, this.#ending));
+      }
+      const { owner } = await this.#read(answer, 1);
+      if (!owner) return;
+      await this.#takeOver(answer, { isCancelled: true });
+    }
+  }
+
+  /** Cancels it if it runs, and deletes it. */
+  async remove(answer: StoredAnswer): Promise<void> {
+    await this.cancel(answer);
+    await this.#deps.stored.remove(answer.id, answer.caller.id);
+  }
+
+  /** From now on an answer that fails is left to another gateway, or to the next start. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** Leaves all running answers. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stop();
+    clearInterval(this.#expiring);
+    this.#leaving.abort(new CompletionError('overloaded', 'The service is stopping.', { retryAfterMs: 1_000 }));
+    while (this.#running.size > 0) await Promise.allSettled(this.#deps.running);
+    this.#writer[Symbol.dispose]();
+  }
+
+  async #read(answer: StoredAnswer, from: number): Promise<StoredState> {
+    return (await this.#deps.stored.read(answer.id, answer.caller.id, { from })) ?? Promise.reject(notFound());
+  }
+
+  /** Whether no gateway generates an answer that is not over. */
+  #isAbandoned({ id }: StoredAnswer, { owner }: StoredState): boolean {
+    if (!owner) return false;
+    const { gateway, heartbeat } = owner;
+    if (gateway === this.#deps.gateway()) return !this.#running.has(id);
+    if (heartbeat === undefined) return true;
+    const observed = this.#observed.get(gateway);
+    const nowMs = performance.now();
+    if (observed && observed.heartbeat === heartbeat) return nowMs - observed.sinceMs >= SILENT_MS;
+    this.#observed.set(gateway, { heartbeat, sinceMs: nowMs });
+    return false;
+  }
+
+  /** Several readers of an answer take it over once. */
+  #takeOver(answer: StoredAnswer, options: { readonly isCancelled?: boolean } = {}): Promise<void> {
+    const taking =
+      this.#taking.get(answer.id) ??
+      this.#continue(answer, options).finally(() => {
+        this.#taking.delete(answer.id);
+      });
+    this.#taking.set(answer.id, taking);
+    return taking;
+  }
+
+  async #continue(answer: StoredAnswer, { isCancelled = false }: { readonly isCancelled?: boolean }): Promise<void> {
+    const { stored, gateway, planned, limits, logger } = this.#deps;
+    // Before the change of the owner: without its model this gateway cannot continue the answer.
+    const { model, plan } = await planned(answer.request);
+    const { owner } = await this.#read(answer, 1);
+    if (!owner || this.#running.has(answer.id)) return;
+    if (!(await stored.takeOver(answer.receiptId, { from: owner.gateway, to: gateway() }))) return;
+    // From here on the gateway before can store no more.
+    const state = await this.#read(answer, 1);
+    const reservation = limits.reserveAgain(answer.caller, plan);
+    if (owner.gateway !== gateway())
+      logger.info({ answer: answer.id, gateway: owner.gateway }, 'an answer goes on here');
+    const entries = entriesIn(answer.cipher, state);
+    this.#run(answer, { model, plan, reservation, number: state.parts.length + 1, entries, isCancelled });
+  }
+
+  #run(
+    answer: StoredAnswer,
+    {
+      model,
+      plan,
+      reservation,
+      number,
+      entries,
+      isCancelled = false,
+    }: Pick<AnswerRequest, 'plan' | 'reservation'> & {
+      readonly model: ServedModel;
+      readonly number: number;
+      readonly entries: readonly LogEntry[];
+      readonly isCancelled?: boolean;
+    },
+  ): void {
+    const { id, receiptId, caller, cipher, request } = answer;
+    const { errorOf, watch, logger } = this.#deps;
+    const cancelling = new AbortController();
+    const flush = () => this.#writer.flush(written);
+    const log = new AnswerLog(
+      { flush, errorOf, isStopping: () => this.#isStopping || this.#ending.aborted },
+      { receiptId, entries, isCancelled },
+    );
+    const onSuperseded = (error: Error) => cancelling.abort(error);
+    const written: WrittenLog = { answer: id, log, cipher, number, entries: entries.length, onSuperseded };
+    this.#writer.add(written);
+    this.#running.set(id, {
+      log,
+      cancel: () => cancelling.abort(new CompletionError('invalid_request', 'Cancelled.')),
+    });
+    const { revoked, leave } = watch(caller.id);
+    const run = new AnswerRun(
+      { ...this.#deps, stopping: this.#ending, admission: model.admission },
+      {
+        ...{
+          plan: continuing(plan, entries),
+          reservation,
+          request: generationOf(request),
+          head: request.head,
+          start: request.start,
+        },
+        ...{ caller, signal: cancelling.signal, revoked, log },
+      },
+    );
+    void run
+      .write()
+      .catch((error: unknown) => {
+        if (isSuperseded(error) || cancelling.signal.aborted || this.#ending.aborted) return;
+        logger.warn({ requestId: request.start.requestId, err: error }, 'a stored answer failed');
+      })
+      .finally(() => {
+        leave();
+        this.#writer.remove(written);
+        this.#running.delete(id);
+        log.close();
+      });
+  }
+
+  async #expire(): Promise<void> {
+    const before = new Date(this.#deps.now().getTime() - STORED_MS);
+    await this.#deps.stored.expire(before).catch((error: unknown) => {
+      this.#deps.logger.warn({ err: error }, 'deleting expired answers failed: will retry');
+    });
+  }
+}
+
+const notFound = () =>
+  new CompletionError('not_found', 'This key has no such answer. Answers are stored with `store: true`, for an hour.');

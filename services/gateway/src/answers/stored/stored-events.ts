@@ -1,0 +1,68 @@
+// The events of a stored answer, made from its entries: the same, with the same numbers, at each gateway.
+import { CompletionError, errorBody, type OutputItem, usageChunk } from '@strata/inference';
+import { ChatChunks, TextChunks } from '../chunks.ts';
+import type { StreamEvent } from '../event-writer.ts';
+import { ResponseEvents } from '../response-events.ts';
+import type { AnswerOver, LogEntry } from './answer-log.ts';
+import type { StoredRequest } from './stored-request.ts';
+
+export interface EntryEvents {
+  of(entry: LogEntry): readonly StreamEvent[];
+}
+
+/** `onItem` is called for each output item of a response. */
+export function storedEvents(request: StoredRequest, onItem: (item: OutputItem) => void): EntryEvents {
+  return request.kind === 'response' ? new StoredResponse(request, onItem) : chunkEvents(request);
+}
+
+function chunkEvents({ head, kind, asked }: Exclude<StoredRequest, { readonly kind: 'response' }>): EntryEvents {
+  const chunks = kind === 'text' ? new TextChunks(head) : new ChatChunks(head, { hasUsage: asked.hasUsageChunk });
+  const ended = ({ outcome, usage, error }: AnswerOver): readonly StreamEvent[] => {
+    if (outcome !== 'completed') return [errorBody(errorOf(error))];
+    const object = kind === 'text' ? 'text_completion' : 'chat.completion.chunk';
+    return [...(asked.hasUsageChunk ? [usageChunk(head, usage, object)] : []), '[DONE]'];
+  };
+  return { of: (entry) => ('over' in entry ? ended(entry.over) : chunks.of(entry.deltas, entry.choice)) };
+}
+
+/** The error of an answer that did not complete. */
+export const errorOf = (error: AnswerOver['error']): CompletionError =>
+  new CompletionError(error?.kind ?? 'engine_failed', error?.message ?? 'The answer was cancelled.', {
+    ...(error?.param ? { param: error.param } : {}),
+  });
+
+/** A response as its events, and as the object that it is so far. */
+export class StoredResponse implements EntryEvents {
+  readonly #events: ResponseEvents;
+  #reason: 'stop' | 'length' = 'stop';
+  #last: object | undefined;
+
+  constructor(
+    { head, asked }: Extract<StoredRequest, { readonly kind: 'response' }>,
+    onItem: (item: OutputItem) => void,
+  ) {
+    this.#events = new ResponseEvents(head, asked, onItem);
+  }
+
+  of(entry: LogEntry): readonly StreamEvent[] {
+    if ('over' in entry) {
+      const events = this.#endOf(entry.over);
+      this.#last = events.at(-1)?.response as object;
+      return events;
+    }
+    const end = entry.deltas.at(-1);
+    if (end?.kind === 'end') this.#reason = end.reason === 'length' ? 'length' : 'stop';
+    return entry.deltas.flatMap((delta) => this.#events.take(delta));
+  }
+
+  get response(): object {
+    return this.#last ?? this.#events.response;
+  }
+
+  #endOf({ outcome, usage, error }: AnswerOver) {
+    if (outcome === 'completed') return [this.#events.end(this.#reason, usage)];
+    if (outcome === 'cancelled') return this.#events.cancel(usage);
+    const { code, message } = errorBody(errorOf(error)).error;
+    return [this.#events.fail(code, message)];
+  }
+}

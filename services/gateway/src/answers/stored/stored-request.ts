@@ -1,0 +1,76 @@
+// The request of a stored answer, as its first part has it: what a gateway needs to go on with the answer.
+import {
+  type AnswerHead,
+  type ChatRequest,
+  CompletionError,
+  type CompletionRequest,
+  type Generation,
+  type ResponseFacts,
+} from '@strata/inference';
+import { randomPart } from '../../store/random-ids.ts';
+import type { ChoiceDeps, Plan } from '../backend.ts';
+import type { Models, ServedModel } from '../models.ts';
+import type { AnswerStart } from '../receipts/answer-receipt.ts';
+import { type LogEntry, overIn } from './answer-log.ts';
+
+/** The workers of a model may be back in a moment. */
+const RETRY_MS = 1_000;
+
+export type AskedAnswer =
+  | { readonly kind: 'chat'; readonly asked: ChatRequest }
+  | { readonly kind: 'text'; readonly asked: CompletionRequest }
+  | { readonly kind: 'response'; readonly asked: ResponseFacts };
+
+export type StoredRequest = AskedAnswer & { readonly head: AnswerHead; readonly start: AnswerStart };
+
+/** The model and the plan of its answer. Rejects with CompletionError if this gateway does not serve the same model at present. */
+export async function planAgain(models: Models, request: StoredRequest): Promise<{ model: ServedModel; plan: Plan }> {
+  const { id, sha256 } = request.start.model;
+  const model = models.get(id);
+  if (model.backend.facts.sha256 !== sha256)
+    throw new CompletionError('overloaded', `The model '${id}' of this answer is not available at present.`, {
+      retryAfterMs: RETRY_MS,
+    });
+  return { model, plan: await planOf(model, request) };
+}
+
+/** Rejects with CompletionError for a request that the model cannot process. */
+export const planOf = ({ backend }: ServedModel, request: AskedAnswer): Promise<Plan> =>
+  request.kind === 'text'
+    ? backend.planText(request.asked)
+    : backend.planChat(request.kind === 'response' ? request.asked.chat : request.asked);
+
+export const generationOf = (request: AskedAnswer) =>
+  request.kind === 'response' ? request.asked.chat : request.asked;
+
+/** With a seed if it has none, so that another gateway that continues the answer draws the same tokens. */
+export function withSeed(request: AskedAnswer): AskedAnswer {
+  const seed = Buffer.from(randomPart(4)).readUInt32LE();
+  const seeded = <Asked extends Generation>(asked: Asked): Asked => ({
+    ...asked,
+    sampling: { ...asked.sampling, seed: asked.sampling.seed ?? seed },
+  });
+  if (request.kind === 'text') return { ...request, asked: seeded(request.asked) };
+  if (request.kind === 'chat') return { ...request, asked: seeded(request.asked) };
+  return { ...request, asked: { ...request.asked, chat: seeded(request.asked.chat) } };
+}
+
+/** The plan of an answer with these entries. Without tokens only an answer that has ended, or not begun, is the same. */
+export function continuing(plan: Plan, entries: readonly LogEntry[]): Plan {
+  if (plan.isContinuable || entries.length === 0) return plan;
+  const over = overIn(entries.at(-1));
+  const choices = plan.choices.map(({ prompt }, index) => ({
+    prompt,
+    deltas: async function* ({ usage }: ChoiceDeps) {
+      if (over && index === 0) Object.assign(usage, over.usage);
+      const steps = entries.flatMap((entry) => ('over' in entry || entry.choice !== index ? [] : [entry.deltas]));
+      yield* steps;
+      if (steps.at(-1)?.at(-1)?.kind !== 'end')
+        throw new CompletionError(
+          'engine_failed',
+          'The gateway of this answer has ended; an upstream cannot continue it.',
+        );
+    },
+  }));
+  return { ...plan, choices };
+}

@@ -1,0 +1,148 @@
+// Answers that clients asked to store: encrypted parts, appended while the answer is generated. The gateway that generates one
+// is that of its record in `begun_answers`; another one takes the answer over by replacing it there, and all later writes
+// of the first one are refused.
+import { integer, isPostgres, jsonRows, writePipelined } from '@strata/db';
+import { type Kysely, sql } from 'kysely';
+import type { GatewayDatabase } from './tables.ts';
+
+export interface NewStoredAnswer {
+  readonly id: string;
+  readonly receiptId: string;
+  readonly keyId: string;
+  /** Part 0. */
+  readonly request: string;
+}
+
+export interface StoredPart {
+  readonly answer: string;
+  readonly number: number;
+  readonly body: string;
+}
+
+/** The gateway that generates an answer. */
+export interface StoredOwner {
+  readonly gateway: number;
+  /** Undefined: it has ended. */
+  readonly heartbeat: number | undefined;
+}
+
+export interface StoredState {
+  readonly receiptId: string;
+  /** Undefined: the answer is over, and its receipt stored. */
+  readonly owner: StoredOwner | undefined;
+  readonly parts: readonly StoredPart[];
+}
+
+/** Answers of a key, and their characters; running ones are kept in addition. The oldest ones are deleted for a new one. */
+export const MAX_STORED = 100;
+const MAX_STORED_SIZE = 64 * 1024 * 1024;
+/** Parts, and expired answers, per statement. */
+const PAGE = 500;
+
+const PART = { answer: 'text', number: 'integer', body: 'text' } as const;
+
+/** Of a row of `begun_answers`. */
+export const isStored = sql<boolean>`exists (select 1 from stored_answers where receipt_id = begun_answers.id)`;
+
+export class StoredAnswerTable {
+  readonly #db: Kysely<GatewayDatabase>;
+
+  constructor(db: Kysely<GatewayDatabase>) {
+    this.#db = db;
+  }
+
+  /** Stores the request of an answer, and deletes the oldest answers of its key above the bounds. */
+  async add({ id, receiptId, keyId, request }: NewStoredAnswer, now: Date): Promise<void> {
+    const text = (value: string) => (isPostgres(this.#db) ? sql`cast(${value} as text)` : sql`${value}`);
+    const spare = sql`select id from (select id, receipt_id, row_number() over newest as position, sum(size) over newest as total
+        from stored_answers where key_id = ${keyId} window newest as (order by changed_at desc, id)) as counted
+      where (position >= ${integer(MAX_STORED)} or total > ${integer(MAX_STORED_SIZE - request.length)})
+        and receipt_id not in (select id from begun_answers)`;
+    await writePipelined(this.#db, [
+      sql`delete from stored_answer_parts where answer in (${spare})`.compile(this.#db),
+      sql`delete from stored_answers where id in (${spare})`.compile(this.#db),
+      sql`insert into stored_answers (id, receipt_id, key_id, changed_at, size) values (${text(id)}, ${text(receiptId)},
+        ${text(keyId)}, ${integer(now.getTime())}, ${integer(request.length)})`.compile(this.#db),
+      sql`insert into stored_answer_parts (answer, number, body)
+        values (${text(id)}, 0, ${text(request)})`.compile(this.#db),
+    ]);
+  }
+
+  /** Appends parts of answers that this gateway generates. Returns the ids of those that it does not generate: nothing was appended to them. */
+  async append(parts: readonly StoredPart[], gateway: number, now: Date): Promise<readonly string[]> {
+    const rows = parts.map(({ answer, number, body }) => [answer, number, body]);
+    const owned = sql`select stored_answers.id from stored_answers
+      join begun_answers on begun_answers.id = receipt_id where gateway = ${gateway}`;
+    const [appended] = await writePipelined(this.#db, [
+      sql<{ readonly answer: string }>`insert into stored_answer_parts (answer, number, body)
+        select answer, number, body from ${jsonRows(this.#db, rows, PART)} as new where answer in (${owned})
+        returning answer`.compile(this.#db),
+      sql`update stored_answers set size = stored_answers.size + added.size, changed_at = ${integer(now.getTime())}
+        from (select answer, sum(length(body)) as size from ${jsonRows(this.#db, rows, PART)} as new group by answer) as added
+        where id = added.answer and id in (${owned})`.compile(this.#db),
+    ]);
+    const written = new Set(appended.rows.map(({ answer }) => answer));
+    return parts.flatMap(({ answer }) => (written.has(answer) ? [] : [answer]));
+  }
+
+  /** An answer of this key with its parts from a number on; undefined if there is no such answer. */
+  async read(
+    id: string,
+    keyId: string,
+    { from, limit = Number.POSITIVE_INFINITY }: { readonly from: number; readonly limit?: number },
+  ): Promise<StoredState | undefined> {
+    const row = await this.#db
+      .selectFrom('stored_answers')
+      .leftJoin('begun_answers', 'begun_answers.id', 'receipt_id')
+      .leftJoin('gateways', (join) =>
+        join.onRef('gateways.id', '=', 'begun_answers.gateway').onRef('settler', '=', 'begun_answers.gateway'),
+      )
+      .where('stored_answers.id', '=', id)
+      .where('stored_answers.key_id', '=', keyId)
+      .select(['receipt_id', 'begun_answers.gateway', 'heartbeat'])
+      .executeTakeFirst();
+    if (!row) return undefined;
+    // After the owner: an answer that is over has all of its parts.
+    const parts: StoredPart[] = [];
+    for (let next = from; parts.length < limit; next = (parts.at(-1)?.number ?? 0) + 1) {
+      const page = await this.#db
+        .selectFrom('stored_answer_parts')
+        .where('answer', '=', id)
+        .where('number', '>=', next)
+        .orderBy('number')
+        .limit(Math.min(PAGE, limit))
+        .selectAll()
+        .execute();
+      parts.push(...page);
+      if (page.length < PAGE) break;
+    }
+    const { gateway, heartbeat, receipt_id: receiptId } = row;
+    return { receiptId, owner: gateway === null ? undefined : { gateway, heartbeat: heartbeat ?? undefined }, parts };
+  }
+
+  /** Makes `to`, which must be running, the gateway that generates an answer; false if it is not `from` any more. */
+  async takeOver(receiptId: string, { from, to }: { readonly from: number; readonly to: number }): Promise<boolean> {
+    const [taken] = await writePipelined(this.#db, [
+      sql<{ readonly id: string }>`update begun_answers set gateway = ${integer(to)}
+        where id = ${receiptId} and gateway = ${from} and exists (select 1 from gateways where id = ${to} and settler = ${to})
+        returning id`.compile(this.#db),
+    ]);
+    return taken.rows.length === 1;
+  }
+
+  async remove(id: string, keyId: string): Promise<void> {
+    await this.#remove(sql`select id from stored_answers where id = ${id} and key_id = ${keyId}`);
+  }
+
+  /** Deletes answers without a change since then. One that did not end is settled with the records of its gateway. */
+  async expire(before: Date): Promise<void> {
+    await this.#remove(sql`select id from stored_answers where changed_at < ${before.getTime()}`);
+  }
+
+  async #remove(ids: ReturnType<typeof sql>): Promise<void> {
+    await writePipelined(this.#db, [
+      sql`delete from stored_answer_parts where answer in (${ids})`.compile(this.#db),
+      sql`delete from stored_answers where id in (${ids})`.compile(this.#db),
+    ]);
+  }
+}
