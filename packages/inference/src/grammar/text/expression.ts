@@ -186,11 +186,11 @@ export function firstSets(of: Expression): CharSet[] {
   for (const term of terms) {
     if (term.kind === 'set') found.add(term.set);
     else if (term.kind === 'steps') for (const set of term.steps.sets) found.add(set);
-    else if (term.kind === 'or' || term.kind === 'and') for (const each of term.list) terms.add(each);
+    else if ('list' in term) for (const each of term.list) terms.add(each);
     else if (term.kind === 'cat') {
       terms.add(term.first);
       if (term.first.isNullable) terms.add(term.rest);
-    } else if (term.kind !== 'empty') terms.add(term.of);
+    } else if ('of' in term) terms.add(term.of);
   }
   return [...found];
 }
