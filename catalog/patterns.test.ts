@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { exampleProblems, patternProblems, patternsOf } from '@strata/detect';
+import { entries } from './index.ts';
 import { generator, providers, rulebook, servicesOf } from './test/shapes.ts';
 
 /** A value that matches the pattern, with a version after its prefix. */
@@ -26,6 +27,16 @@ it('every pattern of the catalog shows its provider in its category, or that the
 });
 it('the examples and counterexamples of the catalog hold', () =>
   assert.deepEqual(exampleProblems(providers, rulebook), []));
+it('each example of the catalog has a pattern of its group', () => {
+  // As written: a record is parsed once.
+  for (const { id, rules } of entries as typeof providers)
+    for (const { examples = [], ...group } of rules) {
+      const own = patternsOf(group).map(({ pattern }) => `/${pattern}`);
+      const isOwn = ({ rule }: { readonly rule: string }) => own.some((end) => rule.endsWith(end));
+      const isShown = (record: object) => servicesOf(record).some(({ evidence }) => evidence.some(isOwn));
+      for (const record of examples) assert.ok(isShown(record), `${id} ${JSON.stringify(record)}`);
+    }
+});
 it('every pattern of the catalog with a version prefix shows the version after it', () => {
   const unread: string[] = [];
   for (const { id, rules } of providers) {

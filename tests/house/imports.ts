@@ -9,8 +9,9 @@ export function importsOf(root: string, file: string): string[] {
   return [...readFileSync(path.join(root, file), 'utf8').matchAll(IMPORT)].map((match) => match[1] ?? '');
 }
 
-/** Tests and their helpers; the checks of the code itself, in tests/house, are code. */
-export const isTestCode = (file: string) => /\.test\.tsx?$|\/test\/|^tests\/(?!house\/)/.test(file);
+/** Tests and their helpers; the checks of the code itself, in tests/house, and the runner of the tests are code. */
+export const isTestCode = (file: string) =>
+  /\.test\.tsx?$|\/test\/|^tests\/(?!house\/|(?:run|run-group|name-file)\.ts$)/.test(file);
 
 /** TypeScript files below these folders, relative to `root`. */
 export function sourcesOf(root: string, ...folders: readonly string[]): string[] {

@@ -106,7 +106,10 @@ export async function makeDirectory(directory: string, { mode }: { readonly mode
       await mkdir(at, mode);
     } catch (error) {
       // Another process may have created it.
-      if (systemCode(error) !== 'EEXIST' || !(await isDirectory(at))) throw error;
+      if (systemCode(error) === 'EEXIST' && (await isDirectory(at))) continue;
+      // Where a parent is a file, the error for the full path is ENOTDIR.
+      if (at !== missing.at(-1)) await mkdir(directory, mode);
+      throw error;
     }
     await syncDirectory(path.dirname(at));
   }
@@ -116,8 +119,7 @@ async function isDirectory(name: string): Promise<boolean> {
   try {
     return (await stat(name)).isDirectory();
   } catch (error) {
-    const code = systemCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    if (systemCode(error) === 'ENOENT') return false;
     throw error;
   }
 }

@@ -110,7 +110,7 @@ export interface StackPaths {
          */
         tld: string | null;
         /**
-         * Of the network of the site's address, as its registry gives it; servers may stand elsewhere.
+         * Of the network of the site's address, as its registry gives it; its servers may be in another country.
          */
         network: string | null;
       };

@@ -57,7 +57,7 @@ export function compileRulebook(
       const role = roleIn(provider, group.category);
       const [isParking, isShared] = [group.parking === true, group.shared === true];
       const hasNetworks = provider.rules.some(({ category, asn }) => category === group.category && asn !== undefined);
-      for (const pattern of [...patternsOf(group), ...primariesOf(group)]) {
+      for (const pattern of [...patternsOf(group), ...primariesOf(group, provider)]) {
         const rule = createRule(provider.id, group.category, pattern, {
           ...{ role, isParking, isShared, isGateway, hasNetworks, services },
         });
@@ -103,9 +103,12 @@ function probeLabelsOf({ named, keys }: Matchers, rules: readonly Rule[]): reado
  * Behind vanity name servers the SOA's MNAME is often still one of the provider's own. A parking provider's name there is
  * a leftover too often to call a domain parked.
  */
-function primariesOf({ ns = [], soa = [], category, parking }: RuleGroup): Pattern[] {
+function primariesOf({ ns = [], category, parking }: RuleGroup, { rules }: Provider): Pattern[] {
   if (category !== 'dns' || parking) return [];
-  const added = ns.filter((pattern) => !soa.includes(pattern));
+  // Another group may have the pattern: groups differ in their sources.
+  const added = ns.filter(
+    (pattern) => !rules.some((group) => group.category === 'dns' && group.soa?.includes(pattern)),
+  );
   return added.map((pattern, i) => ({ channel: 'soa', pattern, path: `ns.${i}` }));
 }
 

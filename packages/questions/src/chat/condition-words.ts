@@ -72,12 +72,19 @@ function numberAt(words: readonly string[], raw: readonly string[], at: number):
   let comparison = '';
   for (let next = at + 1; next - at <= MAX_FILLERS; next += 1) {
     const word = words[next] ?? '';
-    if (/^\d{1,3}$/.test(word)) return { term: plainTerm(`score:${comparison}${word}`), length: next + 1 - at };
+    if (/^\d{1,3}$/.test(word)) {
+      if (!hasScores(comparison, Number(word))) return undefined;
+      return { term: plainTerm(`score:${comparison}${word}`), length: next + 1 - at };
+    }
     if (!Object.hasOwn(COMPARISONS, word) && !['of', 'at', 'than', 'is'].includes(word)) return undefined;
     comparison = COMPARISONS[word] ?? comparison;
   }
   return undefined;
 }
+
+/** The service refuses a comparison that no score fits. */
+const hasScores = (comparison: string, score: number): boolean =>
+  score <= 100 && !(comparison === '<' && score === 0) && !(comparison === '>' && score === 100);
 
 /** Other roles have the names of categories. */
 const SIDE_ROLES: readonly (readonly [readonly string[], string])[] = [

@@ -42,7 +42,9 @@ export const DomainReportSchema = z.object({
       network: z
         .string()
         .nullable()
-        .describe("Of the network of the site's address, as its registry gives it; servers may stand elsewhere."),
+        .describe(
+          "Of the network of the site's address, as its registry gives it; its servers may be in another country.",
+        ),
     })
     .describe('ISO 3166 codes; `country:` in a query means either.'),
   services: z.array(ServiceSchema),

@@ -3,6 +3,8 @@
 import type { CommandContext } from '../../context.ts';
 import { CommandError } from '../../errors.ts';
 import { counted, type OutputOptions, plainText, printJson, printTable } from '../../output.ts';
+import { mergedItems } from '../../settings/lists.ts';
+import { LISTS } from '../../settings/retired.ts';
 import { findSettings, type GivenSettings, openSecrets } from '../../settings/settings.ts';
 import { SECRETS, SERVICES, type ServiceName, type SettingTable, tableOf } from '../../settings/tables.ts';
 
@@ -85,7 +87,9 @@ export async function printConfigCommand(
     const table = await tableOf(each);
     for (const name of Object.keys(table.shape)) {
       const set = given.get(name);
-      const value = set ? masked(name, set.value) : defaultOf(table, name);
+      const unset = defaultOf(table, name);
+      // The options that are not set have their defaults.
+      const value = set ? masked(name, LISTS.has(name) ? mergedItems(name, unset, set.value) : set.value) : unset;
       const source = set?.source ?? 'default';
       // Services can have different defaults for a name.
       const key = `${name}=${value}`;
