@@ -15,6 +15,7 @@ export class GrammarTooLarge extends Error {
 export class GrammarRules {
   readonly texts = new Map<string, string>();
   readonly #names = new Map<string, string>();
+  readonly #upTos = new Map<string, string>();
   readonly #prefix: string;
   #chars = 0;
   #repeats = 0;
@@ -73,8 +74,13 @@ export class GrammarRules {
   #upTo(name: string, count: number): string {
     if (count === 0) return '""';
     if (count <= 8) return `${name}{0,${count}}`;
+    const key = `${name} ${count}`;
+    const known = this.#upTos.get(key);
+    if (known) return known;
     const half = (count >> 1) + 1;
     const less = this.#upTo(name, half - 1);
-    return this.add(`${this.#times(name, half)} ${this.#upTo(name, count - half)} | ${less}`);
+    const rule = this.add(`${this.#times(name, half)} ${this.#upTo(name, count - half)} | ${less}`);
+    this.#upTos.set(key, rule);
+    return rule;
   }
 }

@@ -30,6 +30,8 @@ export class ExpressionTooLarge extends Error {
 /** Maximum number of distinct terms, and of derivatives with their alternatives: together some hundred milliseconds. */
 const MAX_TERMS = 40_000;
 const MAX_STEPS = 160_000;
+/** Alternatives that are merged in the time of a step. */
+const MERGED_PER_STEP = 16;
 
 /** Makes terms; terms of different instances must not be combined. */
 export class Expressions {
@@ -63,7 +65,7 @@ export class Expressions {
   or(...list: readonly Expression[]): Expression {
     const [only = this.none, ...more] = list.filter((each) => each !== this.none);
     if (more.length === 0) return only;
-    const parts = flat('or', [only, ...more]);
+    const parts = this.#flat('or', [only, ...more]);
     if (parts.has(this.all)) return this.all;
     mergeSets(parts, (a, b) => this.set(union(a, b)));
     if (parts.has(this.empty) && [...parts].some((part) => part !== this.empty && part.isNullable))
@@ -73,7 +75,7 @@ export class Expressions {
 
   and(...list: readonly Expression[]): Expression {
     if (list.includes(this.none)) return this.none;
-    const parts = flat('and', list);
+    const parts = this.#flat('and', list);
     parts.delete(this.all);
     mergeSets(parts, (a, b) => this.set(intersection(a, b)));
     return parts.has(this.none) ? this.none : this.#list('and', parts, this.all);
@@ -139,6 +141,12 @@ export class Expressions {
     }
   }
 
+  #flat(kind: 'or' | 'and', list: readonly Expression[]): Set<Expression> {
+    const parts = list.flatMap((each) => (each.kind === kind ? each.list : [each]));
+    this.#steps += parts.length / MERGED_PER_STEP;
+    return new Set(parts);
+  }
+
   #list(kind: 'or' | 'and', parts: ReadonlySet<Expression>, unit: Expression): Expression {
     const [only = unit] = parts;
     if (parts.size <= 1) return only;
@@ -159,10 +167,6 @@ export class Expressions {
 
 type TermOf<T> = T extends unknown ? Omit<T, 'id' | 'isNullable'> : never;
 
-function flat(kind: 'or' | 'and', list: readonly Expression[]): Set<Expression> {
-  return new Set(list.flatMap((each) => (each.kind === kind ? each.list : [each])));
-}
-
 /** One set of characters in place of several. */
 function mergeSets(parts: Set<Expression>, merge: (a: CharSet, b: CharSet) => Expression): void {
   let merged: Expression | undefined;
@@ -176,19 +180,17 @@ function mergeSets(parts: Set<Expression>, merge: (a: CharSet, b: CharSet) => Ex
 
 /** The sets that decide which derivative a character leads to. */
 export function firstSets(of: Expression): CharSet[] {
-  switch (of.kind) {
-    case 'empty':
-      return [];
-    case 'set':
-      return [of.set];
-    case 'steps':
-      return [...of.steps.sets];
-    case 'cat':
-      return of.first.isNullable ? [...firstSets(of.first), ...firstSets(of.rest)] : firstSets(of.first);
-    case 'or':
-    case 'and':
-      return of.list.flatMap(firstSets);
-    default:
-      return firstSets(of.of);
+  const found = new Set<CharSet>();
+  // Each term is in the set once, and terms that are added while it is read are read too.
+  const terms = new Set([of]);
+  for (const term of terms) {
+    if (term.kind === 'set') found.add(term.set);
+    else if (term.kind === 'steps') for (const set of term.steps.sets) found.add(set);
+    else if ('list' in term) for (const each of term.list) terms.add(each);
+    else if (term.kind === 'cat') {
+      terms.add(term.first);
+      if (term.first.isNullable) terms.add(term.rest);
+    } else if ('of' in term) terms.add(term.of);
   }
+  return [...found];
 }
