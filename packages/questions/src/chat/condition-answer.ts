@@ -1,4 +1,5 @@
 // Answers a question about a set of domains with one query of the query language, or says what of it cannot be read.
+import { parseDomain } from '@strata/detect';
 import { search } from '../questions/domains.ts';
 import { marketShare, migrations } from '../questions/markets.ts';
 import { UNREAD_WORDS } from './condition-words.ts';
@@ -100,7 +101,8 @@ async function resolved(all: readonly Condition[], providerId: ConditionDeps['pr
     const found = await providerTerm(is.readings, providerId);
     const [{ name } = { name: '' }] = is.readings.slice(-1);
     const host = domainIn(name.toLowerCase());
-    const text = found?.text ?? (host !== undefined && HOST.test(host) ? `domain:${host}` : undefined);
+    const isHost = host !== undefined && HOST.test(host) && parseDomain(host).ok;
+    const text = found?.text ?? (isHost ? `domain:${host}` : undefined);
     if (text === undefined) unread.push(is.readings[0]?.name ?? name);
     else terms.push({ text: isNegated ? `NOT ${text}` : text, provider: found?.id, isNegated, isAlternative });
     isAnyKnown ||= text !== undefined;

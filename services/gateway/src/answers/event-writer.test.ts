@@ -31,6 +31,7 @@ it('the stream of an answer begins and sends keep-alive comments while there are
     writer.end();
     await received(/data: \{"a":1\}\n\n/);
     await assert.rejects(writer.send({ a: 2 }), /has ended/);
+    assert.throws(() => new EventWriter(replyOf(raw), new AbortController().signal), /answered already/);
   }));
 
 it('the stream of an answer disconnects a reader that does not read', () =>

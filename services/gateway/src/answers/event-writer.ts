@@ -53,9 +53,8 @@ export class EventWriter implements Disposable {
     this.#reply = reply;
     this.#signal = signal;
     this.#idleMs = idleMs;
+    if (reply.raw.headersSent) throw new Error('the request is answered already');
     this.#timer = setInterval(() => {
-      // An error was sent instead.
-      if (!this.#hasBegun && reply.raw.headersSent) return;
       this.begin();
       // A client that does not read gets no comments.
       if (!reply.raw.writableNeedDrain) reply.raw.write(': keep-alive\n\n');

@@ -10,6 +10,8 @@ declare module 'fastify' {
     /** Hexadecimal: the salt of the receipt's digests, and the digest of the request body. */
     receiptSalt: string;
     bodyDigest: string;
+    /** The body of a request with `Last-Event-ID`. */
+    repeatedBody: Uint8Array | undefined;
   }
 }
 
@@ -19,6 +21,7 @@ const MAX_NESTED = 200;
 export function acceptJson(fastify: FastifyInstance): void {
   fastify.decorateRequest('receiptSalt', '');
   fastify.decorateRequest('bodyDigest', '');
+  fastify.decorateRequest('repeatedBody', undefined);
   fastify.addHook('onRequest', (request, _reply, done) => {
     const encoding = request.headers['content-encoding'];
     const isPlain = encoding === undefined || encoding.toLowerCase() === 'identity';
@@ -28,9 +31,9 @@ export function acceptJson(fastify: FastifyInstance): void {
   fastify.removeContentTypeParser('application/json');
   const parseJson = fastify.getDefaultJsonParser('error', 'error');
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    const salt = Buffer.from(randomPart(SALT_BYTES));
-    request.receiptSalt = salt.toString('hex');
-    request.bodyDigest = createHmac('sha256', createSecretKey(salt)).update(body).digest('hex');
+    request.receiptSalt = Buffer.from(randomPart(SALT_BYTES)).toString('hex');
+    request.bodyDigest = bodyDigest(request.receiptSalt, body);
+    if (request.headers['last-event-id']) request.repeatedBody = body;
     if (nestsDeeper(body, MAX_NESTED)) {
       done(new CompletionError('invalid_request', `The body nests deeper than ${MAX_NESTED} levels.`));
       return;
@@ -38,6 +41,12 @@ export function acceptJson(fastify: FastifyInstance): void {
     parseJson(request, body.toString('utf8'), done);
   });
 }
+
+/** Salt and digest are hexadecimal. */
+export const bodyDigest = (salt: string, body: Uint8Array): string =>
+  createHmac('sha256', createSecretKey(Buffer.from(salt, 'hex')))
+    .update(body)
+    .digest('hex');
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const OPEN = new Set([0x5b, 0x7b]);

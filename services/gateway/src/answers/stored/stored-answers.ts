@@ -166,6 +166,7 @@ export class StoredAnswers implements AsyncDisposable {
       }
       const { owner } = await this.#read(answer, 1);
       if (!owner) return;
+      this.#ending.throwIfAborted();
       await this.#takeOver(answer, { isCancelled: true });
     }
   }

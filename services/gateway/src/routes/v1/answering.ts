@@ -73,7 +73,7 @@ export async function begin(app: GatewayApp, { asked, ...context }: AnswerContex
 
 /**
  * Sends a stream. An error before the first event is thrown; a later one is sent as the last event, without [DONE], or ends the
- * stream without one.
+ * stream without one. Resolves without the reply, which is a thenable: awaiting it gives undefined.
  */
 export async function streaming(
   {
@@ -84,7 +84,7 @@ export async function streaming(
     logger,
   }: { request: FastifyRequest; reply: FastifyReply; signal: AbortSignal; leave: () => void; logger: Logger },
   { send, fail }: { send: (writer: EventWriter) => Promise<void>; fail?: (refusal: CompletionError) => StreamEvent },
-): Promise<FastifyReply> {
+): Promise<void> {
   using writer = new EventWriter(reply, signal, { onIdle: leave });
   try {
     await send(writer);
@@ -99,7 +99,6 @@ export async function streaming(
     }
   }
   writer.end();
-  return reply;
 }
 
 export function headOf({ id, backend }: ServedModel, prefix: string, now: Date): AnswerHead {

@@ -3,7 +3,7 @@ import { chatCompletion, readChatRequest, readCompletionRequest, textCompletion 
 import { answeringModel } from '../../answers/data-backend.ts';
 import { route } from '../route.ts';
 import { begin } from './answering.ts';
-import { resumed, sendStored, startStored } from './stored.ts';
+import { isResumed, sendStored, startStored } from './stored.ts';
 
 export const createChatCompletion = route(
   {
@@ -17,8 +17,7 @@ export const createChatCompletion = route(
     },
   },
   async (app, { body: asked }, exchange) => {
-    const resuming = await resumed(app, exchange);
-    if (resuming) return resuming;
+    if (await isResumed(app, exchange)) return undefined;
     const model = answeringModel(app.models, asked);
     if (asked.isStored && asked.isStreamed) {
       const answer = await startStored(app, exchange, { kind: 'chat', asked, model, prefix: 'chatcmpl-' });
@@ -45,8 +44,7 @@ export const createCompletion = route(
     },
   },
   async (app, { body: asked }, exchange) => {
-    const resuming = await resumed(app, exchange);
-    if (resuming) return resuming;
+    if (await isResumed(app, exchange)) return undefined;
     const model = app.models.get(asked.model);
     if (asked.isStored && asked.isStreamed) {
       const answer = await startStored(app, exchange, { kind: 'text', asked, model, prefix: 'cmpl-' });

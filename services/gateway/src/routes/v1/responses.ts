@@ -14,7 +14,7 @@ import type { ServedModel } from '../../answers/models.ts';
 import { itemId, ResponseEvents } from '../../answers/response-events.ts';
 import { type Exchange, type GatewayApp, route } from '../route.ts';
 import { begin, clientSignal, receiptHeaders } from './answering.ts';
-import { findResponse, lastEventOf, resumed, sendStored, startStored, storedResponse, untilOver } from './stored.ts';
+import { findResponse, isResumed, lastNumberOf, sendStored, startStored, storedResponse, untilOver } from './stored.ts';
 
 export const createResponse = route(
   {
@@ -28,8 +28,7 @@ export const createResponse = route(
     },
   },
   async (app, { body }, exchange) => {
-    const resuming = await resumed(app, exchange);
-    if (resuming) return resuming;
+    if (await isResumed(app, exchange)) return undefined;
     const { id: keyId } = exchange.request.caller;
     const asked = readResponsesRequest(body, (id) => app.recentItems.find(keyId, id));
     const keep = (item: OutputItem) => {
@@ -96,8 +95,7 @@ export const getResponse = route(
   async (app, { id, stream, starting_after }, exchange) => {
     const answer = await findResponse(app, exchange.request, id);
     if (stream !== 'true') return storedResponse(app, answer);
-    const last = lastEventOf(exchange.request);
-    return sendStored(app, exchange, { answer, after: starting_after ?? last?.number });
+    return sendStored(app, exchange, { answer, after: starting_after ?? lastNumberOf(exchange.request, id) });
   },
 );
 

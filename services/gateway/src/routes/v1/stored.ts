@@ -1,12 +1,14 @@
 // Stored answers of requests: started, continued after the event that a client has received last, and read as responses.
 import { CompletionError, type OutputItem } from '@strata/inference';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { ServedModel } from '../../answers/models.ts';
+import type { AnswerStart } from '../../answers/receipts/answer-receipt.ts';
 import { overIn } from '../../answers/stored/answer-log.ts';
 import type { Reader, StoredAnswer } from '../../answers/stored/stored-answers.ts';
 import { errorOf, StoredResponse, storedEvents } from '../../answers/stored/stored-events.ts';
 import { type AskedAnswer, planOf, type StoredRequest, withSeed } from '../../answers/stored/stored-request.ts';
 import { presentedKey } from '../../limits/authentication.ts';
+import { bodyDigest } from '../json-bodies.ts';
 import type { Exchange, GatewayApp } from '../route.ts';
 import { clientSignal, prepare, receiptHeaders, streaming } from './answering.ts';
 
@@ -23,24 +25,40 @@ export async function startStored(
   return app.storedAnswers.start(stored, { model, plan, reservation, ...readerOf(request) });
 }
 
-/** The answer that a request with `Last-Event-ID` continues, as its stream; undefined without that header. */
-export async function resumed(app: GatewayApp, exchange: Exchange): Promise<FastifyReply | undefined> {
-  const last = lastEventOf(exchange.request);
-  if (!last) return undefined;
-  const answer = await app.storedAnswers.find(last.id, readerOf(exchange.request));
-  return sendStored(app, exchange, { answer, after: last.number });
+/** Whether a request has a `Last-Event-ID`: then the stream of its answer is continued after that event. */
+export async function isResumed(app: GatewayApp, exchange: Exchange): Promise<boolean> {
+  const { request } = exchange;
+  const last = lastEventOf(request);
+  if (!last) return false;
+  const answer = await app.storedAnswers.find(last.id, readerOf(request));
+  if (!isRepeated(request, answer.request.start)) throw ofAnother('of the answer to another request');
+  await sendStored(app, exchange, { answer, after: last.number });
+  return true;
+}
+
+/** Whether a request is the same as the one of a stored answer. */
+function isRepeated({ routeOptions, repeatedBody }: FastifyRequest, { endpoint, salt, requestDigest }: AnswerStart) {
+  return endpoint === routeOptions.url && repeatedBody && bodyDigest(salt, repeatedBody) === requestDigest;
+}
+
+/** The number of the last event that the client of a response has received. */
+export function lastNumberOf(request: FastifyRequest, id: string): number | undefined {
+  const last = lastEventOf(request);
+  if (last && last.id !== id) throw ofAnother('of another response');
+  return last?.number;
 }
 
 /** The answer and the number of the last event that the client has received. */
-export function lastEventOf({ headers }: FastifyRequest): { readonly id: string; readonly number: number } | undefined {
+function lastEventOf({ headers }: FastifyRequest): { readonly id: string; readonly number: number } | undefined {
   const given = headers['last-event-id'];
   if (given === undefined || given === '') return undefined;
   const [, id, number] = /^((?:resp_|chatcmpl-|cmpl-)[\w-]{1,64}):(\d{1,9})$/.exec(String(given)) ?? [];
   if (id !== undefined) return { id, number: Number(number) };
-  throw new CompletionError('invalid_value', 'This is not the id of an event of a stored answer.', {
-    param: 'Last-Event-ID',
-  });
+  throw new CompletionError('invalid_value', 'This is not the id of an event of a stored answer.', LAST_EVENT);
 }
+
+const LAST_EVENT = { param: 'Last-Event-ID' };
+const ofAnother = (what: string) => new CompletionError('invalid_value', `This event is ${what}.`, LAST_EVENT);
 
 /**
  * Streams the events of an answer after a number. If it ends without the last event, the client asks again: any gateway
@@ -50,7 +68,7 @@ export function sendStored(
   app: GatewayApp,
   { request, reply }: Exchange,
   { answer, after = -1 }: { readonly answer: StoredAnswer; readonly after?: number | undefined },
-): Promise<FastifyReply> {
+): Promise<void> {
   const { signal, leave } = clientSignal(reply);
   reply.headers(receiptHeaders(answer.receiptId, answer.request.start));
   return streaming(

@@ -1,0 +1,64 @@
+// Stored answers: read by their key alone, from any event on, counted once, and continued by the next start.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { it } from 'node:test';
+import type { Engine } from '@strata/engine';
+import { createSimulatedEngine } from '@strata/testnet';
+import { temporaryDirectory } from '../../../../../tests/support/index.ts';
+import { type Json, MODEL, startHarness } from '../../test/harness.ts';
+import { assertRefusal, ENDLESS, sharedGateway } from '../../test/shared.ts';
+
+it('a stream goes on after an event, once, for the same request alone', async () => {
+  const { post, get, running } = await sharedGateway();
+  const { key, stored } = await running.gateway.keys.create({ tier: 'unlimited' });
+  const own = { authorization: `Bearer ${key}` };
+  const asked = { ...ENDLESS, max_tokens: 9, stream: true, store: true };
+  const after = (id: string, body: Json = asked, route = 'chat/completions') =>
+    post(`/v1/${route}`, body, { ...own, 'last-event-id': id });
+  const { text, headers } = await post('/v1/chat/completions', asked, own);
+  const [, id = ''] = /id: (\S+:4)\n/.exec(text) ?? [];
+  const rest = await after(id);
+  assert.ok(rest.text.startsWith(`id: ${id.replace(/4$/, '5')}\n`) && text.endsWith(rest.text));
+  const invalid = [400, 'invalid_value', 'Last-Event-ID'] as const;
+  for (const event of [id.replace(/4$/, '-1'), `${id}e9`, '7', '-', 'x'.repeat(9_000)])
+    assertRefusal(await after(event), invalid);
+  assertRefusal(await after(id, { ...asked, max_tokens: 8 }), invalid);
+  assertRefusal(await after(id, asked, 'responses'), invalid);
+  assertRefusal(await after(`chatcmpl-x:1`), [404, 'not_found', null]);
+  const { body } = await post('/v1/responses', { model: MODEL, input: 'Hi', max_output_tokens: 1, store: true }, own);
+  const response = `/v1/responses/${body.id}?stream=true`;
+  assertRefusal(await get(response, { ...own, 'last-event-id': id }), invalid);
+  for (const position of ['-1', '1.5', 'x', '1e99'])
+    assertRefusal(await get(`${response}&starting_after=${position}`, own), [400, 'invalid_value', 'starting_after']);
+  assert.equal((await get(`${response}&starting_after=999999999`, own)).text, '');
+  await get(`/v1/receipts/${headers.get('x-receipt-id')}`, own);
+  const [{ requests } = { requests: 0 }] = await running.gateway.answers.usage({
+    since: '2000-01-01',
+    keyId: stored.id,
+  });
+  assert.equal(requests, 2, 'the stream and the response');
+});
+
+it('a response in the background goes on after a restart as if there was none, and is encrypted at rest', async () => {
+  await using directory = await temporaryDirectory();
+  const engine = () => createSimulatedEngine({ slots: 4, tokensPerSecond: 100 }) as unknown as Engine;
+  const settings = { STRATA_MODEL: '', STRATA_DATA: directory.path };
+  const first = await startHarness(settings, { engines: { m: engine() }, shutdownMs: 0 });
+  const body = { model: 'm', input: 'What is DMARC?', max_output_tokens: 60, background: true, stream: true };
+  const response = await first.open('/v1/responses', body);
+  const begun = new TextDecoder().decode((await response.body?.getReader().read())?.value);
+  const id = /"id":"(resp_[^"]+)"/.exec(begun)?.[1] ?? assert.fail();
+  await first[Symbol.asyncDispose]();
+  for (const file of ['inference.db', 'inference.db-wal'])
+    assert.ok(!readFileSync(path.join(directory.path, file), { flag: 'a+' }).includes(body.input));
+  await using second = await startHarness(settings, { engines: { m: engine() } });
+  const own = { authorization: `Bearer ${first.key}` };
+  assertRefusal(await second.get(`/v1/responses/${id}`), [404, 'not_found', null]);
+  const all = (await second.get(`/v1/responses/${id}?stream=true`, own)).text;
+  assert.ok(all.startsWith(begun));
+  const rest = await second.get(`/v1/responses/${id}?stream=true&starting_after=9`, own);
+  assert.ok(all.endsWith(`\n\n${rest.text}`) && rest.text.startsWith(`id: ${id}:10\n`));
+  const { status, usage } = (await second.get(`/v1/responses/${id}`, own)).body;
+  assert.deepEqual([status, usage.output_tokens], ['incomplete', 60]);
+});
