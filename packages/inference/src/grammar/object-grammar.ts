@@ -1,7 +1,7 @@
 // Objects as rules: the properties in the order of the schema, then other names. After each pair the rules know which
 // properties may still follow.
 import { literal } from './gbnf.ts';
-import { neededNames } from './schema/needed-pairs.ts';
+import { combinedNeed, neededNames } from './schema/needed-pairs.ts';
 import type { ValueSets } from './schema/value-sets.ts';
 import { type AdditionalNames, type All, type ObjectShape, propertyOf } from './schema/values.ts';
 import { isEmptyTerm } from './text/automaton.ts';
@@ -27,7 +27,7 @@ interface Pair {
   readonly isRequired: boolean;
 }
 
-/** Undefined if no object has the shape. Throws CompletionError. */
+/** Undefined if the grammar can hold no object of the shape. Throws CompletionError. */
 export function objectText(writer: Writer, shape: ObjectShape): string | undefined {
   const { sets } = writer;
   const pairs: Pair[] = [];
@@ -42,9 +42,9 @@ export function objectText(writer: Writer, shape: ObjectShape): string | undefin
     pairs.push({ name: JSON.stringify(name), value: writer.rule(value), isRequired });
   }
   const additional = additionalText(writer, shape.additional, names);
-  const isNeeded = shape.needed.length > 0;
-  const needed = isNeeded ? additionalText(writer, neededNames(sets.make, shape), names) : undefined;
-  if (isNeeded && needed === undefined) return undefined;
+  const need = shape.needed.length > 0 ? combinedNeed(sets.make, shape.needed) : undefined;
+  const needed = need && additionalText(writer, neededNames(sets.make, shape, need), names);
+  if (need && needed === undefined) return undefined;
   return new PairChain(writer, { pairs, additional, needed, min: shape.min, max: shape.max }).object();
 }
 
@@ -133,9 +133,11 @@ class PairChain {
   /** Additional pairs up to the needed one, which is the last: no later pair can have its name. */
   #neededLast(at: Position, needed: string): string | undefined {
     const { additional, min, max } = this.#chain;
-    const isEnough = at.distinct + 1 >= min;
+    // Pairs before it may have its name.
+    const after = this.#advanced(at, this.#chain.pairs.length + 1);
+    const isEnough = after.distinct >= min;
     if (isEnough && max === Number.POSITIVE_INFINITY) return `(${additional} "," ws)* ${needed}`;
-    const more = this.#pairs(this.#advanced(at, this.#chain.pairs.length + 1));
+    const more = this.#pairs(after);
     const texts = [...(isEnough ? [needed] : []), ...(more === undefined ? [] : [`${additional} "," ws ${more}`])];
     return texts.length === 0 ? undefined : texts.join(' | ');
   }

@@ -57,6 +57,27 @@ onEach(kept, 'the gateway of earlier versions', (_backend, test) => {
   });
 });
 
+onEach(kept, 'a stored answer that another gateway has taken over', (_backend, test) => {
+  test('gets no text and no receipt from the first one, and is settled by none', async (store) => {
+    const { gateways, stored } = store;
+    const [from, to] = [await gateways.add(), await gateways.add()];
+    const [first, second] = [store.answersOf(() => from), store.answersOf(() => to)];
+    await stored.add({ id: 'a', receiptId: 'rwr_1', keyId: 'key_a', request: '' }, new Date());
+    await first.keep([], { begun: [receipt('rwr_1')] });
+    assert.deepEqual(await first.begun(9), []);
+    assert.equal(await stored.takeOver('rwr_1', { from, to }), true);
+    assert.equal(await stored.takeOver('rwr_1', { from, to }), false);
+    const part = (body: string) => [{ answer: 'a', number: 1, body }];
+    assert.deepEqual(await stored.append(part('late'), from, new Date()), ['a']);
+    await assert.rejects(first.keep([receipt('rwr_1')], { ended: ['rwr_1'] }), superseded);
+    assert.deepEqual(await stored.append(part('b'), to, new Date()), []);
+    await second.keep([receipt('rwr_1')], { ended: ['rwr_1'] });
+    assert.equal(await stored.read('a', 'key_b', { from: 0 }), undefined);
+    const { owner, parts } = (await stored.read('a', 'key_a', { from: 1 })) ?? assert.fail();
+    assert.deepEqual([owner, parts.map(({ body }) => body)], [undefined, ['b']]);
+  });
+});
+
 onEach([postgres], 'the records of an ended gateway', (_backend, test) => {
   test('are settled by one other, also when that one ends; it writes nothing later, and other gateways are not affected', async (one, url) => {
     await using two = await openStore(url);

@@ -3,11 +3,11 @@
 import { matches } from '../text/automaton.ts';
 import type { Expressions } from '../text/expression.ts';
 import { textExpression } from '../text/number-expression.ts';
-import { type AdditionalNames, allOf, bounded, type ObjectShape, propertyOf } from './values.ts';
+import { type AdditionalNames, allOf, assertFew, type ObjectShape, propertyOf } from './values.ts';
 
 /**
- * The shapes of a shape by what its needed pairs are: properties, or one pair with another name. The result has at most
- * one needed pair, of no known name. Throws TooManyAlternatives.
+ * The shapes of a shape by what its needed pairs are: properties, or pairs with other names. The needed pairs of the
+ * result have no known name. Throws TooManyAlternatives.
  */
 export function withNeeded(make: Expressions, shape: ObjectShape): readonly ObjectShape[] {
   if (shape.needed.length === 0) return [shape];
@@ -16,16 +16,15 @@ export function withNeeded(make: Expressions, shape: ObjectShape): readonly Obje
   let shapes: readonly ObjectShape[] = [{ ...shape, needed: [] }];
   for (const need of shape.needed) {
     const names = known.filter((name) => matches(make, need.names, name));
-    shapes = bounded(
-      shapes.flatMap((each) => [
-        ...names.map((name) => ({
-          ...each,
-          properties: new Map(each.properties).set(name, allOf(propertyOf(make, each, name), need.value)),
-          required: new Set(each.required).add(name),
-        })),
-        ...each.additional.slice(0, 1).map(() => ({ ...each, needed: [bothNeeded(make, [...each.needed, need])] })),
-      ]),
-    );
+    assertFew(shapes.length * (names.length + 1));
+    shapes = shapes.flatMap((each) => [
+      ...names.map((name) => ({
+        ...each,
+        properties: new Map(each.properties).set(name, allOf(propertyOf(make, each, name), need.value)),
+        required: new Set(each.required).add(name),
+      })),
+      ...each.additional.slice(0, 1).map(() => ({ ...each, needed: [...each.needed, need] })),
+    ]);
   }
   return shapes.map((each) => ({
     ...each,
@@ -33,14 +32,16 @@ export function withNeeded(make: Expressions, shape: ObjectShape): readonly Obje
   }));
 }
 
-/** One pair in place of several: there may be other objects, but each with this pair has them all. */
-function bothNeeded(make: Expressions, list: readonly AdditionalNames[]): AdditionalNames {
+/** One pair in place of several: an object with this pair has them all, but there are objects without it that do. */
+export function combinedNeed(make: Expressions, list: readonly AdditionalNames[]): AdditionalNames {
   return { names: make.and(...list.map(({ names }) => names)), value: list.map(({ value }) => value).reduce(allOf) };
 }
 
-/** The needed pair of a shape of `withNeeded`, as far as its other names allow it. */
-export function neededNames(make: Expressions, { additional, needed }: ObjectShape): AdditionalNames[] {
-  return needed.flatMap((need) =>
-    additional.map(({ names, value }) => ({ names: make.and(names, need.names), value: allOf(value, need.value) })),
-  );
+/** A needed pair of a shape of `withNeeded`, as far as its other names allow it. */
+export function neededNames(
+  make: Expressions,
+  { additional }: ObjectShape,
+  { names, value }: AdditionalNames,
+): AdditionalNames[] {
+  return additional.map((each) => ({ names: make.and(each.names, names), value: allOf(each.value, value) }));
 }

@@ -143,9 +143,9 @@ export class ValueSets {
     const { required, needed, min, max } = shape;
     const isPossible = ({ names, value }: AdditionalNames) => !isEmptyTerm(this.make, names) && !isEmpty(value);
     return (
-      Math.max(min, required.size + needed.length) > max ||
+      Math.max(min, required.size + Math.min(1, needed.length)) > max ||
       [...required].some((name) => isEmpty(propertyOf(this.make, shape, name))) ||
-      (needed.length > 0 && !neededNames(this.make, shape).some(isPossible))
+      needed.some((need) => !neededNames(this.make, shape, need).some(isPossible))
     );
   }
 

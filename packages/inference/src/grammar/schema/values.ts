@@ -121,10 +121,14 @@ function pairs<T>(a: readonly T[], b: readonly T[], both: (x: T, y: T) => T): T[
   return a.flatMap((x) => b.map((y) => (x === y ? x : both(x, y))));
 }
 
-/** Throws TooManyAlternatives. */
-export function bounded<T>(list: readonly T[]): readonly T[] {
-  if (list.length > MAX_ALTERNATIVES) throw new TooManyAlternatives('too many alternatives');
+function bounded<T>(list: readonly T[]): readonly T[] {
+  assertFew(list.length);
   return list;
+}
+
+/** Throws TooManyAlternatives. */
+export function assertFew(alternatives: number): void {
+  if (alternatives > MAX_ALTERNATIVES) throw new TooManyAlternatives('too many alternatives');
 }
 
 function bothArrays(a: ArrayShape, b: ArrayShape): ArrayShape {
