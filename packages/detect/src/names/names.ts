@@ -43,10 +43,7 @@ export function parseDomain(input: string): ParsedDomain {
   if (isIpv6Literal(input)) return refuse('ip-address', 'This is an IP address; give a domain name.');
   const mapped = mapToAscii(input);
   if (mapped === null) {
-    return refuse(
-      'not-a-domain',
-      'A domain name has only letters, digits, hyphens and dots: no URL, port, path or space.',
-    );
+    return refuse('not-a-domain', 'A domain name has only letters, digits, hyphens and dots.');
   }
   const host = mapped.endsWith('.') ? mapped.slice(0, -1) : mapped;
   if (host.length > MAX_NAME_LENGTH) return refuse('too-long', 'A domain name has at most 253 characters.');
