@@ -16,7 +16,7 @@ it('a stream goes on after an event, once, for the same request alone', async ()
   const asked = { ...ENDLESS, max_tokens: 9, stream: true, store: true };
   const after = (id: string, body: Json = asked, route = 'chat/completions') =>
     post(`/v1/${route}`, body, { ...own, 'last-event-id': id });
-  const { text, headers } = await post('/v1/chat/completions', asked, own);
+  const { text } = await post('/v1/chat/completions', asked, own);
   const [, id = ''] = /id: (\S+:4)\n/.exec(text) ?? [];
   const rest = await after(id);
   assert.ok(rest.text.startsWith(`id: ${id.replace(/4$/, '5')}\n`) && text.endsWith(rest.text));
@@ -26,7 +26,11 @@ it('a stream goes on after an event, once, for the same request alone', async ()
   assertRefusal(await after(id, { ...asked, max_tokens: 8 }), invalid);
   assertRefusal(await after(id, asked, 'responses'), invalid);
   assertRefusal(await after(`chatcmpl-x:1`), [404, 'not_found', null]);
-  const { body } = await post('/v1/responses', { model: MODEL, input: 'Hi', max_output_tokens: 1, store: true }, own);
+  const { body, headers } = await post(
+    '/v1/responses',
+    { model: MODEL, input: 'Hi', max_output_tokens: 1, store: true },
+    own,
+  );
   const response = `/v1/responses/${body.id}?stream=true`;
   assertRefusal(await get(response, { ...own, 'last-event-id': id }), invalid);
   for (const position of ['-1', '1.5', 'x', '1e99'])
