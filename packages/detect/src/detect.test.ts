@@ -86,14 +86,14 @@ const piece = (source: ServiceEvidence['source'], value: string, pattern = 'y') 
 });
 it('the sentence of a service says who does what, and what shows it', () => {
   const evidence = [piece('mx', 'aspmx.l.google.com'), piece('spf', '_spf.google.com')];
-  const sentence = 'Google keeps the mail: mail exchange aspmx.l.google.com; SPF names _spf.google.com.';
+  const sentence = 'Google hosts the mailboxes: mail exchange aspmx.l.google.com; SPF names _spf.google.com.';
   assert.equal(sentenceOf({ role: 'mailbox', confidence: 'high', evidence }, 'Google'), sentence);
 });
 it('the sentence of a service distinguishes a key from an alias, and an address from a network', () => {
   const of = (...evidence: ServiceEvidence[]) => sentenceOf({ role: 'sender', confidence: 'high', evidence }, 'X');
   const names = [piece('cname', 'v=DKIM1', 's1._domainkey'), piece('cname', 'x.test', 's1._domainkey=x.test')];
   const sentence = of(...names, piece('asn', 'AS64496', '64496'));
-  assert.match(sentence, /: DKIM key v=DKIM1; alias to x.test; network AS64496.$/);
+  assert.match(sentence, /: DKIM key v=DKIM1; DKIM alias to x.test; network AS64496.$/);
   const addresses = ['2001:db8::1 in 2001:db8::/32', '192.0.2.1'].map((text) => piece('asn', text, text));
   assert.match(of(...addresses), /: address 2001:db8::1 in 2001:db8::\/32; address 192.0.2.1.$/);
 });

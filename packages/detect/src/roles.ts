@@ -36,16 +36,16 @@ const exclusive = { isExclusive: true, isCritical: true } as const;
 /** First the main role of each category, in the order of `CATEGORIES`: that of a provider whose kinds name no other role. */
 const TABLE = {
   dns: { label: 'DNS', category: 'dns', ...exclusive, importance: 'high', claim: 'serves the zone' },
-  mailbox: { label: 'Mailboxes', category: 'email', ...exclusive, importance: 'high', claim: 'keeps the mail' },
+  mailbox: { label: 'Mailboxes', category: 'email', ...exclusive, importance: 'high', claim: 'hosts the mailboxes' },
   gateway: {
     ...{ label: 'Mail gateway', category: 'email_security', kinds: ['mail-gateway'], ...exclusive },
-    ...{ importance: 'medium', claim: 'guards the mail' },
+    ...{ importance: 'medium', claim: 'filters the mail' },
   },
-  sender: { label: 'Mail sending', category: 'email_sending', claim: 'may send mail for the domain' },
+  sender: { label: 'Mail sending', category: 'email_sending', claim: 'is authorized to send mail for the domain' },
   origin: { label: 'Hosting', category: 'hosting', ...exclusive, importance: 'high', claim: 'runs the site' },
   edge: {
     ...{ label: 'CDN', category: 'cdn', ...exclusive, importance: 'medium' },
-    claim: 'stands between visitors and the site',
+    claim: 'proxies requests to the site',
   },
   protection: {
     ...{ label: 'DDoS protection', category: 'security', kinds: ['ddos-protection'] },
@@ -65,11 +65,11 @@ const TABLE = {
   },
   forwarding: {
     ...{ label: 'Mail forwarding', category: 'email_security', kinds: ['mail-forwarding'], ...exclusive },
-    ...{ importance: 'medium', claim: 'receives the mail and passes it on' },
+    ...{ importance: 'medium', claim: 'forwards the mail' },
   },
   dmarc_reports: {
     ...{ label: 'DMARC reporting', category: 'email_security', kinds: ['email-authentication'] },
-    claim: "receives DMARC reports or keeps the domain's policies",
+    claim: "receives DMARC reports or hosts the domain's policies",
   },
   waf: {
     ...{ label: 'Web application firewall', category: 'security', kinds: ['waf'] },

@@ -23,7 +23,7 @@ const OBSERVED_IN: Readonly<Record<Source, string>> = {
 const MAX_PIECES = 3;
 const MAX_VALUE_LENGTH = 80;
 
-/** `Google Workspace keeps the mail: mail exchange aspmx.l.google.com; SPF names _spf.google.com.` `name` is the provider's. */
+/** `Google Workspace hosts the mailboxes: mail exchange aspmx.l.google.com; SPF names _spf.google.com.` `name` is the provider's. */
 export function sentenceOf(
   { role, confidence, evidence }: Pick<Service, 'role' | 'confidence' | 'evidence'>,
   name: string,
@@ -34,8 +34,9 @@ export function sentenceOf(
 }
 
 /** A DKIM key and a published address have the source of an alias and of a network; their rules have another pattern. */
-function kindOf({ source, rule }: ServiceEvidence): string {
+function kindOf({ source, rule, value }: ServiceEvidence): string {
   if (source === 'cname' && isDkimLabel(rule)) return 'DKIM key';
+  if (source === 'cname' && `${rule} ${value}`.includes('._domainkey')) return 'DKIM alias to';
   return source === 'asn' && /[.:]/.test(rule) ? 'address' : OBSERVED_IN[source];
 }
 

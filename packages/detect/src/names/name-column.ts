@@ -2,7 +2,7 @@
 import { hostOfUrl, parseDomain } from './names.ts';
 
 /** The headers of such a column, the surest first. */
-const HEADERS = ['domain', 'website', 'url', 'hostname', 'host'];
+const HEADERS = ['domain', 'website', 'web', 'homepage', 'url', 'hostname', 'host'];
 
 const DELIMITERS = [',', ';', '\t'] as const;
 export type Delimiter = (typeof DELIMITERS)[number];
@@ -20,24 +20,31 @@ export interface NameColumn {
 }
 
 /**
- * By the first two rows: the column with the header `domain`, `website`, `url`, `hostname` or `host`; else the first one with a domain in the
- * first or second row; else the first one. A first row without a dot is a header too.
+ * By the first two rows: the column with one of `HEADERS`; else the first one with a domain in the first or second row, an e-mail address
+ * only if there is nothing else; else the first one. A first row without a dot is a header too.
  */
 export function nameColumn([first = [], second = []]: readonly (readonly string[])[]): NameColumn {
   const cells = first.map((cell) => cell.trim().toLowerCase());
   const headed = HEADERS.map((header) => cells.indexOf(header)).find((at) => at >= 0);
   if (headed !== undefined) return { column: headed, hasHeader: true };
-  const named = [first, second].map((row) => row.findIndex((cell) => parseDomain(hostIn(cell)).ok));
-  return { column: named.find((at) => at >= 0) ?? 0, hasHeader: !cells.some((cell) => cell.includes('.')) };
+  const columnOf = (isFitting: (cell: string) => boolean) =>
+    [first, second].map((row) => row.findIndex(isFitting)).find((at) => at >= 0);
+  const isNamed = (cell: string) => parseDomain(hostIn(cell)).ok;
+  const column = columnOf((cell) => !cell.includes('@') && isNamed(cell)) ?? columnOf(isNamed) ?? 0;
+  return { column, hasHeader: !cells.some((cell) => cell.includes('.')) };
 }
 
 /**
  * The host in a name, URL or e-mail address as people write them: `https://example.com/about`, `example.com/about`,
- * `info@example.com`, `mailto:info@example.com`. Other text is returned unchanged.
+ * `//example.com/about`, `info@example.com`, `mailto:info@example.com`, `Ann <info@example.com>`. Other text is returned unchanged.
  */
 export function hostIn(text: string): string {
   const trimmed = text.trim();
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed)) return hostOfUrl(trimmed) ?? text;
+  if (trimmed.startsWith('//')) return hostOfUrl(`https:${trimmed}`) ?? text;
+  // RFC 5322 §3.4: a display name, and the address in angle brackets.
+  const open = trimmed.endsWith('>') ? trimmed.lastIndexOf('<') : -1;
+  if (open >= 0) return hostIn(trimmed.slice(open + 1, -1));
   const host = trimmed.split(/[/?#]/, 1)[0] ?? '';
   const [mailbox, domain, ...more] = host.replace(/^mailto:/i, '').split('@');
   return mailbox && domain !== undefined && more.length === 0 ? domain : host;

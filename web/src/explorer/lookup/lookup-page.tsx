@@ -82,9 +82,9 @@ function ListField({ onList }: { readonly onList: (list: GivenList | undefined) 
         }}
       />
       <p className="small soft">
-        Names are in the column <code>domain</code>, <code>website</code>, <code>url</code>, <code>hostname</code> or{' '}
-        <code>host</code>, else in the first one with a domain in the first or second row. Up to a million. Downloads
-        keep your other columns, up to 99.
+        Names are in the column <code>domain</code>, <code>website</code>, <code>web</code>, <code>homepage</code>,{' '}
+        <code>url</code>, <code>hostname</code> or <code>host</code>, else in the first one with a domain in the first
+        or second row. Up to a million. Downloads keep your other columns, up to 99.
       </p>
       {problem !== undefined && <Notice title={problem} tone="bad" />}
     </div>
@@ -125,7 +125,7 @@ function Results({ list }: { readonly list: GivenList }) {
           )}
         </div>
         <p className="small soft">
-          Each of them costs {formatCount(costOf(list), 'request')} of the quota.
+          Each download, and the table, costs {formatCount(costOf(list), 'request')} of the quota.
           {!isShort(list) &&
             ` A list of more than ${formatNumber(NAMES_AT_ONCE)} names is looked up as a job; this page waits for it.`}
         </p>
@@ -134,10 +134,18 @@ function Results({ list }: { readonly list: GivenList }) {
           {download.data && !isBusy && <p>Saved.</p>}
           {problem && <Problem problem={problem} />}
         </div>
+        {table.data && <ReadFrom list={list} row={table.data[0]} />}
         {table.data && <Rows rows={table.data} />}
       </div>
     </Card>
   );
+}
+
+/** The column with the names: the one that is not returned with the others. */
+function ReadFrom({ list, row = {} }: { readonly list: GivenList; readonly row: Row | undefined }) {
+  const column = list.headers.find((header) => !(header in row) && !(`given_${header}` in row));
+  const name = column ?? (list.headers.includes('domain') ? 'domain' : undefined);
+  return name === undefined ? null : <p className="small soft">Names are read from the column “{name}”.</p>;
 }
 
 /** The rows have ids of providers; names of those in use are read with one request. */

@@ -7,6 +7,8 @@ export interface GivenList {
   readonly type: 'text/csv' | 'application/x-ndjson';
   /** Lines with names; an estimate for CSV with line breaks in cells. */
   readonly names: number;
+  /** The columns of CSV with a header; empty for other lists. */
+  readonly headers: readonly string[];
 }
 
 /** The limits of a look-up that is answered at once; longer lists are jobs. */
@@ -31,6 +33,10 @@ export function listOf(content: string, file?: string): GivenList {
     ...{ file, content },
     type: isNdjson ? 'application/x-ndjson' : 'text/csv',
     names: lines.length - (hasHeader ? 1 : 0),
+    headers: (hasHeader ? (lines[0] ?? '') : '')
+      .split(/[,;\t]/)
+      .map((cell) => cell.trim().replace(/^"(.*)"$/, '$1'))
+      .filter(Boolean),
   };
 }
 

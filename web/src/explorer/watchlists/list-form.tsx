@@ -3,13 +3,13 @@ import { StackProblem, type Watchlist } from '@strata/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../ui/controls/button.tsx';
-import { formatCount, formatName } from '../../ui/formats.ts';
+import { formatCount } from '../../ui/formats.ts';
 import { Notice } from '../../ui/states.tsx';
 import { stack } from '../answer/session.ts';
 import { rowsOf } from '../lookup/lookup-page.tsx';
 import { readFile } from '../lookup/name-list.ts';
 import { type Channel, ChannelFields, channelsIn } from './channel-fields.tsx';
-import { isPlain, MIGRATED_TO, namesIn, RULES, type Rule } from './rules.ts';
+import { isPlain, MIGRATED_TO, namesIn, RULES, type Rule, ruleLabel } from './rules.ts';
 
 const MAX_CHANNELS = 5;
 
@@ -151,7 +151,7 @@ export function ListForm({ list, onSaved }: ListFormProps) {
 
 const rowOf = (channel: Channel | undefined) => ({ row: crypto.randomUUID(), channel });
 
-const ruleText = ({ kind, ...conditions }: Rule) => `${formatName(kind)}: ${Object.values(conditions).join(', ')}`;
+const ruleText = ({ kind, ...conditions }: Rule) => `${ruleLabel(kind)}: ${Object.values(conditions).join(', ')}`;
 
 /** `before` are the rules that the list has: those with conditions are kept by their numbers. */
 function contentOf(form: FormData, before: readonly Rule[]) {

@@ -1,5 +1,6 @@
 // The rules that the page offers, and names in pasted text.
 import type { Watchlist } from '@strata/client';
+import { formatName } from '../../ui/formats.ts';
 
 /** Each with its label. */
 export const RULES = {
@@ -18,7 +19,10 @@ export type Rule = Watchlist['rules'][number];
 /** Whether a checkbox says all of it. */
 export const isPlain = (rule: Rule) => rule.kind in RULES && Object.keys(rule).length === 1;
 
-/** Names by line, comma or blank; each once. */
+export const ruleLabel = (kind: string): string =>
+  (RULES as Readonly<Record<string, string>>)[kind] ?? formatName(kind);
+
+/** Names by line, comma, blank or angle bracket; each once. */
 export const namesIn = (text: string): string[] => [
-  ...new Set(text.split(/[\s,;"]+/).filter((name) => name.includes('.'))),
+  ...new Set(text.split(/[\s,;"<>]+/).filter((name) => /\.[^.]/.test(name))),
 ];

@@ -13,6 +13,7 @@ import { stack, useKey } from '../answer/session.ts';
 import { Page } from '../frame/page.tsx';
 import { DomainLink } from '../links/links.tsx';
 import { ListForm } from './list-form.tsx';
+import { ruleLabel } from './rules.ts';
 
 const LIST = '/stack/v1/watchlists/{id}';
 
@@ -81,7 +82,7 @@ function ListEntry({ list, isOpen, onOpen, onEdit }: ListEntryProps) {
               <code>{list.query}</code> ·{' '}
             </>
           )}
-          {formatCount(list.domain_count, 'domain')} · {list.rules.map(({ kind }) => formatName(kind)).join(', ')}
+          {formatCount(list.domain_count, 'domain')} · {list.rules.map(({ kind }) => ruleLabel(kind)).join(', ')}
         </p>
         {list.channels.map(({ id: channel, kind, url, to, secret, quiet_hours: quiet, confirmation }) => (
           <p key={channel} className="small watch-channel">

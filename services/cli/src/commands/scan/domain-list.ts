@@ -48,9 +48,10 @@ function collector(delimiter: Delimiter) {
     const cells = cellsIn(line, delimiter);
     // Rows of a list may be shorter: `9,example.com` beside names alone.
     const name = (cells[column] ?? cells.at(-1) ?? '').replace(/(?:^|\s)#.*$/, '');
-    if (name === '') return;
+    // A row with other cells lacks its name.
+    if (name === '' && (cells.every((cell) => cell === '') || cells.some((cell) => cell.startsWith('#')))) return;
     const parsed = line.length > maxLineLength ? tooLong : parseDomain(hostIn(name));
-    if (!parsed.ok) rejected.push({ line: number, text: name.slice(0, 100), message: parsed.message });
+    if (!parsed.ok) rejected.push({ line: number, text: (name || line).slice(0, 100), message: parsed.message });
     else if (!domains.has(parsed.domain)) domains.set(parsed.domain, name);
   };
   return { list: () => ({ domains: [...domains.keys()], texts: [...domains.values()], rejected }), add };

@@ -36,8 +36,8 @@ describe('strata stack lookup', async () => {
     assert.match((await lookup([bad])).stdout, /^domain .+ origin +error *\na b +invalid .*\w/);
     const found = (await lookup([file, ...fields, 'csv'], 0, /^2001 rows of .*names.csv\n$/)).stdout.split('\r\n');
     assert.deepEqual(found, ['state,domain,name,note', ...expected, '']);
-    const skipped = /^line 2: skipped 'not a name'/;
-    const input = `9,${domain}\nnot a name\na.com\n`;
+    const skipped = /^line 2: skipped 'not a name': .+\nline 3: skipped '7,': The domain name is empty/;
+    const input = `9,${domain}\nnot a name\n7,\na.com\n`;
     const { stdout } = await lookup(['-', ...fields, 'ndjson'], 0, skipped, { input });
     const rows = stdout.trimEnd().split('\n');
     const states = rows.map((line) => Object.values(JSON.parse(line)));

@@ -45,8 +45,8 @@ Exit codes:
 
 const lookupHelp = `
 A single CSV file is returned row by row, with its other columns after those of the service; other lists
-have one row for each name, which may be a URL or an e-mail address. Names are in the column "domain", "website", "url", "hostname" or "host", else in the first one with a domain in the
-first or second row. A hundred names cost one request of the quota. More than 1,000 are looked up by a job of the service.
+have one row for each name, which may be a URL or an e-mail address. Names are in the column "domain", "website", "web",
+"homepage", "url", "hostname" or "host", else in the first one with a domain in the first or second row. A hundred names cost one request of the quota. More than 1,000 are looked up by a job of the service.
 Columns: domain, registrable, error, state, scanned_at, sector, score, grade; the providers by role (dns, mailbox, gateway,
 sender, origin, edge, protection, verified, issuer, platform); spf, dmarc, dmarc_effective, dmarc_reporting, mta_sts, tls_rpt,
 dnssec, caa, bimi, tls_trusted; the other roles (forwarding, dmarc_reports, waf, bot_protection, site_builder,

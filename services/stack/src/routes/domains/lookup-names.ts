@@ -49,7 +49,7 @@ const names = (description: string, read: (text: string) => GivenList) =>
     });
 
 export const CsvNames = names(
-  'One name per row: in the column with the header `domain`, `website`, `url`, `hostname` or `host`, else in the first one that has a domain in the first or second row. A first row without a dot is a header. Columns are separated by commas, semicolons or tabs, as in the first row. The other columns are returned in each row.',
+  'One name per row: in the column with the header `domain`, `website`, `web`, `homepage`, `url`, `hostname` or `host`, else in the first one that has a domain in the first or second row. A first row without a dot is a header. Columns are separated by commas, semicolons or tabs, as in the first row. The other columns are returned in each row.',
   (text) => {
     // One more than allowed shows that there are too many.
     const delimiter = delimiterOf(text.split('\n', 1)[0] ?? '');

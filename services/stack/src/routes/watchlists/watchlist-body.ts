@@ -1,7 +1,7 @@
 // The body that creates or replaces a watchlist, and how its values are checked.
 import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
-import { CATEGORIES, parseDomain } from '@strata/detect';
+import { CATEGORIES, hostIn, parseDomain } from '@strata/detect';
 import { type FieldProblem, refuse } from '@strata/http';
 import { createAddressGuard } from '@strata/scan';
 import { z } from 'zod';
@@ -83,7 +83,12 @@ export const EXAMPLE = {
 export const WatchlistBody = z
   .strictObject({
     name: Text.pipe(z.string().max(100)),
-    domains: z.array(z.string()).min(1).max(MAX_DOMAINS).describe('Domains, or hosts below them.').optional(),
+    domains: z
+      .array(z.string())
+      .min(1)
+      .max(MAX_DOMAINS)
+      .describe('Domains, hosts below them, URLs or e-mail addresses.')
+      .optional(),
     query: QueryText.describe(
       'Instead of domains: those that match (docs/query-language.md), followed with each event of a domain; with a time, such as `scanned`, and with more than 10,000 lists in all, every hour.',
     ).optional(),
@@ -136,7 +141,7 @@ async function registrable(names: readonly string[]): Promise<string[]> {
   const problems: FieldProblem[] = [];
   for (const [i, name] of names.entries()) {
     if (i % NAMES_AT_ONCE === NAMES_AT_ONCE - 1) await new Promise(setImmediate);
-    const parsed = parseDomain(name);
+    const parsed = parseDomain(hostIn(name));
     if (parsed.ok) domains.add(parsed.domain);
     else problems.push({ field: `domains.${i}`, message: parsed.message });
   }
