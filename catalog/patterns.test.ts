@@ -37,6 +37,10 @@ it('each example of the catalog has a pattern of its group', () => {
       for (const record of examples) assert.ok(isShown(record), `${id} ${JSON.stringify(record)}`);
     }
 });
+it('a file that two patterns of a provider match is one piece of evidence', () => {
+  const [tagManager] = servicesOf({ html: '<script src="https://www.googletagmanager.com/gtm.js"></script>' });
+  assert.equal(tagManager?.evidence.length, 1);
+});
 it('every pattern of the catalog with a version prefix shows the version after it', () => {
   const unread: string[] = [];
   for (const { id, rules } of providers) {
