@@ -59,8 +59,8 @@ function endsOf(value: QueryValue, all: Range, read: ReadEnd): Range {
     const [first, last] = ends;
     const [from] = first === '*' ? all : read(first, start + text.indexOf(first, value.ends ? 1 : 0));
     const [, to] = last === '*' ? all : read(last, start + text.lastIndexOf(last));
-    // Ages run backwards: from the older to the later time.
-    return AGE.test(first) || AGE.test(last) ? [Math.min(from, to), Math.max(from, to)] : [from, to];
+    // As with dates, the earlier time is first: `[30d TO 7d]`.
+    return [from, to];
   }
   if (text === '*') return all;
   const [, sign = '', operand = ''] = /^([<>]=?)?(.*)$/s.exec(text) ?? [];

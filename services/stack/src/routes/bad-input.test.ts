@@ -182,6 +182,7 @@ it('a URL with an unknown parameter is refused with its name and the nearest kno
   assert.equal(await messageOf('alerts?from=x'), known);
   assert.equal(await messageOf('feeds/stats?from=x'), 'unknown parameter; there are no known names here');
   assert.match((await messageOf('search?sector=goverment')) ?? '', /^did you mean government\? It must be one of/);
+  assert.match((await messageOf('search?sort=-name')) ?? '', /^name is ascending only; descending are -score, /);
   const { body } = await ask(`stats?constructor=2&__proto__=3&a%00=1&${LONG}=1&a=1&a=2`);
   const fields = body.errors?.map(({ field }) => field);
   assert.deepEqual(fields, ['constructor', '__proto__', 'a\0', LONG.slice(0, 64), 'a']);

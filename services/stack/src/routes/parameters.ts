@@ -37,6 +37,9 @@ export const Choice = <const Words extends readonly [string, ...string[]]>(words
 
 /** The message for a text that is not among the words: the word that was probably meant, then all of them. */
 export function unknownWord(text: string, words: readonly string[], rule = 'must be one of'): string {
+  const descending = words.filter((word) => word.startsWith('-'));
+  if (text.startsWith('-') && words.includes(text.slice(1)))
+    return `${text.slice(1)} is ascending only; descending are ${descending.join(', ')}`;
   const near = nearestName(text, words);
   return `${near === undefined ? '' : `did you mean ${near}? It `}${rule} ${words.join(', ')}`;
 }
