@@ -5,6 +5,7 @@ import path from 'node:path';
 import { it } from 'node:test';
 import { StackClient } from '@strata/client';
 import { casesOf } from '../../../../tests/support/vectors.ts';
+import { search } from '../questions/domains.ts';
 import { chatAnswer } from './answer.ts';
 
 const DOMAINS = ['summityachts.com', 'world-cupboards.com', 'cupworld.de', 'france.com', 'penalty.net'];
@@ -37,3 +38,7 @@ for (const [text, expected] of casesOf<readonly (readonly [string, string])[]>('
     assert.ok(answer.startsWith(expected), answer);
     assert.equal(/^I do not know: /.test(answer), answer.includes('- How many domains use Cloudflare?'));
   });
+it('a search says that its list is cut', () => {
+  const found = examples['/stack/v1/search'] as Parameters<typeof search.summarize>[0];
+  assert.match(search.summarize({ ...found, total: 13 })[0] ?? '', /^13 domains match; the first \d:$/);
+});

@@ -64,7 +64,7 @@ export async function chatAnswer(messages: readonly string[], deps: ChatDeps): P
 }
 
 const conditionDeps = (deps: ChatDeps): Parameters<typeof conditionAnswer>[1] => ({
-  providerId: async (name) => (await providerOf(name, deps))?.provider_id,
+  provider: (name) => providerOf(name, deps),
   section: (call) => section(call, deps),
   escaped,
   link: (path) => link(deps, path),

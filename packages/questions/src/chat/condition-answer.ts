@@ -11,8 +11,8 @@ import { domainIn } from './words.ts';
 
 /** What the answer needs of a service. */
 export interface ConditionDeps {
-  /** The id of a provider by name, id or alias; undefined for another name. */
-  readonly providerId: (name: string) => Promise<string | undefined>;
+  /** A provider by name, id or alias; undefined for another name. */
+  readonly provider: (name: string) => Promise<{ readonly provider_id: string; readonly provider: string } | undefined>;
   /** The answer of a tool, as lines. */
   readonly section: (call: ToolCall) => Promise<readonly string[]>;
   /** Text of third parties as Markdown. */
@@ -41,7 +41,7 @@ export async function conditionAnswer(
   const topic = intent?.topic ?? 'overview';
   const kind = kindOf(topic, conditions, intent);
   if (kind === undefined) return undefined;
-  const { terms, unread, isAnyKnown } = await resolved(conditions.all, deps.providerId);
+  const { terms, unread, isAnyKnown } = await resolved(conditions.all, deps.provider);
   if (!isAnyKnown && !conditions.isSet) return undefined;
   const missing = [...conditions.unread, ...unread];
   const query = queryOf(terms);
@@ -85,26 +85,32 @@ const HOST = /^[\p{L}\p{N}.-]+$/u;
 interface ResolvedTerm {
   readonly text: string;
   readonly provider: string | undefined;
+  /** The name of the provider. */
+  readonly label: string | undefined;
   readonly isNegated: boolean;
   readonly isAlternative: boolean;
 }
 
-async function resolved(all: readonly Condition[], providerId: ConditionDeps['providerId']) {
+async function resolved(all: readonly Condition[], provider: ConditionDeps['provider']) {
   const terms: ResolvedTerm[] = [];
   const unread: string[] = [];
   let isAnyKnown = false;
   for (const { is, isNegated, isAlternative } of all) {
     if (is.kind === 'term') {
-      terms.push({ text: isNegated ? is.term.no : is.term.yes, provider: undefined, isNegated, isAlternative });
+      const text = isNegated ? is.term.no : is.term.yes;
+      terms.push({ text, provider: undefined, label: undefined, isNegated, isAlternative });
       continue;
     }
-    const found = await providerTerm(is.readings, providerId);
+    const found = await providerTerm(is.readings, provider);
     const [{ name } = { name: '' }] = is.readings.slice(-1);
     const host = domainIn(name.toLowerCase());
     const isHost = host !== undefined && HOST.test(host) && parseDomain(host).ok;
     const text = found?.text ?? (isHost ? `domain:${host}` : undefined);
     if (text === undefined) unread.push(is.readings[0]?.name ?? name);
-    else terms.push({ text: isNegated ? `NOT ${text}` : text, provider: found?.id, isNegated, isAlternative });
+    else {
+      const { id, label } = found ?? {};
+      terms.push({ text: isNegated ? `NOT ${text}` : text, provider: id, label, isNegated, isAlternative });
+    }
     isAnyKnown ||= text !== undefined;
   }
   return { terms, unread, isAnyKnown };
@@ -113,11 +119,11 @@ async function resolved(all: readonly Condition[], providerId: ConditionDeps['pr
 /** Of the first reading that is a provider's name. */
 async function providerTerm(
   readings: readonly { readonly name: string; readonly category?: string | undefined }[],
-  providerId: ConditionDeps['providerId'],
-): Promise<{ readonly id: string; readonly text: string } | undefined> {
+  provider: ConditionDeps['provider'],
+): Promise<{ readonly id: string; readonly label: string; readonly text: string } | undefined> {
   for (const { name, category } of readings) {
-    const id = await providerId(name);
-    if (id !== undefined && /^[a-z0-9][a-z0-9-]*$/.test(id)) return { id, text: `${category ?? 'provider'}:${id}` };
+    const { provider_id: id = '', provider: label = id } = (await provider(name)) ?? {};
+    if (/^[a-z0-9][a-z0-9-]*$/.test(id)) return { id, label, text: `${category ?? 'provider'}:${id}` };
   }
   return undefined;
 }
@@ -161,8 +167,7 @@ async function changesAnswer(
   const [of, to] = direction === 'in' ? ['to', 'from'] : ['from', 'to'];
   const asked = [
     'Migrations',
-    ...(provider === undefined ? [] : [`${of} ${provider}`]),
-    ...(other === undefined ? [] : [`${to} ${other}`]),
+    ...named.map(({ label = '' }, i) => `${i === 0 ? of : to} ${deps.escaped(label)}`),
     ...(query === '' ? [] : [`of the domains of the query ${coded(query)}`]),
   ];
   const page = query === '' ? `/migrations?${params}` : pageOf(query);

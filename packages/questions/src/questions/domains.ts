@@ -121,7 +121,7 @@ export const search = question({
   }),
   list: { at: ['results'], paging: 'service' },
   summarize: ({ total, results, facets = [] }) => [
-    `${total} domains match.`,
+    `${total} domains match${results.length > 0 && results.length < total ? `; the first ${results.length}:` : '.'}`,
     ...facets.map(
       ({ facet, values }) => `By ${facet}: ${values.map((each) => `${each.name} ${each.domains}`).join(', ')}.`,
     ),

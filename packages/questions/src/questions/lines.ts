@@ -5,7 +5,7 @@ import { joined, moment, quoted } from './text.ts';
 export function serviceLine({ category, role, provider, confidence, first_seen, version, evidence }: Service): string {
   const sources = evidence.map(({ source, value }) => `${source} ${quoted(value)}`).join(', ');
   const what = category === role ? category : `${category} (${role})`;
-  return `- ${what}: ${provider}${version ? ` ${quoted(version)}` : ''}, ${confidence}, since ${moment(first_seen)}${sources && `; ${sources}`}`;
+  return `- ${what}: ${provider}${version ? ` ${quoted(version)}` : ''}, ${confidence} confidence, since ${moment(first_seen)}${sources && `; ${sources}`}`;
 }
 
 export function changeLine({ at, category, role, type, from, to, importance }: Change): string {

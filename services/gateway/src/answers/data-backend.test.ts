@@ -55,7 +55,7 @@ describe('answers from the data', () => {
     const text: string = body.choices[0].message.content;
     const { receipt_id, ledger_receipt_id } = profile.provenance;
     const first =
-      /^aldersurgery\.com is active, sector retail and e-commerce.*\n\n- dns: Cloudflare, high, since 2026-/s;
+      /^aldersurgery\.com is active, sector retail and e-commerce.*\n\n- dns: Cloudflare, high confidence, since 2026-/s;
     assert.match(text, first);
     assert.ok(text.includes(`[${profile.domain} in the explorer](${stack.base}/domain/${profile.domain})`));
     assert.ok(text.includes(`[receipt ${receipt_id}](${stack.base}/ledger/receipts/${ledger_receipt_id})`));
@@ -97,6 +97,8 @@ describe('answers from the data', () => {
     assert.match(await textOf('Who uses Nosuch?'), /^I do not know “Nosuch”/);
     for (const unclear of ['What is DMARC?', 'x'.repeat(5_000)])
       assert.match(await textOf(unclear), /- How many domains use Cloudflare\?/);
+    status = 400;
+    assert.match(await textOf('How many domains publish DMARC?'), /^I could not ask this/);
     status = 503;
     const { body, headers, ...refused } = await ask('How many domains use Cloudflare?');
     status = 200;

@@ -141,9 +141,10 @@ const isItem = (line: string) => /^(?:-|\d{1,3}\.) /.test(line);
 
 const unsupported = (message: string) => new CompletionError('unsupported_value', message, { param: 'model' });
 
-/** Rejects with a refusal for a service that cannot answer; its details are for the operator. */
-function asRefusal(cause: unknown): never {
+/** Says what cannot be asked. Rejects with a refusal for a service that cannot answer; its details are for the operator. */
+function asRefusal(cause: unknown): readonly string[] {
   if (!(cause instanceof StackProblem)) throw cause;
+  if (cause.status === 400) return ['I could not ask this: the data service refuses the query. Use other conditions.'];
   const retryAfterMs = cause.retryAfterSeconds === null ? RETRY_MS : cause.retryAfterSeconds * 1_000;
   throw new CompletionError('overloaded', 'The data cannot be read at present.', { cause, retryAfterMs });
 }
