@@ -46,8 +46,8 @@ export function Calibration() {
           keyOf={({ source }) => source}
         />
         <p className="small soft">
-          By chance: the error that perfectly calibrated scores of as many claims exceed in one of twenty draws. No
-          diagram is drawn of fewer than {formatNumber(DRAWN_CLAIMS)} claims, or of claims with one score.
+          By chance: with perfectly calibrated scores and the same number of claims, the error exceeds this value with a
+          probability of 5 %. Diagrams need at least {formatNumber(DRAWN_CLAIMS)} claims with different scores.
         </p>
       </Card>
       {kinds
@@ -134,8 +134,9 @@ function Method({ companies }: { readonly companies: number }) {
       Measured on {formatDay(measured.measured)} with rulebook {measured.rulebook}, on half of {formatNumber(companies)}{' '}
       simulated companies; the strengths of the evidence were estimated on the other half. The simulated world was built
       from public descriptions: vendors’ documents, RFCs and published shares. How many records outlive their service is
-      an assumption of that world, and errors that it does not contain are not measured. A service that was left counts
-      as wrong, except for verified accounts. Bins have a tenth of the claims or more.
+      an assumption of that world, and errors that it does not contain are not measured. A claim about a service that
+      the company no longer uses is counted as wrong, except for verified accounts. Each bin has at least a tenth of the
+      claims.
     </p>
   );
 }

@@ -14,11 +14,23 @@ interface DomainLinkProps {
   readonly children?: ReactNode;
 }
 
-export function DomainLink({ domain, tab, className, children = domain }: DomainLinkProps) {
+export function DomainLink({ domain, tab, className, children = <Breakable domain={domain} /> }: DomainLinkProps) {
   return (
     <Link to="/domain/$domain" params={{ domain }} search={withChanges({}, { tab })} className={className}>
       {children}
     </Link>
+  );
+}
+
+/** A name that breaks before its last label, where it has to. */
+function Breakable({ domain }: { readonly domain: string }) {
+  const end = domain.lastIndexOf('.');
+  return (
+    <>
+      {domain.slice(0, end)}
+      <wbr />
+      {domain.slice(end)}
+    </>
   );
 }
 
