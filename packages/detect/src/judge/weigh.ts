@@ -54,13 +54,13 @@ function isBetterShown(a: Finding, b: Finding): boolean {
   return version === other ? b.shown.platform === null : version > other;
 }
 
-/** Each value of a source once, with its strongest rule: patterns may overlap. */
+/** Each pair of rule and value once. */
 function toEvidence(group: readonly Finding[]): readonly ServiceEvidence[] {
   const evidence: ServiceEvidence[] = [];
   for (const finding of group) {
     if (evidence.length === MAX_EVIDENCE) break;
     const next = evidenceOf(finding);
-    if (!evidence.some(({ source, value }) => source === next.source && value === next.value)) evidence.push(next);
+    if (!evidence.some(({ rule, value }) => rule === next.rule && value === next.value)) evidence.push(next);
   }
   return evidence;
 }
