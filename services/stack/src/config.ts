@@ -1,4 +1,4 @@
-// The only reader of the environment: STRATA_* -> one validated, frozen Config.
+// The only reader of the environment, but for the AWS_* variables of a bucket: STRATA_* -> one validated, frozen Config.
 import { isIP } from 'node:net';
 import {
   connectionLimitsOf,
