@@ -15,7 +15,10 @@ export type DumpAddress =
     };
 
 const BucketOptions = z.strictObject({
-  endpoint: z.url({ protocol: /^https?$/ }).refine(hasNoCredentials, 'must not have credentials').optional(),
+  endpoint: z
+    .url({ protocol: /^https?$/ })
+    .refine(hasNoCredentials, 'must not have credentials')
+    .optional(),
   region: z
     .string()
     .regex(/^[a-z0-9-]{1,64}$/)
