@@ -9,7 +9,7 @@ export class SilentGateways {
   /** By gateway: its heartbeat, and since when that is the newest. */
   readonly #observed = new LRUCache<number, { readonly heartbeat: number; readonly sinceMs: number }>({ max: 1_000 });
 
-  /** Whether the heartbeat just read, undefined for a gateway that is gone, has not changed for too long. */
+  /** Whether the heartbeat just read, undefined for a gateway that was removed, has not changed for too long. */
   has({ gateway, heartbeat }: NonNullable<StoredState['owner']>): boolean {
     if (heartbeat === undefined) return true;
     const observed = this.#observed.get(gateway);
