@@ -128,7 +128,7 @@ async function main(): Promise<void> {
   );
   print('      inference network accounts and similar commands; deleted when the demo stops');
   print(`open: ${base}/ (the explorer) and ${inference.base}/ (the chat); both offer free keys`);
-  print(`docs: ${base}/    stop with Ctrl-C`);
+  print(`docs: ${base}/reference    stop with Ctrl-C`);
 
   const scanning = app.scanner.run(stopping.signal);
   const days = setInterval(() => {

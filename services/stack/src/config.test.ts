@@ -59,7 +59,7 @@ it('the configuration restricts scans of names that callers and feeds choose', (
   const ofFeeds = (scan: string, perDay = '500') =>
     readConfig({ STRATA_SCAN_OPTIONS: `mentioned=${scan},mentioned-per-day=${perDay}` }).feedScansPerDay;
   assert.deepEqual([ofFeeds(''), ofFeeds('off'), ofFeeds('on'), ofFeeds('on', '')], [0, 0, 500, 1_000]);
-  const days = { STRATA_RETENTION_DAYS: 'on-demand=9, on-demand=8' };
+  const days = { STRATA_RETENTION_DAYS: 'on-demand=8, on-demand=' };
   const { retention, advisories } = readConfig({ ...days, STRATA_ADVISORY_MIRRORS: 'kev=https://kev.example/' });
   assert.partialDeepStrictEqual(retention, { onDemand: 8 * 86_400_000, scans: 90 * 86_400_000 });
   assert.partialDeepStrictEqual(advisories.urls, { kev: 'https://kev.example', cve: CVE_API });
@@ -72,7 +72,7 @@ it('the configuration refuses roles that do not exist, or have no PostgreSQL or 
   const scanner = { STRATA_ROLE: 'scanner', STRATA_DATABASE_URL: 'postgres://db.example/strata' };
   assert.equal(refusalOf({ ...scanner, STRATA_SCAN: 'on' }), 'taken');
   assert.match(refusalOf({ ...scanner, STRATA_SCAN: 'off' }), /nothing to do/);
-  assert.match(refusalOf({ STRATA_ROLE: 'janitor' }), /^STRATA_ROLE: .*"api"/);
+  assert.match(refusalOf({ STRATA_ROLE: 'janitor' }), /^STRATA_ROLE: .* api, /);
   for (const STRATA_ROLE of ['api', 'scanner', 'scheduler'])
     assert.match(refusalOf({ STRATA_ROLE }), /^STRATA_ROLE: .* needs PostgreSQL/);
 });

@@ -1,4 +1,4 @@
-// The only reader of the environment: STRATA_* -> one validated, frozen Config.
+// The only reader of the environment, but for the AWS_* variables of a bucket: STRATA_* -> one validated, frozen Config.
 import { isIP } from 'node:net';
 import {
   connectionLimitsOf,
@@ -122,9 +122,12 @@ export const Environment = z.object({
   STRATA_SCAN: Switch.default(true).describe('whether the schedule runs'),
   STRATA_SCAN_OPTIONS: itemsOf({
     concurrency: z.coerce.number().int().min(1).max(5_000).default(64).describe('domains scanned concurrently'),
-    'rescan-hours': Hours.default(24).describe(
-      'usual hours between scans; a quarter to twice of it ([schedule](probing.md#schedule))',
-    ),
+    'rescan-hours': z.coerce
+      .number()
+      .positive()
+      .max(8_760)
+      .default(24)
+      .describe('usual hours between scans; a quarter to twice of it ([schedule](probing.md#schedule))'),
     'confirm-hours': Hours.default(6).describe('minimum hours between the observations that confirm a change'),
     'on-demand': Switch.default(true).describe('whether a request for an unknown domain scans it'),
     'on-demand-per-hour': z.coerce.number().int().min(0).default(60).describe('such scans per key and hour'),

@@ -52,7 +52,7 @@ export interface FollowDeps {
 const SILENT_MS = 45_000;
 /** Time limit for the response headers. */
 const CONNECT_MS = 30_000;
-/** ConnectionLimits for the delay that a server requests. */
+/** Limits of the delay that a server requests. */
 const RETRY_MS = { default: 3_000, min: 250, max: 60_000 } as const;
 
 const EVENT_TYPES: Readonly<Record<StackEvent['type'], true>> = {

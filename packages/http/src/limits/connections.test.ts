@@ -1,4 +1,4 @@
-// ConnectionLimits on connections and streams, on real sockets of several addresses of this machine.
+// Limits of connections and streams, on real sockets of several addresses of this machine.
 
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';

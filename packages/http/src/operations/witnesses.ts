@@ -19,14 +19,15 @@ const Witnesses = z.string().transform((value, context): WitnessSettings | undef
     return z.NEVER;
   };
   const items = value.split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]));
-  const counts = items.flatMap((item) => /^required=(.*)$/.exec(item)?.[1] ?? []);
-  const pairs = items.filter((item) => !item.startsWith('required=')).map((item) => item.split(/\s+/));
+  const counts = items.flatMap((item) => /^required\s*=(.*)$/.exec(item)?.[1]?.trim() || []);
+  const pairs = items.filter((item) => !/^required\s*=/.test(item)).map((item) => item.split(/\s+/));
   const wrong = pairs.find(([, url, ...rest]) => rest.length > 0 || !WebAddress.safeParse(url).success);
   if (wrong) return refuse(refusedKey(wrong.join(' '), 'a verifier key followed by the URL of a witness'));
   const policy = readWitnessPolicy({ keys: pairs.map(([key = '']) => key) });
   if ('problem' in policy) return refuse(policy.problem);
   const addresses = policy.witnesses.map((verifier, at) => ({ verifier, url: WebAddress.parse(pairs[at]?.[1]) }));
-  const required = Number(counts.at(-1) || addresses.length);
+  if (counts.length > 1) return refuse("item 'required' is set twice");
+  const required = Number(counts[0] ?? addresses.length);
   if (counts.length > 0 && !(Number.isInteger(required) && required >= 1 && required <= addresses.length))
     return refuse(`must be a number from 1 to the ${addresses.length} of the witnesses`, ['required']);
   return addresses.length === 0 ? undefined : { addresses, required };

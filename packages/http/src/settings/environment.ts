@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { ConnectionEnvironment } from '../limits/connection-settings.ts';
+import { plainMessage } from '../problems/plain-message.ts';
 import { SettingsError } from '../user-error.ts';
 import { itemsOf } from './items.ts';
 
@@ -133,7 +134,7 @@ export function readEnvironment<Table extends z.ZodObject>(
       return value ? [[name, value]] : [];
     }),
   );
-  const parsed = table.safeParse(given);
+  const parsed = table.safeParse(given, { error: plainMessage });
   if (parsed.success) return parsed.data;
   throw new SettingsError(parsed.error.issues.map(describeIssue).join('\n'));
 }

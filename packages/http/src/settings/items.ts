@@ -3,25 +3,30 @@ import { z } from 'zod';
 import { suggestionFor } from '../nearest-names.ts';
 
 /**
- * Items are separated by commas or spaces. A value ends where the next `name=` begins: it may be a list, or a path with
- * spaces. Of two items with the same name the later one counts; an empty one is absent, and replaces none. Unknown names are
- * refused. A value at the start that has no name is that of `first`; without `first` it is refused, and not repeated in the
- * message: it may be a URL with a password.
+ * Items are separated by commas or spaces, which may also surround `=`. A value ends where the next `name=` begins: it may
+ * be a list, or a path with spaces. An empty item is absent. Unknown names, and names with two values, are refused. A value
+ * at the start that has no name is that of `first`; without `first` it is refused, and not repeated in the message: it may
+ * be a URL with a password.
  */
 export const itemsOf = <Shape extends z.ZodRawShape>(shape: Shape, { first }: { readonly first?: keyof Shape } = {}) =>
   z
     .preprocess(
-      (text) => readItems(String(text), first?.toString()),
+      (text, context) => readItems(String(text), first?.toString(), context),
       z.strictObject(shape, { error: (issue) => unknownItems(issue, Object.keys(shape)) }),
     )
     .prefault('');
 
 type Items = Readonly<Record<string, string | undefined>>;
 
-function readItems(text: string, first: string | undefined): Items {
-  const [start = '', ...rest] = text.split(/(?:^|[\s,])([A-Za-z][\w-]*)=/).map(withoutSeparators);
+function readItems(text: string, first: string | undefined, context: z.RefinementCtx): Items {
+  const [start = '', ...rest] = text.split(/(?:^|[\s,])([A-Za-z][\w-]*)\s*=/).map(withoutSeparators);
   const items = new Map<string, string | undefined>(start === '' ? [] : [[first ?? '', start]]);
-  for (const [at, name] of rest.entries()) if (at % 2 === 0) items.set(name, rest[at + 1] || items.get(name));
+  for (const [at, name] of rest.entries()) {
+    if (at % 2 === 1) continue;
+    const [value, earlier] = [rest[at + 1], items.get(name)];
+    if (value && earlier) context.addIssue({ code: 'custom', message: `item '${name.slice(0, 64)}' is set twice` });
+    items.set(name, value || earlier);
+  }
   return Object.fromEntries(items);
 }
 

@@ -1,4 +1,4 @@
-// Collects the Evidence of a domain: all DNS queries concurrently, then networks and home page. Failures are statuses.
+// Collects the Evidence of a domain: DNS queries and the home page concurrently, then the networks. Failures are statuses.
 import type { Evidence, Lookup } from '@strata/detect';
 import { KeyedSemaphore } from '@strata/limits';
 import { askOnce, skipIfUnresponsive } from '../dns/ask.ts';

@@ -1,5 +1,6 @@
 // The settings file: YAML (and so JSON), one map, `stack_port: 8787` for STRATA_STACK_PORT; options of a setting in a map
 // of its own, `p2p: { mdns: off }` for `STRATA_P2P=mdns=off`.
+import { nearestName } from '@strata/http/nearest-names';
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from 'yaml';
 
 /** A setting of the file, as text in the format of the environment. */
@@ -15,8 +16,8 @@ export interface FileContent {
   readonly problems: readonly string[];
 }
 
-/** Parses a settings file; `isList` names the settings with options. Reports every problem, not only the first. */
-export function parseSettingsFile(text: string, isList = (_key: string) => false): FileContent {
+/** Parses a settings file; `lists` are the names of settings with options. Reports every problem, not only the first. */
+export function parseSettingsFile(text: string, lists: ReadonlySet<string> = new Set()): FileContent {
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
   const lineOf = (node: Node | null | undefined) => (node?.range ? counter.linePos(node.range[0]).line : 1);
@@ -32,14 +33,20 @@ export function parseSettingsFile(text: string, isList = (_key: string) => false
   for (const { key, value } of contents.items) {
     const name = isScalar(key) ? String(key.value) : '';
     const line = lineOf(key as Node);
-    const given = isMap(value) && isList(name) ? itemsText(value) : textOf(value as Node | null);
-    if (given === undefined)
-      problems.push(
-        `line ${line}: ${name}: must be a value or a list of values${isList(name) ? ', or a map of options' : ''}`,
-      );
-    else if (given !== '') entries.push({ key: name, value: given, line });
+    const given = isMap(value) && lists.has(name) ? itemsText(value) : textOf(value as Node | null);
+    if (given === undefined) {
+      const hint = isMap(value) ? mapHint(name, lists) : '';
+      problems.push(`line ${line}: ${name}: must be a value or a list of values${hint}`);
+    } else if (given !== '') entries.push({ key: name, value: given, line });
   }
   return { entries, problems };
+}
+
+/** For a map that is not accepted: of a setting with options, or perhaps meant for one. */
+function mapHint(name: string, lists: ReadonlySet<string>): string {
+  if (lists.has(name)) return ', or a map of options';
+  const near = nearestName(name, [...lists]);
+  return near === undefined ? '' : `; did you mean ${near}, which can be a map?`;
 }
 
 /** The text of a value; empty for null, undefined for a value that the environment cannot represent. */

@@ -41,10 +41,10 @@ it('the settings file has the same values as the environment', () => {
   assert.deepEqual(parseSettingsFile('{"host": "::1"}').entries, [{ key: 'host', value: '::1', line: 1 }]);
   assert.deepEqual(parseSettingsFile(''), { entries: [], problems: [] });
   // The options of a setting may be a map.
-  const isList = (key: string) => key === 'p2p';
-  const options = parseSettingsFile('p2p: { mdns: false, listen: [/ip4/a, /ip4/b], relay: }', isList);
+  const lists = new Set(['p2p']);
+  const options = parseSettingsFile('p2p: { mdns: false, listen: [/ip4/a, /ip4/b], relay: }', lists);
   assert.equal(options.entries[0]?.value, 'mdns=off,listen=/ip4/a,/ip4/b,relay=');
-  const nested = parseSettingsFile('p2p: { listen: { a: 1 } }', isList).problems;
+  const nested = parseSettingsFile('p2p: { listen: { a: 1 } }', lists).problems;
   assert.deepEqual(nested, ['line 1: p2p: must be a value or a list of values, or a map of options']);
 });
 
@@ -76,9 +76,10 @@ describe('settings', () => {
 
   it('that cannot be used are all reported at once', async () => {
     await using files = await folder();
+    const lines = ['stak_port: 1', 'STRATA_HOST: x', 'scan-options: on-demand=off', 'scan_option: { on-demand: off }'];
     const { problems } = await findSettings(
       {
-        ...{ STRATA_CONFIG: await files.config('stak_port: 1', 'STRATA_HOST: x'), STRATA_METRIC_PORT: '1' },
+        ...{ STRATA_CONFIG: await files.config(...lines), STRATA_METRIC_PORT: '1' },
         ...{ STRATA_NVD_API_KEY: 'x', STRATA_NVD_API_KEY_FILE: await files.write('secret', 'x') },
         STRATA_HF_TOKEN_FILE: path.join(files.path, 'none'),
         STRATA_DATABASE_URL_FILE: files.path,
@@ -153,11 +154,14 @@ describe('strata config', () => {
 
   it('checks the settings of every service, and reports all problems with where they come from', async () => {
     await using files = await folder();
-    const STRATA_CONFIG = await files.config('stack_port: 99999', 'model_options: { slots: 0 }', 'nonsense_here: 1');
-    const env = { STRATA_CONFIG, STRATA_SCAN: 'perhaps', STRATA_STACK_PROT: '1' };
+    const first = ['stack_port: 99999', 'model_options: { slots: 0 }', 'nonsense_here: 1'];
+    const STRATA_CONFIG = await files.config(...first, 'limits: { connections: 17 }');
+    const limits = { STRATA_LIMITS: 'connections=18, connections = 19' };
+    const env = { STRATA_CONFIG, STRATA_SCAN: 'perhaps', STRATA_STACK_PROT: '1', ...limits };
     const { stdout } = await assertEnds('config check', 1, /^/, { env });
     assertProblems(stdout.trim().split('\n'), casesOf('cli', 'checked settings'));
-    await assertEnds('stack serve', 2, /STRATA_STACK_PROT: unknown setting/, { env: { STRATA_STACK_PROT: '1' } });
+    for (const command of ['stack serve', 'config print'])
+      await assertEnds(command, 2, /STRATA_STACK_PROT: unknown setting/, { env: { STRATA_STACK_PROT: '1' } });
     const good = await succeed('config check --json', { env: { STRATA_STACK_PORT: '8080' } });
     assert.deepEqual(JSON.parse(good.stdout), { ok: true, problems: [], warnings: [] });
     // Names of earlier versions do not stop a start.

@@ -98,12 +98,15 @@ async function readSettingsFile(file: string, problems: string[]): Promise<Map<s
   });
   // The parser is loaded only for such a file.
   const { parseSettingsFile } = await import('./settings-file.ts');
-  const content = parseSettingsFile(text, (key) => LISTS.has(variableOf(key)));
+  const content = parseSettingsFile(text, new Set([...LISTS].map(keyInFile)));
   problems.push(...content.problems.map((problem) => `${file}: ${problem}`));
   const found = new Map<string, Given>();
   for (const { key, value, line } of content.entries) {
     if (/^[a-z][a-z0-9_]*$/.test(key)) found.set(variableOf(key), { value, source: `${file}:${line}` });
-    else problems.push(`${file}:${line}: '${key}': write it in lower case and without STRATA_: ${keyInFile(key)}`);
+    else {
+      const right = keyInFile(key).replaceAll(/[^a-z0-9]+/g, '_');
+      problems.push(`${file}:${line}: '${key}': write it in lower case, with _ and without STRATA_: ${right}`);
+    }
   }
   return found;
 }

@@ -1,4 +1,4 @@
-// ConnectionLimits the memory of a set's regex engines, which cache states for the texts that they run on, including hostile
+// Limits the memory of a set's regex engines, which cache states for the texts that they run on, including hostile
 // ones.
 import type { LinearRegex } from './pattern.ts';
 

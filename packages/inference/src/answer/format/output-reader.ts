@@ -1,15 +1,15 @@
 // Reads a generated answer incrementally: separates reasoning and tool calls from the text.
+
+import { readCallBody } from './calls/call-body.ts';
 import { type CallableTool, CallWriter, type OutputDelta } from './calls/call-writer.ts';
-import { readJsonCalls, readNamedCall, streamArguments } from './calls/json-call.ts';
-import { readBracesCall, readPythonCalls } from './calls/literal-call.ts';
+import { readJsonCalls, streamArguments } from './calls/json-call.ts';
 import { readLoneCall } from './calls/lone-call.ts';
-import { readTagsCalls } from './calls/tags-call.ts';
 import { Cursor, type Reading } from './cursor.ts';
 import { type FormatMarks, formatMarks } from './format-marks.ts';
 import { HeldText } from './held-text.ts';
 import { Marks } from './marks.ts';
 import { HEADERS, MESSAGE, MESSAGE_ENDS, routeOf } from './message-header.ts';
-import { type CallSyntax, MAX_HEADER, type OutputFormat } from './syntax.ts';
+import { MAX_HEADER, type OutputFormat } from './syntax.ts';
 import { TextWriter } from './text-writer.ts';
 
 export interface OutputReaderOptions {
@@ -190,9 +190,9 @@ export class OutputReader {
       cursor.at = from;
       cursor.keptFrom = from;
       if (yield* this.#passOpens(opens)) {
-        if (yield* this.#attempt(this.#body(syntax), syntax.closes)) return true;
+        if (yield* this.#attempt(readCallBody(cursor, this.#calls, syntax), syntax.closes)) return true;
       } else if ((yield* cursor.markHere(bare)) !== undefined) {
-        const body = this.#body(syntax);
+        const body = readCallBody(cursor, this.#calls, syntax);
         const isCertain = this.#text.isBlank && syntax.body.kind !== 'python';
         const lone = { body, ends: this.#marks.ends, isLine: this.#text.isLineStart };
         if (yield* this.#attempt(isCertain ? body : readLoneCall(cursor, this.#calls, lone))) return true;
@@ -236,23 +236,6 @@ export class OutputReader {
       if (mark === undefined) return isOpened;
       this.#cursor.at += mark.length;
       yield* this.#cursor.passSpace();
-    }
-  }
-
-  #body({ body }: CallSyntax): Reading<boolean> {
-    switch (body.kind) {
-      case 'json':
-        return readJsonCalls(this.#cursor, this.#calls, body);
-      case 'named':
-        return readNamedCall(this.#cursor, this.#calls, body.header);
-      case 'python':
-        return readPythonCalls(this.#cursor, this.#calls);
-      case 'braces':
-        return readBracesCall(this.#cursor, this.#calls, body.quote);
-      case 'tags':
-        return readTagsCalls(this.#cursor, this.#calls, body);
-      default:
-        return body satisfies never;
     }
   }
 

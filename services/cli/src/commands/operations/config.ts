@@ -1,7 +1,7 @@
 // `strata config check|print`: the effective settings, before a service starts with them.
 
 import type { CommandContext } from '../../context.ts';
-import { CommandError } from '../../errors.ts';
+import { CommandError, usageError } from '../../errors.ts';
 import { counted, type OutputOptions, plainText, printJson, printTable } from '../../output.ts';
 import { mergedItems } from '../../settings/lists.ts';
 import { LISTS } from '../../settings/retired.ts';
@@ -29,7 +29,7 @@ export async function checkConfigCommand(
   if (problems.length > 0) throw new CommandError(`${counted(problems.length, 'problem')} in the settings`);
 }
 
-/** The problems of these services' settings, without duplicates. */
+/** The problems of these services' settings, without duplicates; one that only some of them have names those. */
 export async function problemsOf(services: readonly ServiceName[], env: Environment): Promise<readonly string[]> {
   const { given, problems } = await findSettings(env, services[0] ?? 'stack');
   const values = Object.fromEntries([...given].map(([name, { value }]) => [name, value]));
@@ -42,14 +42,17 @@ export async function problemsOf(services: readonly ServiceName[], env: Environm
     if (!(error instanceof SettingsError)) throw error;
     found.add(error.message);
   }
+  const affected = new Map<string, ServiceName[]>();
   for (const service of services) {
     try {
       await readers[service](values);
     } catch (error) {
       if (!(error instanceof SettingsError)) throw error;
-      for (const line of error.message.split('\n')) found.add(withSource(line, given));
+      for (const line of new Set(error.message.split('\n')))
+        affected.set(line, [...(affected.get(line) ?? []), service]);
     }
   }
+  for (const [line, of] of affected) found.add(withOrigin(line, of.length < services.length ? of : [], given));
   return [...found];
 }
 
@@ -60,10 +63,11 @@ const readers: Readonly<Record<ServiceName, (values: Environment) => Promise<unk
   witness: async (values) => (await import('../log/witness-config.ts')).readWitnessConfig(values),
 };
 
-/** Adds the source of a variable, with which the line starts, where it is not the environment. */
-function withSource(line: string, given: GivenSettings): string {
-  const source = given.get(/^STRATA_\w+/.exec(line)?.[0] ?? '')?.source;
-  return source === undefined || source === 'environment' ? line : `${line} (${source})`;
+/** Adds the services, and the source of the variable with which the line starts, where it is not the environment. */
+function withOrigin(line: string, services: readonly ServiceName[], given: GivenSettings): string {
+  const source = given.get(/^STRATA_\w+/.exec(line)?.[0] ?? '')?.source ?? '';
+  const origin = [services.join(', '), source === 'environment' ? '' : source].filter((text) => text !== '');
+  return origin.length === 0 ? line : `${line} (${origin.join('; ')})`;
 }
 
 interface Row {
@@ -73,21 +77,22 @@ interface Row {
   readonly services: readonly ServiceName[];
 }
 
-/** Prints every setting with its value and source; secrets are masked. */
+/** Prints every setting with its value and source, secrets masked. Throws CommandError (exit code 2) for invalid ones. */
 export async function printConfigCommand(
   { env, stdout }: CommandContext,
   { service, json = false }: ConfigOptions,
 ): Promise<void> {
   const services = service ? [service] : SERVICES;
   const problems = await problemsOf(services, env);
-  if (problems.length > 0) throw new CommandError(`invalid settings\n${problems.join('\n')}`);
+  if (problems.length > 0) throw usageError(`invalid settings\n${problems.join('\n')}`);
   const { given } = await findSettings(env, services[0] ?? 'stack');
   const rows = new Map<string, Row>();
   for (const each of services) {
     const table = await tableOf(each);
+    const data = given.get('STRATA_DATA')?.value.trim() ?? defaultOf(table, 'STRATA_DATA');
     for (const name of Object.keys(table.shape)) {
       const set = given.get(name);
-      const unset = defaultOf(table, name);
+      const unset = defaultOf(table, name, data);
       // The options that are not set have their defaults.
       const value = set ? masked(name, LISTS.has(name) ? mergedItems(name, unset, set.value) : set.value) : unset;
       const source = set?.source ?? 'default';
@@ -128,7 +133,12 @@ const withoutLogins = (value: string): string =>
     .map((part) => part.replace(/^(https?:[/\\]*)[^/\\?#\s]*@/i, `$1${MASK}@`))
     .join('');
 
-const defaultOf = (table: SettingTable, name: string) => textOf(table.shape[name]?.safeParse(undefined).data);
+/** The default; of a database, which has none in its schema, the file in the folder `data`. */
+function defaultOf(table: SettingTable, name: string, data = ''): string {
+  const schema = table.shape[name];
+  const file = /^`(sqlite:.+)`$/.exec(String(schema?.meta()?.absent))?.[1];
+  return file?.replace('<STRATA_DATA>', () => data) ?? textOf(schema?.safeParse(undefined).data);
+}
 
 function textOf(value: unknown): string {
   if (value === undefined) return '';

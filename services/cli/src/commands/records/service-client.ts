@@ -23,6 +23,6 @@ export function refused(cause: unknown): never {
   if (!(cause instanceof StackProblem)) throw cause;
   const messages = cause.errors.map(({ message }) => message);
   const reasons = messages.filter((message) => !cause.detail.includes(message)).join('; ');
-  const message = `${cause.detail}${reasons === '' ? '' : ` ${reasons}`}`;
+  const message = reasons === '' ? cause.detail : `${cause.detail.replace(/\.$/, '')}: ${reasons}`;
   throw new CommandError(message, { exitCode: cause.code === 'invalid_parameter' ? 2 : 1, cause });
 }

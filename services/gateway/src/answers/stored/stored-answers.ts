@@ -8,7 +8,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSuperseded, type StoredKey } from '@strata/db';
 import { CompletionError } from '@strata/inference';
-import { LRUCache } from 'lru-cache';
 import type { Limits } from '../../limits/limits.ts';
 import type { GatewayStore, StoredState } from '../../store/index.ts';
 import { type AnswerDeps, type AnswerRequest, AnswerRun } from '../answer-run.ts';
@@ -18,6 +17,7 @@ import { AnswerCipher } from './answer-cipher.ts';
 import { AnswerLog, type LogDeps, type LogEntry, overIn } from './answer-log.ts';
 import { entriesIn, readableIn } from './log-parts.ts';
 import { LogWriter, type LogWriterDeps, type WrittenLog } from './log-writer.ts';
+import { SilentGateways } from './silent-gateways.ts';
 import { continuing, generationOf, type StoredRequest } from './stored-request.ts';
 
 export interface StoredAnswersDeps extends Omit<AnswerDeps, 'admission'>, Omit<LogWriterDeps, 'stored'> {
@@ -53,16 +53,13 @@ const STORED_MS = 3_600_000;
 const EXPIRE_MS = 60_000;
 /** Interval between reads of an answer that another gateway generates. */
 const POLL_MS = 100;
-/** A gateway without a heartbeat for this long, three of them, has ended or is suspended. Taking its answers over is always safe. */
-const SILENT_MS = 3_000;
 
 export class StoredAnswers implements AsyncDisposable {
   readonly #deps: StoredAnswersDeps;
   readonly #writer: LogWriter;
   readonly #running = new Map<string, Running>();
   readonly #taking = new Map<string, Promise<void>>();
-  /** By gateway: its heartbeat, and since when that is the newest. */
-  readonly #observed = new LRUCache<number, { readonly heartbeat: number; readonly sinceMs: number }>({ max: 1_000 });
+  readonly #silent = new SilentGateways();
   readonly #leaving = new AbortController();
   readonly #ending: AbortSignal;
   readonly #expiring: NodeJS.Timeout;
@@ -198,14 +195,8 @@ export class StoredAnswers implements AsyncDisposable {
   /** Whether no gateway generates an answer that is not over. */
   #isAbandoned({ id }: StoredAnswer, { owner }: StoredState): boolean {
     if (!owner) return false;
-    const { gateway, heartbeat } = owner;
-    if (gateway === this.#deps.gateway()) return !this.#running.has(id);
-    if (heartbeat === undefined) return true;
-    const observed = this.#observed.get(gateway);
-    const nowMs = performance.now();
-    if (observed && observed.heartbeat === heartbeat) return nowMs - observed.sinceMs >= SILENT_MS;
-    this.#observed.set(gateway, { heartbeat, sinceMs: nowMs });
-    return false;
+    if (owner.gateway === this.#deps.gateway()) return !this.#running.has(id);
+    return this.#silent.has(owner);
   }
 
   /** Several readers of an answer take it over once. */

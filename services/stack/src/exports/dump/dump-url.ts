@@ -15,7 +15,10 @@ export type DumpAddress =
     };
 
 const BucketOptions = z.strictObject({
-  endpoint: z.url({ protocol: /^https?$/ }).optional(),
+  endpoint: z
+    .url({ protocol: /^https?$/ })
+    .refine(hasNoCredentials, 'must not have credentials')
+    .optional(),
   region: z
     .string()
     .regex(/^[a-z0-9-]{1,64}$/)
@@ -53,4 +56,9 @@ function decodedPath({ pathname }: URL): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function hasNoCredentials(text: string): boolean {
+  const url = URL.parse(text);
+  return url?.username === '' && url.password === '';
 }

@@ -14,8 +14,6 @@ export const domainParams = z.object({
   domain: z.string().describe('A domain or any host below it, in Unicode or as A-labels.'),
 });
 
-/** Invalidated when a scan of the domain is recorded. */
-
 export const getDomain = route(
   {
     method: 'GET',

@@ -1,4 +1,4 @@
-// Statistics over all domains, computed for each request.
+// Statistics over all domains, computed from the index and cached until it changes.
 import { categorySize, dayOf, leaders, providersInUse, STATES } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
 import { route } from '@strata/http';
