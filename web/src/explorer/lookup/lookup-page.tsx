@@ -141,7 +141,7 @@ function Results({ list }: { readonly list: GivenList }) {
   );
 }
 
-/** The column with the names: the one that is not returned with the others. */
+/** The column with the names: the only one that the answer does not return. */
 function ReadFrom({ list, row = {} }: { readonly list: GivenList; readonly row: Row | undefined }) {
   const column = list.headers.find((header) => !(header in row) && !(`given_${header}` in row));
   const name = column ?? (list.headers.includes('domain') ? 'domain' : undefined);
