@@ -48,7 +48,7 @@ export type { ClientTimeouts, ErrorFormat } from './server/create-fastify.ts';
 export { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
 export { publicUrlOf, urlAt } from './service-url.ts';
 export * from './settings/environment.ts';
-export { itemsOf } from './settings/items.ts';
+export { itemsOf, splitItems } from './settings/items.ts';
 export { loweredLimit } from './settings/lowered-limit.ts';
 export { createSignedServer, type SignedServer, type SignedServerDeps } from './signed-server.ts';
 export { serveSite } from './site.ts';

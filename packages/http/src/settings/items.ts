@@ -18,12 +18,21 @@ export const itemsOf = <Shape extends z.ZodRawShape>(shape: Shape, { first }: { 
 
 type Items = Readonly<Record<string, string | undefined>>;
 
-function readItems(text: string, first: string | undefined, context: z.RefinementCtx): Items {
+/** The items of a list in their order, empty ones too, and the value without a name at its start, '' without one. */
+export function splitItems(text: string): {
+  readonly start: string;
+  readonly items: readonly [name: string, value: string][];
+} {
   const [start = '', ...rest] = text.split(/(?:^|[\s,])([A-Za-z][\w-]*)\s*=/).map(withoutSeparators);
-  const items = new Map<string, string | undefined>(start === '' ? [] : [[first ?? '', start]]);
-  for (const [at, name] of rest.entries()) {
-    if (at % 2 === 1) continue;
-    const [value, earlier] = [rest[at + 1], items.get(name)];
+  const items = rest.flatMap((name, at): [string, string][] => (at % 2 === 0 ? [[name, rest[at + 1] ?? '']] : []));
+  return { start, items };
+}
+
+function readItems(text: string, first: string | undefined, context: z.RefinementCtx): Items {
+  const given = splitItems(text);
+  const items = new Map<string, string | undefined>(given.start === '' ? [] : [[first ?? '', given.start]]);
+  for (const [name, value] of given.items) {
+    const earlier = items.get(name);
     if (value && earlier) context.addIssue({ code: 'custom', message: `item '${name.slice(0, 64)}' is set twice` });
     items.set(name, value || earlier);
   }

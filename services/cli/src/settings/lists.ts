@@ -1,4 +1,5 @@
 // Settings that are lists of items `name=value`: the union of two levels, and former settings that are items now.
+import { splitItems } from '@strata/http';
 import { MOVED } from './retired.ts';
 
 export interface Given {
@@ -6,8 +7,6 @@ export interface Given {
   /** `environment`, `/etc/strata/strata.yaml:3`, or for a secret `file /run/secrets/x`. */
   readonly source: string;
 }
-
-const ITEM = /(?:^|[\s,])([A-Za-z][\w-]*)\s*=/;
 
 /** The item of a value without a name at the start of a list, as of the port in `9464,gateway=9465`. */
 const FIRST_ITEMS: Readonly<Record<string, string>> = { STRATA_METRICS_PORT: 'stack' };
@@ -20,14 +19,14 @@ export function mergedItems(list: string, earlier: string, later: string): strin
   const first = FIRST_ITEMS[list] ?? '';
   const items = new Map([['', '']]);
   for (const text of [earlier, later]) {
-    const [start = '', ...rest] = text.split(ITEM).map((part) => part.replace(/^[\s,]+|(?<![\s,])[\s,]+$/g, ''));
+    const { start, items: given } = splitItems(text);
     const own = new Set(start === '' ? [] : [first]);
     if (start !== '') items.set(first, first === '' ? start : `${first}=${start}`);
-    for (const [at, name] of rest.entries()) {
-      if (at % 2 === 1 || (!rest[at + 1] && items.has(name))) continue;
-      const item = `${name}=${rest[at + 1]}`;
+    for (const [name, value] of given) {
+      if (!value && items.has(name)) continue;
+      const item = `${name}=${value}`;
       items.set(name, own.has(name) ? `${items.get(name)},${item}` : item);
-      if (rest[at + 1]) own.add(name);
+      if (value) own.add(name);
     }
   }
   return [...items.values()].filter((text) => text !== '').join(',');

@@ -1,5 +1,6 @@
 // The log of a stored answer: everything that its readers need, and the tokens that a gateway which takes it over continues
 // from. Each step of a choice adds an entry; the last entry is how the answer ended.
+import { addAbortListener } from 'node:events';
 import type { Engine, Job, JobContext, JobEvent } from '@strata/engine';
 import { type ChatDelta, CompletionError, type Usage } from '@strata/inference';
 
@@ -109,7 +110,7 @@ export class AnswerLog {
   /** Entries from a position on, as they are added, until the log is closed. */
   async *from(position: number, signal: AbortSignal): AsyncGenerator<readonly LogEntry[]> {
     const aborted = Promise.withResolvers<void>();
-    signal.addEventListener('abort', () => aborted.resolve(), { once: true });
+    using _ = addAbortListener(signal, () => aborted.resolve());
     for (let next = position; !signal.aborted; ) {
       const isClosed = this.#isClosed;
       const available = this.readable.slice(next);
