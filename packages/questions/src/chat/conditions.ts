@@ -241,7 +241,8 @@ class ConditionReader {
 
   #add(is: Condition['is']): void {
     const before = this.conditions.at(-1);
-    const isOneOf = isField(before?.is) !== undefined && isField(before?.is) === isField(is);
+    const field = exclusiveFieldOf(is);
+    const isOneOf = field !== undefined && exclusiveFieldOf(before?.is) === field;
     const isAlternative = before !== undefined && !this.#isNegated && (this.#joint === 'or' || isOneOf);
     // `A, B or C`: the commas before an OR are the same.
     if (isAlternative && this.#joint === 'or') this.#joinList();
@@ -264,7 +265,7 @@ class ConditionReader {
   }
 }
 
-const isField = (is: Condition['is'] | undefined): string | undefined =>
+const exclusiveFieldOf = (is: Condition['is'] | undefined): string | undefined =>
   is?.kind === 'term' ? ONE_OF.exec(is.term.yes)?.[0] : undefined;
 
 /** Ends a name. */
