@@ -46,7 +46,7 @@ function groupOf(offerings: readonly Offering[], nameOf: Required<ModelGroupsOpt
   const models = offerings.filter(({ weight }) => weight >= BELIEVED_SHARE * heaviest).map(({ model }) => model);
   const [first] = models as [OfferedModel];
   const { sha256, vocabularySha256 } = first;
-  const consensus = <Name extends Exclude<keyof OfferedModel, 'fileTreeSha256' | 'loadMs'>>(name: Name) =>
+  const consensus = <Name extends Exclude<keyof OfferedModel, 'fileTreeSha256' | 'loadMs' | 'lacks'>>(name: Name) =>
     consensusOf(models.map((model) => model[name])) ?? first[name];
   const names = models.map((model) => model.name).filter(isModelName);
   const before = nameOf({ sha256, vocabularySha256 });

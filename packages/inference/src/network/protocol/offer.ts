@@ -26,6 +26,8 @@ export const OfferedModel = z.object({
   fileTreeSha256: Digest.optional(),
   /** The model is not loaded: the next job loads it, in about this time. Absent: it is loaded. */
   loadMs: Uint32.optional(),
+  /** What its engine cannot do, as `lacksOf` has it. Absent: nothing. */
+  lacks: Uint32.optional(),
 });
 export type OfferedModel = z.infer<typeof OfferedModel>;
 
