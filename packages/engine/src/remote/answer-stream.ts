@@ -18,6 +18,7 @@ export interface AnswerStreamDeps {
 
 /** Tokens of the request that is sent where a stream left tokens out. */
 const WHOLE_TOKENS = 16;
+const MAX_DOUBLINGS = 10;
 /** Servers keep a few positions of their context free. */
 const CONTEXT_SLACK = 16;
 /** Their text is the gateway's matter. */
@@ -43,31 +44,38 @@ export class AnswerStream {
 
   async *events(): AsyncGenerator<JobEvent> {
     let end: Piece['end'];
-    for (let isStreamed = true; end === undefined; isStreamed = !isStreamed) {
+    let whole = 0;
+    for (let gaps = 0; end === undefined; ) {
       const left = this.#job.maxTokens - this.#answer.length;
-      const count = isStreamed ? left : Math.min(left, WHOLE_TOKENS);
-      if (left <= 0) {
-        end = 'length';
-        break;
+      if (left <= 0) end = 'length';
+      else if (whole > 0) {
+        whole -= 1;
+        end = yield* this.#read({ count: Math.min(left, WHOLE_TOKENS), isStreamed: false });
+        // Such a request ends at its number of tokens.
+        if (end === 'length' && this.#answer.length < this.#job.maxTokens && !this.#isFull) end = undefined;
+      } else {
+        end = yield* this.#read({ count: left, isStreamed: true });
+        // More and more is read without a stream where one is of no use.
+        if (end === undefined) whole = 2 ** Math.min(gaps++, MAX_DOUBLINGS);
       }
-      for await (const piece of this.#pieces({ count, isStreamed })) {
-        yield* this.#take(piece);
-        end = piece.end;
-        // Continued from the last known token.
-        if (piece.hasGap) {
-          end = undefined;
-          break;
-        }
-        if (end !== undefined) break;
-      }
-      // A request for a few tokens ends at their number.
-      if (!isStreamed && end === 'length' && this.#answer.length < this.#job.maxTokens && !this.#isFull)
-        end = undefined;
     }
     if (!this.#hasBegun) yield { kind: 'begin', cachedTokens: 0 };
     if (end === 'length' && this.#answer.length < this.#job.maxTokens && !this.#isFull)
       throw failed('ended the answer before its limit');
     yield { kind: 'end', reason: end };
+  }
+
+  /** Undefined: continue from the last known token. */
+  async *#read(ask: Pick<GenerateAsk, 'count' | 'isStreamed'>): AsyncGenerator<JobEvent, Piece['end']> {
+    for await (const piece of this.#pieces(ask)) {
+      yield* this.#take(piece);
+      if (piece.hasGap) {
+        this.#held = undefined;
+        return undefined;
+      }
+      if (piece.end !== undefined) return piece.end;
+    }
+    return ask.isStreamed ? undefined : 'length';
   }
 
   get #isFull(): boolean {

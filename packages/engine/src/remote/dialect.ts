@@ -51,6 +51,8 @@ export interface ScoreAsk {
   readonly answer: readonly number[];
   /** An end of the answer, where its end is scored. */
   readonly end: number | undefined;
+  /** A token that is text. */
+  readonly plain: number;
   /** Alternatives wanted at each position. */
   readonly top: number;
   /** Sends one request. */

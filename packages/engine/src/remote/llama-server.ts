@@ -20,8 +20,10 @@ const event = z.object({
 
 /** Its random seed. */
 const RANDOM_SEED = 2 ** 32 - 1;
-/** Concurrent requests of one score: all slots may be serving answers. */
-const CONCURRENT_POSITIONS = 1;
+/** As in the API of OpenAI: a token whose log-probability is not known. */
+const UNKNOWN_LOGPROB = -9_999;
+/** Makes the drawn token one with text of its own; probabilities are those before it. */
+const FORCED = 10_000;
 
 export const LLAMA_SERVER: Dialect = {
   kind: 'llama-server',
@@ -59,12 +61,13 @@ export const LLAMA_SERVER: Dialect = {
       };
     };
   },
-  positions: async ({ prompt, answer, end, top, json }) => {
+  positions: async ({ prompt, answer, end, top, plain, json }) => {
     const count = answer.length + (end === undefined ? 0 : 1);
     const positions: Position[] = [];
-    for (let from = 0; from < count; from += CONCURRENT_POSITIONS) {
+    for (let from = 0; from < count; from += 1) {
       const tokens = [...prompt, ...answer.slice(0, from)];
-      const body = { prompt: tokens, n_predict: 1, temperature: 0, samplers: [], cache_prompt: true, n_probs: top };
+      const forced = { temperature: 0, samplers: [], logit_bias: [[plain, FORCED]] };
+      const body = { prompt: tokens, n_predict: 1, cache_prompt: true, n_probs: top, ...forced };
       const [only] = read(
         answered,
         await json({ path: '/completion', body }),
@@ -91,9 +94,12 @@ function withLogprobs(
   { topLogprobs }: { readonly topLogprobs?: number },
 ): readonly ReadToken[] {
   if (topLogprobs === undefined) return tokens.map((each) => ({ token: each, logprob: 0, top: [] }));
-  return tokens.map((each, i) => {
-    const found = listed?.[i];
-    if (found?.id !== each) throw failed('sent no log-probability of a token');
+  let at = 0;
+  return tokens.map((each) => {
+    const found = listed?.[at];
+    // It lists no token that ends within a character.
+    if (found?.id !== each) return { token: each, logprob: UNKNOWN_LOGPROB, top: [] };
+    at += 1;
     const top = found.top_logprobs.slice(0, topLogprobs).map(({ id, logprob }) => ({ token: id, logprob }));
     return { token: each, logprob: found.logprob, top };
   });

@@ -48,12 +48,13 @@ export async function openRemoteModel(
   if (areTokensChecked === undefined)
     log.warn({ engine: probed.engine }, 'the server tokenizes no text: its vocabulary is not compared with the file');
   const prompt = (await vocabulary.tokenize('Hello, world')).slice(0, 4);
-  const lacks = await lacksByTrial(http, probed, { prompt, signal });
+  const [plain = 0] = await vocabulary.tokenize('a');
+  const lacks = await lacksByTrial(http, probed, { prompt, plain, signal });
   const info = await infoOf(file, probed, { options, facts: vocabulary.facts, lacks });
   const { dialect, model } = probed;
   const ends = await vocabulary.ends();
   const { firstTokenMs: firstMs, idleMs } = TIMING;
-  const engine = new RemoteEngine({ http, dialect, model, info, vocabulary, ends, firstMs, idleMs });
+  const engine = new RemoteEngine({ http, dialect, model, info, vocabulary, ends, plain, firstMs, idleMs });
   log.info({ url: http.base, model, engine: info.engine, contextLength: info.contextLength, lacks }, 'engine joined');
   stack.move();
   return { id: idOf(file), file, engine, isFileServed: dialect.kind === 'llama-server' };

@@ -124,11 +124,18 @@ export async function checkTokens(
   throw unusable(`${http.base} has another vocabulary than the file of --model`);
 }
 
+export interface Trial {
+  readonly prompt: readonly number[];
+  /** A token that is text. */
+  readonly plain: number;
+  readonly signal: AbortSignal;
+}
+
 /** Abilities that only a request shows. */
 export async function lacksByTrial(
   http: UpstreamHttp,
   { dialect, model }: Probed,
-  { prompt, signal }: { readonly prompt: readonly number[]; readonly signal: AbortSignal },
+  { prompt, plain, signal }: Trial,
 ): Promise<readonly Ability[]> {
   const job: Job = { prompt, given: [], replay: 'fast', maxTokens: 1, sampling: GREEDY };
   const works = async (change: Partial<Job>): Promise<boolean> => {
@@ -154,7 +161,7 @@ export async function lacksByTrial(
   async function scoresNothing(): Promise<readonly Ability[]> {
     if (!dialect.positions) return ['scores'];
     const json = (ask: { readonly path: string; readonly body?: unknown }) => http.json({ ...ask, signal });
-    const asked = { model, prompt, answer: prompt.slice(0, 1), end: undefined, top: 1, json };
+    const asked = { model, prompt, answer: prompt.slice(0, 1), end: undefined, top: 1, plain, json };
     const read = await dialect.positions(asked).catch(() => signal.throwIfAborted());
     return read?.length === 1 ? [] : ['scores'];
   }

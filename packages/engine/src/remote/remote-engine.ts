@@ -1,4 +1,5 @@
 // A model of another inference server as an engine: tokens in, tokens out, so that answers continue from given tokens.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Candidate, CompletionError, endMarginOf, marginOf, needsOf } from '@strata/inference';
 import {
   type ChatPrompt,
@@ -23,6 +24,8 @@ export interface RemoteEngineDeps extends Pick<AnswerStreamDeps, 'firstMs' | 'id
   readonly info: ModelInfo;
   readonly vocabulary: ModelVocabulary;
   readonly ends: readonly number[];
+  /** A token that is text. */
+  readonly plain: number;
 }
 
 /** As many as engines in this process read; servers may report fewer. */
@@ -86,7 +89,7 @@ export class RemoteEngine implements Engine {
   }
 
   async score(job: ScoreJob, signal: AbortSignal): Promise<readonly number[]> {
-    const { dialect, http, model, ends } = this.#deps;
+    const { dialect, http, model, ends, plain } = this.#deps;
     if (!dialect.positions || job.grammar !== undefined)
       throw new EngineError('unsupported', 'the engine cannot score this answer');
     const { prompt, answer, hasEnd } = job;
@@ -96,7 +99,15 @@ export class RemoteEngine implements Engine {
     const stop = this.#until(signal);
     const json = (ask: { readonly path: string; readonly body?: unknown }) => http.json({ ...ask, signal: stop });
     try {
-      const positions = await dialect.positions({ model, prompt, answer, end: hasEnd ? end : undefined, top, json });
+      const positions = await dialect.positions({
+        model,
+        prompt,
+        answer,
+        end: hasEnd ? end : undefined,
+        top,
+        plain,
+        json,
+      });
       return marginsOf(job, positions, ends);
     } catch (error) {
       throw this.#failure(error, { signal, hasGrammar: false });
@@ -147,10 +158,7 @@ export class RemoteEngine implements Engine {
     while (!signal.aborted) {
       this.#isReady = await http.isWell(dialect.health, signal).catch(() => false);
       if (this.#isReady) return;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, HEALTH_MS);
-        signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-      });
+      await sleep(HEALTH_MS, undefined, { signal }).catch(() => {});
     }
   }
 }

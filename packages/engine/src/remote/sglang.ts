@@ -13,7 +13,7 @@ const reply = z.object({
   meta_info: z.object({
     completion_tokens: z.int().min(0),
     cached_tokens: z.int().min(0).nullish(),
-    finish_reason: z.object({ type: z.string(), matched: z.unknown() }).nullish(),
+    finish_reason: z.object({ type: z.string() }).nullish(),
     output_token_logprobs: entries.nullish(),
     output_top_logprobs: tops.nullish(),
     input_token_logprobs: entries.nullish(),
