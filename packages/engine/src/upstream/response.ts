@@ -173,7 +173,8 @@ async function within<T>(response: IncomingMessage, next: Promise<T>, ms: number
   }
 }
 
-export const stalled = (ms: number): EngineError => failed(`sent nothing for ${Math.round(ms)} ms`);
+export const stalled = (ms: number): EngineError =>
+  failed(`sent nothing for ${Math.round(ms)} ms`, undefined, 'timeout');
 
 function asFailure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
