@@ -137,7 +137,7 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
   };
 }
 
-/** Whether the settings name a model to serve; a network has others. */
+/** Whether the settings name a model to serve; a network adds more. */
 export const namesModels = ({ models, upstream, upstreams }: GatewayConfig): boolean =>
   models.length > 0 || upstream !== undefined || upstreams.servers.length > 0;
 

@@ -4,7 +4,7 @@ import { type Finding, ok, warning } from './finding.ts';
 
 type Server = GatewayConfig['upstreams']['servers'][number];
 
-/** A warning, as the gateway starts without it and others may answer. */
+/** A warning, as the gateway starts without it, and other targets may answer. */
 export async function checkUpstream({ name, baseUrl, apiKey, models }: Server): Promise<Finding> {
   const check = `upstream ${name}`;
   const { openUpstream } = await import('@strata/engine');

@@ -36,7 +36,7 @@ it('upstreams are a map of the settings file, and their keys come from files and
   await succeed('config check', { env });
 });
 
-it('strata doctor reports an upstream that has its models, has others, or is away', async () => {
+it('strata doctor reports an upstream that has its models, lacks one, or is away', async () => {
   const server = await startScripted();
   const given = { name: 'east', apiKey: 'sk-hidden', slots: 8, contextLength: undefined, firstTokenMs: undefined };
   const check = (models: string[]) => checkUpstream({ ...given, baseUrl: server.base, models });

@@ -107,8 +107,8 @@ export function receiptOf(start: AnswerStart, answer: AnswerEnd, end: Date) {
 }
 
 /** Of the file and the engine, if all choices came from one target. */
-function commonFacts([first, ...others]: readonly AnsweredBy[]): Partial<Pick<AnsweredBy, 'sha256' | 'engine'>> {
-  if (!first || others.some(({ sha256, engine }) => sha256 !== first.sha256 || engine !== first.engine)) return {};
+function commonFacts([first, ...rest]: readonly AnsweredBy[]): Partial<Pick<AnsweredBy, 'sha256' | 'engine'>> {
+  if (!first || rest.some(({ sha256, engine }) => sha256 !== first.sha256 || engine !== first.engine)) return {};
   return { sha256: first.sha256, engine: first.engine };
 }
 

@@ -50,20 +50,20 @@ export function chooseTarget<Target extends Choosable>(
 
 /**
  * Weighted rendezvous hashing: each target draws −ln(u) / weight, and the smallest wins, in proportion to the weights. With u
- * from a hash only the requests of a target that is lost move to others.
+ * from a hash only the requests of a target that is lost move to another.
  */
 function byWeight<Target extends Choosable>(
-  [first, ...others]: readonly Weighted<Target>[],
+  [first, ...rest]: readonly Weighted<Target>[],
   { random, sticky }: Pick<ChoiceOptions<Target>, 'random' | 'sticky'>,
 ): Target | undefined {
-  if (first === undefined || others.length === 0) return first?.target;
+  if (first === undefined || rest.length === 0) return first?.target;
   const uniform = ({ target }: Weighted<Target>) =>
     sticky === undefined
       ? random()
       : Number.parseInt(hash('sha256', `${target.name}\n${sticky}`).slice(0, 12), 16) / 2 ** 48;
   const drawOf = (each: Weighted<Target>) => -Math.log(1 - uniform(each)) / each.weight;
   let best = { target: first.target, draw: drawOf(first) };
-  for (const each of others) {
+  for (const each of rest) {
     const draw = drawOf(each);
     if (draw < best.draw) best = { target: each.target, draw };
   }

@@ -1,4 +1,4 @@
-// Why a target gave no answer, if another one may give it. Faults of the client's request are none: it fails everywhere.
+// Why a target gave no answer, if another one may give it. An error of the client's request is not a fault: it fails everywhere.
 import { EngineError, type EngineErrorCode, NotLoadedError, UpstreamError } from '@strata/engine';
 import { CompletionError } from '@strata/inference';
 

@@ -10,7 +10,7 @@ import { TargetHealth } from './target-health.ts';
 export interface RoutesDeps extends Pick<RouteDeps, 'nowMs' | 'random'> {
   /** The configured models of this gateway, which are not routes. */
   readonly own: ReadonlyMap<string, ServedModel>;
-  /** A model that the network serves now. Throws CompletionError if there is none. */
+  /** A model that the network serves now. Throws CompletionError for any other. */
   readonly find: (id: string) => ServedModel;
   readonly onEvent: RouteDeps['onEvent'];
   readonly logger: Logger;
@@ -79,7 +79,7 @@ function listedModels({ servers }: UpstreamsConfig, own: RoutesDeps['own']): Rea
   return new Map(groups.map(([id, group]) => [id, { id, groups: [group] }]));
 }
 
-/** The name of a model that upstreams list stands for these, which share its weight. */
+/** The name of a model that upstreams list is replaced by these, which share its weight. */
 function withListed({ id, groups }: Alias, listed: ReadonlyMap<string, Alias>): Alias {
   const expanded = (of: AliasTarget): readonly AliasTarget[] => {
     const targets = of.server === undefined ? listed.get(of.model)?.groups.flat() : undefined;

@@ -35,7 +35,7 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
   nonsense: streams('data: no\n\n'),
   role: cut(delta({ role: 'assistant', content: '' }), { choices: [], usage }),
   error: streams(events(delta({ role: 'assistant', content: '' }), { error: { message: 'over', code: 529 } })),
-  gone: refuses(404, { error: { message: 'no model', code: 'model_not_found' } }),
+  missing: refuses(404, { error: { message: 'no model', code: 'model_not_found' } }),
   quota: refuses(429, { error: { message: 'pay', code: 'insufficient_quota' } }),
   long: refuses(400, { error: { message: 'too long', code: 'context_length_exceeded' } }),
   ...Object.fromEntries([400, 401, 503].map((status) => [status, refuses(status, { error: { message: 'no' } })])),

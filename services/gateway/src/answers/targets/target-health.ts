@@ -43,7 +43,7 @@ export class TargetHealth {
     this.#options = options;
   }
 
-  /** The end of the cooldown; undefined if there is none. */
+  /** The end of the cooldown; undefined without one. */
   get untilMs(): number | undefined {
     return this.#isCooled ? this.#untilMs : undefined;
   }

@@ -29,7 +29,7 @@ export interface Opened extends Disposable {
 /** Of a model that no worker has offered yet: when it is there, its own slots limit too. */
 const UNKNOWN_SLOTS = 64;
 
-/** A model of this gateway or the network; `find` throws CompletionError while there is none. */
+/** A model of this gateway or the network; `find` throws CompletionError while it is not served. */
 export function ownTarget(model: string, health: TargetHealth, find: () => ServedModel): Target {
   const known = () => {
     try {
