@@ -68,7 +68,7 @@ function uniqueText(writer: Writer, shape: ArrayShape, all: All): string | undef
   const options = uniqueOptions(nodes?.length ?? 0, max);
   if (nodes === undefined || options > MAX_UNIQUE_OPTIONS || shape.prefix.length > 0 || shape.contains.length > 0)
     throw writer.refusal(all, 'uses `uniqueItems` for other items than few listed values');
-  sets.make.spend(options);
+  sets.make.work.spend(options);
   const known = new Map<number, string>();
   // What may follow when the values of `used` are written.
   const after = (used: number, count: number): string => {

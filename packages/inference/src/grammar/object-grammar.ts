@@ -32,7 +32,7 @@ export function objectText(writer: Writer, shape: ObjectShape): string | undefin
   const { sets } = writer;
   const pairs: Pair[] = [];
   const names = new Set([...shape.properties.keys(), ...shape.required]);
-  sets.make.spend(4 * names.size);
+  sets.make.work.spend(4 * names.size);
   for (const name of names) {
     const isRequired = shape.required.has(name);
     const value = propertyOf(sets.make, shape, name);

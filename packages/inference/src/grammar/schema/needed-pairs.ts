@@ -17,7 +17,7 @@ export function withNeeded(make: Expressions, shape: ObjectShape): readonly Obje
   for (const need of shape.needed) {
     const names = known.filter((name) => matches(make, need.names, name));
     assertFew(shapes.length * (names.length + 1));
-    make.spend(shapes.length * (names.length + 1) * (1 + known.length / 4));
+    make.work.spend(shapes.length * (names.length + 1) * (1 + known.length / 4));
     shapes = shapes.flatMap((each) => [
       ...names.map((name) => ({
         ...each,

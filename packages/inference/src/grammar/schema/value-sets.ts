@@ -72,7 +72,7 @@ export class ValueSets {
     if (all.length === 0) return this.any;
     if (all.includes(NOTHING)) return this.none;
     const key = all.join();
-    this.make.spend(2 * all.length);
+    this.make.work.spend(2 * all.length);
     const known = this.#known.get(key);
     if (known) return known;
     if (this.#known.size > MAX_SETS) throw this.reader.refusal('unsupported_value', '#', 'is too large');

@@ -145,11 +145,11 @@ function bothArrays(a: ArrayShape, b: ArrayShape): ArrayShape {
 
 function bothObjects(make: Expressions, a: ObjectShape, b: ObjectShape): ObjectShape {
   const names = new Set([...a.properties.keys(), ...b.properties.keys()]);
-  make.spend(1 + names.size / 2);
+  make.work.spend(1 + names.size / 2);
   const properties = new Map(
     Array.from(names, (name) => [name, allOf(propertyOf(make, a, name), propertyOf(make, b, name))] as const),
   );
-  for (const all of properties.values()) make.spend(all.length / 4);
+  for (const all of properties.values()) make.work.spend(all.length / 4);
   return {
     properties,
     required: new Set([...a.required, ...b.required]),

@@ -134,7 +134,7 @@ function successors(make: Expressions, term: Expression): readonly (readonly [Ch
   const known = successorsOf.get(term);
   if (known) return known;
   const targets = new Map<Expression, CharSet>();
-  make.spend(2);
+  make.work.spend(2);
   for (const chars of make.partition(firstSets(term))) {
     const next = make.derivative(term, chars[0] ?? 0);
     if (next === make.none) continue;

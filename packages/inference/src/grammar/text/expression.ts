@@ -34,7 +34,7 @@ export class Expressions {
   readonly #derivatives = new Map<number, Map<number, Expression>>();
   readonly #setNumbers = new Map<CharSet, number>();
   readonly #partitions = new Map<string, readonly CharSet[]>();
-  readonly #work: Work;
+  readonly work: Work;
   readonly empty: Expression;
   readonly none: Expression;
   readonly anyChar: Expression;
@@ -42,7 +42,7 @@ export class Expressions {
   readonly all: Expression;
 
   constructor(work = new Work()) {
-    this.#work = work;
+    this.work = work;
     this.empty = this.#term('e', { kind: 'empty' }, true);
     this.none = this.#term('s', { kind: 'set', set: [] }, false);
     this.anyChar = this.set(ANY_CHAR);
@@ -101,11 +101,6 @@ export class Expressions {
     return this.#term(`r${of.id},${min},${max}`, { kind: 'repeat', of, min, max }, min === 0 || of.isNullable);
   }
 
-  /** Counts work of a caller. Throws TooLarge. */
-  spend(steps: number): void {
-    this.#work.spend(steps);
-  }
-
   /** `partition` of the characters; the states of an automaton mostly have the same sets. */
   partition(sets: readonly CharSet[]): readonly CharSet[] {
     const numbers = sets.map((set) => {
@@ -116,7 +111,7 @@ export class Expressions {
     const key = numbers.sort((a, b) => a - b).join();
     const known = this.#partitions.get(key);
     if (known) return known;
-    this.spend((sets.length * sets.reduce((sum, set) => sum + set.length, 0)) / MERGED_PER_STEP);
+    this.work.spend((sets.length * sets.reduce((sum, set) => sum + set.length, 0)) / MERGED_PER_STEP);
     const classes = partition(sets);
     this.#partitions.set(key, classes);
     return classes;
@@ -127,7 +122,7 @@ export class Expressions {
     const known = this.#derivatives.get(of.id);
     const found = known?.get(char);
     if (found) return found;
-    this.spend(1);
+    this.work.spend(1);
     const derived = this.#derive(of, char);
     if (known) known.set(char, derived);
     else this.#derivatives.set(of.id, new Map([[char, derived]]));
@@ -150,7 +145,7 @@ export class Expressions {
       }
       case 'or':
       case 'and':
-        this.spend(of.list.length);
+        this.work.spend(of.list.length);
         return this[of.kind](...of.list.map((each) => this.derivative(each, char)));
       case 'not':
         return this.not(this.derivative(of.of, char));
@@ -163,7 +158,7 @@ export class Expressions {
 
   #flat(kind: 'or' | 'and', list: readonly Expression[]): Set<Expression> {
     const parts = list.flatMap((each) => (each.kind === kind ? each.list : [each]));
-    this.spend(parts.length / MERGED_PER_STEP);
+    this.work.spend(parts.length / MERGED_PER_STEP);
     return new Set(parts);
   }
 
@@ -171,7 +166,7 @@ export class Expressions {
     const [only = unit] = parts;
     if (parts.size <= 1) return only;
     const list = [...parts].sort((a, b) => a.id - b.id);
-    this.spend(list.length / MERGED_PER_STEP);
+    this.work.spend(list.length / MERGED_PER_STEP);
     const isNullable = kind === 'or' ? list.some((each) => each.isNullable) : list.every((each) => each.isNullable);
     return this.#term(`${kind}${list.map(({ id }) => id).join()}`, { kind, list }, isNullable);
   }
@@ -180,7 +175,7 @@ export class Expressions {
     const known = this.#terms.get(key);
     if (known) return known;
     if (this.#terms.size >= MAX_TERMS) throw new TooLarge('too many terms');
-    this.spend(1);
+    this.work.spend(1);
     const made = { ...term, id: this.#terms.size, isNullable };
     this.#terms.set(key, made);
     return made;

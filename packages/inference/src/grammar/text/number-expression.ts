@@ -47,7 +47,7 @@ export class NumberTerms {
     const digits = fraction === '' ? `${integral}(\\.0+)?` : `${integral}\\.${fraction}0*`;
     const sign = value < 0 ? '-' : value === 0 ? '-?' : '';
     // Reads a pattern.
-    this.#make.spend(20);
+    this.#make.work.spend(20);
     const all = patternExpression(this.#make, `^${sign}${digits}$`);
     const text = JSON.stringify(value);
     return text.includes('e') ? this.#make.or(all, textExpression(this.#make, [text])) : all;
