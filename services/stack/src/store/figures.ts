@@ -9,7 +9,7 @@ import { stackSchema } from './stack-schema.ts';
 export interface StoreInspection {
   /** Counts all rows of these tables; slow for large stores. */
   counts(): Promise<StoreCounts>;
-  /** Reads at most `MOST_COUNTED` index entries of each kind. */
+  /** Reads at most `COUNT_LIMIT` index entries of each kind. */
   figures(now: Date): Promise<StoreFigures>;
   /** Estimated sizes of the tables that grow; reads none of them. */
   sizes(): Promise<readonly TableSize[]>;
@@ -28,11 +28,11 @@ export const inspectionOf = (db: Kysely<Database>, pool: Parameters<typeof poolF
 });
 
 export interface StoreFigures {
-  /** Domains that are due for a scan and not leased, up to `MOST_COUNTED`. */
+  /** Domains that are due for a scan and not leased, up to `COUNT_LIMIT`. */
   readonly due: number;
-  /** Domains that a process scans, up to `MOST_COUNTED`. */
+  /** Domains that a process scans, up to `COUNT_LIMIT`. */
   readonly leased: number;
-  /** The longest time, in milliseconds, that a previously scanned domain has been due without a lease; 0 if none is. */
+  /** The longest time, in milliseconds, that a previously scanned domain has been due without a lease; 0 if no domain is due. */
   readonly longestDueMs: number;
 }
 
@@ -46,15 +46,15 @@ export interface StoreCounts {
 }
 
 /** A backlog above this is counted as this: the count must not grow with the store. */
-export const MOST_COUNTED = 100_000;
+export const COUNT_LIMIT = 100_000;
 
 async function readFigures(db: Kysely<Database>, now: number): Promise<StoreFigures> {
   // A domain that was never scanned has no due time: it says nothing about the delay of the schedule.
   const { rows } = await sql<{ due: number; leased: number; first: number | null }>`
     select
       (select count(*) from (select 1 from domains where leased_until is null and next_due_at <= ${now}
-        limit ${sql.lit(MOST_COUNTED)}) as counted) as due,
-      (select count(*) from (select 1 from domains where leased_until > ${now} limit ${sql.lit(MOST_COUNTED)}) as counted)
+        limit ${sql.lit(COUNT_LIMIT)}) as counted) as due,
+      (select count(*) from (select 1 from domains where leased_until > ${now} limit ${sql.lit(COUNT_LIMIT)}) as counted)
         as leased,
       (select min(next_due_at) from domains where leased_until is null and next_due_at between 1 and ${now}) as first`.execute(
     db,

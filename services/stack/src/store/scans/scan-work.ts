@@ -1,6 +1,6 @@
 // Scan leases: due domains are leased to one process, which scans or releases them. The lease of a killed process expires; a
 // domain that is therefore scanned twice is recorded like any two scans. Leased domains are not in the indexes of due ones:
-// the cost of a claim does not depend on what others hold.
+// the cost of a claim does not depend on the leases of other processes.
 
 import { isPostgres, listed, withRetries, writePipelined } from '@strata/db';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
