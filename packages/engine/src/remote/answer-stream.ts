@@ -2,7 +2,7 @@
 import type { Job, JobEvent } from '../engine.ts';
 import { errorOf, errorShape, failed, jsonOf, refusalInStream } from '../upstream/errors.ts';
 import type { UpstreamHttp } from '../upstream/http.ts';
-import { isDone, type StreamEvent, streamEvents } from '../upstream/response.ts';
+import { AnswerEvents, isDone, type StreamEvent } from '../upstream/response.ts';
 import type { Dialect, GenerateAsk, Piece, ReadChoice, ReadToken } from './dialect.ts';
 
 export interface AnswerStreamDeps {
@@ -122,18 +122,18 @@ export class AnswerStream {
       return;
     }
     const opened = await http.open(request);
-    const events = streamEvents(opened, { firstMs, idleMs, signal: this.#signal });
+    const events = new AnswerEvents(opened, { firstMs, idleMs, signal: this.#signal });
     let isEnded = false;
     try {
-      for await (const some of events)
-        for (const event of some) {
+      for (let some = await events.next(); !some.done; some = await events.next())
+        for (const event of some.value) {
           if (isDone(event)) continue;
           const piece = read(checkedValue(event));
           isEnded ||= piece.end !== undefined || piece.hasGap === true;
           yield piece;
         }
     } finally {
-      await events.return(undefined);
+      await events.return();
     }
     if (!isEnded) throw failed('ended the answer prematurely');
   }
