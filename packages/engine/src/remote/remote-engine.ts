@@ -30,8 +30,8 @@ export interface RemoteEngineDeps extends Pick<AnswerStreamDeps, 'firstMs' | 'id
 
 /** As many as engines in this process read; servers may report fewer. */
 const CANDIDATES = 1_024;
-/** At temperature 0 only the best one counts. */
-const GREEDY_CANDIDATES = 16;
+/** At temperature 0 only the best one counts, and how far behind it the given one is. */
+const GREEDY_CANDIDATES = 256;
 /** While the server does not answer, it is asked this often whether it is well. */
 const HEALTH_MS = 1_000;
 
