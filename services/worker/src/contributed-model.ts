@@ -67,8 +67,8 @@ async function servedModel(
   config: WorkerConfig,
   { logger, stack, signal }: ContributeDeps,
 ): Promise<ContributedModel> {
-  const [model, ...others] = config.models;
-  if (model === undefined || others.length > 0)
+  const [model, second] = config.models;
+  if (model === undefined || second !== undefined)
     throw new StartError('with --engine, --model names one GGUF file: it gives vocabulary and chat template');
   const { id, file, engine, isFileServed } = await openRemoteModel(server, { ...config, model, signal }, logger);
   const measured = stack.use(new MeasuredEngine(engine, UNKNOWN_SPEED));

@@ -17,7 +17,7 @@ export interface AnswerStreamDeps {
 }
 
 /** Tokens of the request that is sent where a stream left tokens out. */
-const WHOLE_TOKENS = 16;
+const BATCH_TOKENS = 16;
 const MAX_DOUBLINGS = 10;
 /** Servers keep a few positions of their context free. */
 const CONTEXT_SLACK = 16;
@@ -44,19 +44,19 @@ export class AnswerStream {
 
   async *events(): AsyncGenerator<JobEvent> {
     let end: Piece['end'];
-    let whole = 0;
+    let batches = 0;
     for (let gaps = 0; end === undefined; ) {
       const left = this.#job.maxTokens - this.#answer.length;
       if (left <= 0) end = 'length';
-      else if (whole > 0) {
-        whole -= 1;
-        end = yield* this.#read({ count: Math.min(left, WHOLE_TOKENS), isStreamed: false });
+      else if (batches > 0) {
+        batches -= 1;
+        end = yield* this.#read({ count: Math.min(left, BATCH_TOKENS), isStreamed: false });
         // Such a request ends at its number of tokens.
         if (end === 'length' && this.#answer.length < this.#job.maxTokens && !this.#isFull) end = undefined;
       } else {
         end = yield* this.#read({ count: left, isStreamed: true });
         // More and more is read without a stream where one is of no use.
-        if (end === undefined) whole = 2 ** Math.min(gaps++, MAX_DOUBLINGS);
+        if (end === undefined) batches = 2 ** Math.min(gaps++, MAX_DOUBLINGS);
       }
     }
     if (!this.#hasBegun) yield { kind: 'begin', cachedTokens: 0 };

@@ -73,7 +73,7 @@ export interface Dialect {
   readonly positions?: (ask: ScoreAsk) => Promise<readonly Position[]>;
 }
 
-/** Throws EngineError with the place of the first invalid value. */
+/** Throws EngineError with the path of the first invalid value. */
 export function read<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;

@@ -36,7 +36,7 @@ export const LLAMA_SERVER: Dialect = {
     return {
       ...{ prompt: tokens, n_predict: count, stream: isStreamed, return_tokens: true, return_progress: isStreamed },
       ...{ cache_prompt: true, temperature, top_p: topP, top_k: topK, min_p: minP, seed: seedOf(job, RANDOM_SEED) },
-      // In this order, and no others that the server may have by default.
+      // In this order; the server's default samplers are not applied.
       samplers: ['top_k', 'temperature', 'top_p', 'min_p'],
       logit_bias: [...logitBias],
       ...(job.grammar === undefined ? {} : { grammar: job.grammar }),

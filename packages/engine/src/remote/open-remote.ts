@@ -22,7 +22,7 @@ export interface RemoteServer {
 }
 
 export interface OpenedRemote extends OpenedModel {
-  /** The file is the model that the server runs, as far as the server tells. */
+  /** The file is the model that the server runs, as far as the server reports it. */
   readonly isFileServed: boolean;
 }
 
@@ -81,7 +81,7 @@ interface InfoOptions {
   readonly lacks: ModelInfo['lacks'];
 }
 
-/** A server of other weights than a GGUF file is named by its model and vocabulary: nobody can compare a file. */
+/** A server of other weights than a GGUF file is named by its model and vocabulary: there is no file to compare. */
 async function infoOf(file: string, probed: Probed, { options, facts, lacks }: InfoOptions): Promise<ModelInfo> {
   const { dialect, engine, model } = probed;
   const contextLength = Math.min(

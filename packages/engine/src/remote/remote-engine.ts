@@ -32,12 +32,12 @@ export interface RemoteEngineDeps extends Pick<AnswerStreamDeps, 'firstMs' | 'id
 const CANDIDATES = 1_024;
 /** At temperature 0 only the best one counts, and how far behind it the given one is. */
 const GREEDY_CANDIDATES = 256;
-/** While the server does not answer, it is asked this often whether it is well. */
+/** While the server does not answer, its health page is requested this often. */
 const HEALTH_MS = 1_000;
 
 /**
- * Its server may be slow, hostile or gone: whatever it sends is checked and bounded, and a failure is an EngineError
- * `upstream-failed`. It is not ready from a failure on until the server reports that it is well.
+ * Its server may be slow, hostile or offline: whatever it sends is checked and bounded, and a failure is an EngineError
+ * `upstream-failed`. It is not ready from a failure on until the server's health page is ok.
  */
 export class RemoteEngine implements Engine {
   readonly info: ModelInfo;
@@ -156,7 +156,7 @@ export class RemoteEngine implements Engine {
     const { http, dialect } = this.#deps;
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      this.#isReady = await http.isWell(dialect.health, signal).catch(() => false);
+      this.#isReady = await http.isHealthy(dialect.health, signal).catch(() => false);
       if (this.#isReady) return;
       await sleep(HEALTH_MS, undefined, { signal }).catch(() => {});
     }

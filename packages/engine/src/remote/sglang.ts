@@ -7,7 +7,7 @@ const token = z.int().min(0);
 /** Log-probability, token, and its text if it was requested. */
 const entry = z.tuple([z.number().nullable(), token, z.unknown()]);
 const entries = z.array(entry).max(1_000_001);
-const tops = z.array(entries.nullable()).max(1_000_001);
+const alternatives = z.array(entries.nullable()).max(1_000_001);
 const reply = z.object({
   output_ids: z.array(token).max(1_000_000),
   meta_info: z.object({
@@ -15,9 +15,9 @@ const reply = z.object({
     cached_tokens: z.int().min(0).nullish(),
     finish_reason: z.object({ type: z.string() }).nullish(),
     output_token_logprobs: entries.nullish(),
-    output_top_logprobs: tops.nullish(),
+    output_top_logprobs: alternatives.nullish(),
     input_token_logprobs: entries.nullish(),
-    input_top_logprobs: tops.nullish(),
+    input_top_logprobs: alternatives.nullish(),
   }),
 });
 type Meta = z.output<typeof reply>['meta_info'];
@@ -63,10 +63,10 @@ export const SGLANG: Dialect = {
     const { meta_info: meta } = read(reply, await json({ path: '/generate', body }), 'no log-probabilities');
     const wanted = tokens.slice(prompt.length);
     const own = (meta.input_token_logprobs ?? []).slice(-wanted.length);
-    const others = (meta.input_top_logprobs ?? []).slice(-wanted.length);
+    const tops = (meta.input_top_logprobs ?? []).slice(-wanted.length);
     if (own.length !== wanted.length || own.some(([, id], i) => id !== wanted[i]))
       throw failed('sent log-probabilities of another prompt');
-    return own.map((each, i) => positionOf([...choices([each]), ...choices(others[i])]));
+    return own.map((each, i) => positionOf([...choices([each]), ...choices(tops[i])]));
   },
 };
 
@@ -85,11 +85,11 @@ const plain = (tokens: readonly number[]): readonly ReadToken[] =>
 function withLogprobs(tokens: readonly number[], meta: Meta, topLogprobs: number): readonly ReadToken[] {
   if (tokens.length === 0) return [];
   const own = (meta.output_token_logprobs ?? []).slice(-tokens.length);
-  const others = (meta.output_top_logprobs ?? []).slice(-tokens.length);
+  const tops = (meta.output_top_logprobs ?? []).slice(-tokens.length);
   return tokens.map((each, i) => {
     const [logprob, id] = own[i] ?? [];
     if (id !== each || logprob === null || logprob === undefined) throw failed('sent no log-probability of a token');
-    return { token: each, logprob, top: ranked(choices(others[i])).slice(0, topLogprobs) };
+    return { token: each, logprob, top: ranked(choices(tops[i])).slice(0, topLogprobs) };
   });
 }
 

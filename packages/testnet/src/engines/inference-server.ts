@@ -172,7 +172,7 @@ interface Scored {
   readonly wanted: Choice;
   readonly best: readonly Choice[];
 }
-interface Said extends Pick<Given, 'top'> {
+interface Event extends Pick<Given, 'top'> {
   readonly fresh: readonly number[];
   readonly all: readonly number[];
   readonly end: 'stop' | 'length' | undefined;
@@ -182,7 +182,7 @@ interface Dialect {
   readonly path: string;
   readonly pages: Readonly<Record<string, unknown>>;
   readonly given: (body: Body) => Given;
-  readonly event: (said: Said) => object;
+  readonly event: (event: Event) => object;
   readonly done?: string;
 }
 
@@ -248,10 +248,10 @@ export async function startInferenceServer(options: InferenceServerOptions): Pro
     const made = [...truth(tokens, isEnded ? answerTokens - generated : count), ...(isEnded ? [endToken] : [])];
     const end = isEnded ? 'stop' : 'length';
     const scored = isScore ? tokens.map((token, i) => scoredAt(tokens.slice(0, i), token, top ?? 1)) : undefined;
-    const said = (fresh: readonly number[], all: readonly number[], last = false): Said => ({
+    const eventOf = (fresh: readonly number[], all: readonly number[], last = false): Event => ({
       ...{ fresh, all, top, scored, end: last ? end : undefined },
     });
-    if (!isStreamed) return reply(response, dialect.event(said(made, made, true)));
+    if (!isStreamed) return reply(response, dialect.event(eventOf(made, made, true)));
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const [i, token] of made.entries()) {
       if (tokensPerSecond) await setTimeout(1_000 / tokensPerSecond);
@@ -259,8 +259,8 @@ export async function startInferenceServer(options: InferenceServerOptions): Pro
       const isLast = i === made.length - 1;
       if (silentTokens.includes(token) && !isLast) continue;
       const isSeparate = kind === 'llama-server';
-      send(response, dialect.event(said([token], made.slice(0, i + 1), isLast && !isSeparate)));
-      if (isLast && isSeparate) send(response, dialect.event(said([], made, true)));
+      send(response, dialect.event(eventOf([token], made.slice(0, i + 1), isLast && !isSeparate)));
+      if (isLast && isSeparate) send(response, dialect.event(eventOf([], made, true)));
     }
     response.end(dialect.done ? `data: ${dialect.done}\n\n` : undefined);
   }
@@ -289,7 +289,7 @@ export async function startInferenceServer(options: InferenceServerOptions): Pro
   }
 }
 
-/** Answers are told from prompts by their number: prompts of tests end with this token. */
+/** Where an answer begins in a prompt that it continues: prompts of tests end with this token. */
 export const PROMPT_END = 3;
 const promptLength = (tokens: readonly number[]): number => tokens.lastIndexOf(PROMPT_END) + 1 || tokens.length;
 
