@@ -22,7 +22,7 @@ const nearly: Score = async (...asked) => (await honest(...asked)).map((margin) 
 const LACKING = { eve: ['draws'] as const };
 /** How the worker scores its own answer, and after how many requests it is caught. */
 const cases: readonly (readonly [string, Score, isCaught: boolean])[] = [
-  ['its scores of its own answer are those of others', honest, false],
+  ['its scores of its own answer are those of other workers', honest, false],
   ['they differ by rounding', nearly, false],
   ['they are of another model', always(1), true],
   ['it does not score', () => Promise.reject(new Error('no scores')), false],
@@ -35,7 +35,7 @@ for (const [what, score, isCaught] of cases)
     if (!isCaught) assert.equal(network.reputation('eve').evidence, 0);
   });
 
-it('at temperature 0 its tokens are checked like those of others', async () => {
+it('at temperature 0 its tokens are checked like those of other workers', async () => {
   await using network = await auditedNetwork({ workers: { ...HONEST, eve: honest }, lacks: LACKING, share: 1 });
   const greedy = (answer: ObservedAnswer) => ({ ...answer, sampling: { ...answer.sampling, temperature: 0 } });
   await network.take(...Array.from({ length: 20 }, (_, i) => greedy(trueAnswer('eve', i))));
@@ -43,7 +43,7 @@ it('at temperature 0 its tokens are checked like those of others', async () => {
   assert.ok((await network.requestsUntilCaught((answer) => greedy(drawnElsewhere(answer)))) < 50);
 });
 
-it('an engine that scores nothing verifies nobody, and the level of its sampled answers says why', async () => {
+it('an engine that scores nothing verifies no worker, and the level of its sampled answers says why', async () => {
   const lacks = { eve: ['draws', 'scores'] as const };
   await using network = await auditedNetwork({ workers: { ann: honest, eve: honest }, lacks, share: 1 });
   await network.take(trueAnswer('ann', 1), drawnElsewhere(trueAnswer('eve', 2)));

@@ -21,7 +21,7 @@ export const forcedJob = ({ prompt, answer }: Pick<ObservedAnswer, 'prompt' | 'a
 
 /**
  * Verifiers whose margins are the differences between their scores and the worker's own, which is asked once. They reject
- * if the worker does not score its answer: that is no evidence.
+ * if the worker does not score its answer, which proves nothing.
  */
 export function comparedWith(worker: Verifier, verifiers: readonly Verifier[]): readonly Verifier[] {
   let asked: Promise<readonly number[]> | undefined;

@@ -251,7 +251,7 @@ export class Auditor implements Trust, AsyncDisposable {
       .map(({ session }) => workerVerifier(session, answer.modelSha256));
   }
 
-  /** None if the worker is gone: it cannot be asked for its own score. */
+  /** None if the worker is offline: it cannot be asked for its own score. */
   #comparing(answer: ObservedAnswer): readonly Verifier[] {
     const { worker, modelSha256 } = answer;
     const session = this.#deps.workers(modelSha256).find(({ peer, isAlive }) => isAlive && peer === worker);
