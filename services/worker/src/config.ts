@@ -17,9 +17,9 @@ const EngineItems = {
   url: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe('llama-server, vLLM, SGLang or TensorRT-LLM'),
-  model: z.string().max(512).optional().describe('of several models of the server'),
-  'key-file': z.string().optional().describe('file with the key of the server'),
+    .describe('its address'),
+  model: z.string().max(512).optional().describe('its model, of several'),
+  'key-file': z.string().optional().describe('file with its key'),
 };
 
 /** Every setting of a worker. `docs/settings.md` is generated from it; `absent` describes the value of an unset variable. */
@@ -29,8 +29,8 @@ export const Environment = z.object({
   ...ModelEnvironment.shape,
   STRATA_MODEL_OPTIONS: itemsOf(ModelItems).describe('options of models, as `slots=8,gpu=auto`'),
   STRATA_ENGINE: itemsOf(EngineItems, { first: 'url' }).meta({
-    description: 'an inference server to serve instead of an own engine, as `http://127.0.0.1:8000 model=name`',
-    absent: 'llama.cpp in the worker',
+    description: 'inference server that runs the model, as `http://127.0.0.1:8000`',
+    absent: 'llama.cpp',
   }),
   STRATA_WORKER_NAME: z.string().min(1).max(200).optional().meta({
     description: 'advertised name of the model',
