@@ -1,5 +1,5 @@
 // Gateways of one database: processor time of a request at one, two and three of them, and what it costs that a stream's
-// tokens are kept. The engine is simulated, at a fixed pace, so that each token is an event of its own.
+// tokens are kept. The engine is simulated, at a fixed speed, so that each token is an event of its own.
 import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -51,7 +51,7 @@ export async function benchGateways(): Promise<Figure[]> {
   return figures;
 }
 
-/** Streams that are kept beside others of the same gateway, in turns. */
+/** Rounds of streams that are kept, and of streams that are not, alternating. */
 async function keeping(database: string, ...gateways: readonly GatewayProcess[]): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const tokens of TOKENS) {
