@@ -15,7 +15,7 @@ import {
 } from '@strata/inference';
 import { type Admission, runInSlots } from '../limits/admission.ts';
 import type { Reservation } from '../limits/limits.ts';
-import type { StoredEnd } from '../store/stored-writes.ts';
+import type { StoredEnd } from '../store/answers/stored-writes.ts';
 import { AnswerAccumulator } from './answer-accumulator.ts';
 import type { Plan } from './backend.ts';
 import { ChatChunks, TextChunks } from './chunks.ts';

@@ -6,7 +6,7 @@ import { connect, untilWaiting } from '../../../../tests/support/database/connec
 import { trafficOf } from '../../../../tests/support/database/round-trips.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { TokenQuota } from '../limits/token-quota.ts';
-import { AnswerTable } from './answers.ts';
+import { AnswerTable } from './answers/answers.ts';
 import { openStore } from './store.ts';
 import { databaseOf, kept, onEach, postgres } from './test/backends.ts';
 

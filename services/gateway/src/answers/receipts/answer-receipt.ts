@@ -2,7 +2,7 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 import { type AnswerContent, type FinishReason, type Usage, type Verified, weakest } from '@strata/inference';
 import { canonicalize } from '@strata/receipts';
-import type { AnswerUsage } from '../../store/answers.ts';
+import type { AnswerUsage } from '../../store/answers/answers.ts';
 import type { AnswerSegment } from '../answer-accumulator.ts';
 
 /** The facts of an answer that are known before it is generated. */

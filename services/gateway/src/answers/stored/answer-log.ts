@@ -3,7 +3,7 @@
 import { addAbortListener } from 'node:events';
 import type { Engine, Job, JobContext, JobEvent } from '@strata/engine';
 import { type ChatDelta, CompletionError, type Usage } from '@strata/inference';
-import type { StoredEnd } from '../../store/stored-writes.ts';
+import type { StoredEnd } from '../../store/answers/stored-writes.ts';
 
 type TokenEvent = Extract<JobEvent, { readonly kind: 'token' }>;
 export type AnswerOutcome = 'completed' | 'cancelled' | 'failed';

@@ -3,8 +3,8 @@
 import { StoreError } from '@strata/db';
 import { FailureLog } from '@strata/http';
 import type { Logger } from 'pino';
+import type { StoredEnd } from '../../store/answers/stored-writes.ts';
 import type { GatewayStore } from '../../store/store.ts';
-import type { StoredEnd } from '../../store/stored-writes.ts';
 import type { AnswerCipher } from './answer-cipher.ts';
 import type { AnswerLog } from './answer-log.ts';
 import { toValue } from './log-parts.ts';

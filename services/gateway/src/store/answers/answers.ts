@@ -15,11 +15,11 @@ import {
   writePipelined,
 } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
-import { EARLIER_VERSIONS } from './gateways.ts';
+import { EARLIER_VERSIONS } from '../gateways.ts';
+import type { GatewayDatabase } from '../tables.ts';
 import { isOwner, type Owned, settles } from './ownership.ts';
 import { isStored } from './stored-answers.ts';
 import { StoredWriter, type StoredWrites } from './stored-writes.ts';
-import type { GatewayDatabase } from './tables.ts';
 
 export interface TokensUsed {
   readonly promptTokens: number;

@@ -1,8 +1,8 @@
 // What is written of stored answers together with the records of their beginnings and ends, in the same transaction.
 import { type Plan, plan, rowsIn } from '@strata/db';
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
+import type { GatewayDatabase } from '../tables.ts';
 import { isOwner, type Owned } from './ownership.ts';
-import type { GatewayDatabase } from './tables.ts';
 
 export interface NewStoredAnswer {
   readonly id: string;

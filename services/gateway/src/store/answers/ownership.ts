@@ -1,7 +1,7 @@
 // Which gateway may write the records of an answer: the one that generates it, while no other one settles its records.
 import { listedIn } from '@strata/db';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { GatewayDatabase } from './tables.ts';
+import type { GatewayDatabase } from '../tables.ts';
 
 /** Whose records are written, and by whom. */
 export interface Owned {

@@ -3,8 +3,8 @@
 // of the first one are refused.
 import { integer, listed, type Plan, plan, rowsIn, writePipelined } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
+import type { GatewayDatabase } from '../tables.ts';
 import { jsonOfParts, PART, type StoredPart } from './stored-writes.ts';
-import type { GatewayDatabase } from './tables.ts';
 
 /** The gateway that generates an answer. */
 export interface StoredOwner {
