@@ -37,8 +37,10 @@ it(`${STREAMS} streams lose and repeat no token while a gateway is killed every 
     started.push({ running: await restart(), restart });
   }
   const bases = started.map(({ running }) => running.ready.base);
-  await cluster.startWorker({ simulated: { tokensPerSecond: TOKENS_PER_SECOND, slots: STREAMS } });
-  for (const { running } of started) await workersServing(running, 1);
+  // A gateway gives a new worker four answers at once.
+  const simulated = { tokensPerSecond: TOKENS_PER_SECOND, slots: STREAMS };
+  await Promise.all(['d', 'e', 'f'].map((name) => cluster.startWorker({ name, simulated })));
+  for (const { running } of started) await workersServing(running, 3);
   await using store = await openStore(url);
   const { key, stored } = await store.keys.create({ tier: 'standard' });
   let turn = 0;
