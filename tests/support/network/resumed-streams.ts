@@ -23,7 +23,7 @@ export interface ResumedStream {
 const PROMPT = [300, 500];
 const RETRY_MS = 100;
 /** Of one attempt: a gateway that is suspended or cut off does not answer. */
-const SILENT_MS = 5_000;
+const SILENT_MS = 10_000;
 
 /** `POST /v1/completions`, continued with `Last-Event-ID`. */
 export async function resumedCompletion(client: ResumingClient, seed: number): Promise<ResumedStream> {
