@@ -6,7 +6,7 @@ import type { Job } from '../engine.ts';
 import { invalid } from '../upstream/errors.ts';
 import type { Ask } from '../upstream/http.ts';
 
-export type RemoteKind = 'llama-server' | 'vllm' | 'sglang' | 'tensorrt-llm' | 'openai';
+export type RemoteKind = 'llama-server' | 'vllm' | 'sglang' | 'tensorrt-llm';
 
 export interface ReadChoice {
   readonly token: number;
