@@ -15,6 +15,7 @@ import { Auditor } from './audit/auditor.ts';
 import { ReputationRecorder } from './audit/reputation-recorder.ts';
 import { advertise, joinSiblings, reportJoined } from './discovery.ts';
 import { LiveFleet } from './fleet/fleet.ts';
+import { ModelLoads } from './fleet/model-loads.ts';
 import { KnownGateways } from './known-gateways.ts';
 import type { NetworkConfig } from './network-config.ts';
 import { NetworkModels, networkModelInfo } from './network-models.ts';
@@ -76,6 +77,7 @@ export async function openGatewayNetwork(
   const node = stack.use(await startPeerNode(options.peer));
   const directory = new Directory();
   const prefixes = new PrefixMap();
+  const loads = new ModelLoads(() => performance.now());
   const gateways = new KnownGateways();
   const closing = new AbortController();
   const sessions: Sessions = stack.use(
@@ -168,7 +170,7 @@ export async function openGatewayNetwork(
           const fleet = new LiveFleet(
             { sha256, vocabularySha256 },
             {
-              ...{ directory, prefixes, sessions: sessions.all },
+              ...{ directory, prefixes, loads, sessions: sessions.all },
               // Of a pinned model, only workers that have proved it are chosen.
               trust: { of: (peer) => (isServed(peer) ? trust.of(peer) : 0) },
               nowMs: () => performance.now(),
