@@ -10,6 +10,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   ledger: async () => (await import('./store/ledger.ts')).benchLedger(),
   profiles: async () => (await import('./load/profiles.ts')).benchProfiles(),
   recording: async () => (await import('./store/recording.ts')).benchRecording(),
+  claims: async () => (await import('./store/claims.ts')).benchClaims(),
   'round-trips': async () => (await import('./store/round-trips.ts')).benchRoundTrips(),
   queries: async () => (await import('./sets/queries.ts')).benchQueries(),
   scan: async () => (await import('./scan/scan.ts')).benchScan(),

@@ -16,7 +16,7 @@ import {
 import { type Admission, runInSlots } from '../limits/admission.ts';
 import type { Reservation } from '../limits/limits.ts';
 import { AnswerAccumulator } from './answer-accumulator.ts';
-import type { Plan } from './backend.ts';
+import type { AnsweredBy, Plan } from './backend.ts';
 import { ChatChunks, TextChunks } from './chunks.ts';
 import type { EventWriter, StreamEvent } from './event-writer.ts';
 import type { AnswerEnd, AnswerStart } from './receipts/answer-receipt.ts';
@@ -48,6 +48,8 @@ export interface AnswerRequest {
   readonly revoked: AbortSignal;
   /** Of a stored answer, whose beginning is recorded. */
   readonly log?: AnswerLog;
+  /** Called before the first delta of a choice, if several targets could answer. */
+  readonly onAnswered?: (by: AnsweredBy) => void;
 }
 
 export class AnswerRun {
@@ -57,6 +59,8 @@ export class AnswerRun {
   readonly #request: AnswerRequest;
   readonly #accumulated: AnswerAccumulator;
   readonly #usages: readonly RunningUsage[];
+  /** By choice; empty for a model with one target. */
+  readonly #answeredBy: AnsweredBy[] = [];
   #firstTokenAt: Date | undefined;
   #hasBegun = false;
   /** The record of the beginning of a stream. */
@@ -144,7 +148,7 @@ export class AnswerRun {
     const { plan, signal, caller, revoked } = this.#request;
     const { admission, stopping } = this.#deps;
     const ending = new AbortController();
-    using _following = abortWith(ending, [signal, revoked, stopping]);
+    using _following = abortWith(ending, { own: [signal, revoked], shared: stopping });
     await runInSlots(plan.choices.length, { admission, caller, signal: ending.signal }, (index, stop) =>
       this.#oneChoice(index, stop, onDeltas),
     );
@@ -155,7 +159,12 @@ export class AnswerRun {
     const onSegment = (segment: JobSegment) => this.#accumulated.takeSegment(index, segment);
     const context = { caller: this.#request.caller.id, onSegment };
     const stored = this.#request.log?.choice(index);
-    for await (const made of this.#request.plan.choices[index]?.deltas({ usage, signal, context, stored }) ?? []) {
+    const onAnswered = (by: AnsweredBy) => {
+      this.#answeredBy[index] = by;
+      this.#request.onAnswered?.(by);
+    };
+    const deps = { usage, signal, context, stored, onAnswered };
+    for await (const made of this.#request.plan.choices[index]?.deltas(deps) ?? []) {
       if (made.some(({ kind }) => kind !== 'begin')) this.#firstTokenAt ??= this.#deps.now();
       const deltas = stored?.take(made, this.#firstTokenAt) ?? made;
       if (deltas.length === 0) continue;
@@ -236,6 +245,7 @@ export class AnswerRun {
       {
         ...{ outcome, usage, content: this.#accumulated.content(), finishReasons: this.#accumulated.finishReasons },
         ...{ firstTokenAt: this.#firstTokenAt, segments: this.#accumulated.segments },
+        answeredBy: this.#answeredBy.filter((by) => by !== undefined),
       },
       { isBegun: this.#beginning !== undefined },
     );
@@ -247,19 +257,21 @@ export class AnswerRun {
   }
 }
 
-/** Aborts when one of the signals does. `AbortSignal.any` costs several times as much, as it keeps them weakly. */
-function abortWith(controller: AbortController, signals: readonly AbortSignal[]): Disposable {
+/**
+ * Aborts when one of the signals does; `own` ones end with this answer, and keep their listener. `AbortSignal.any` costs
+ * several times as much, as it keeps them weakly.
+ */
+function abortWith(
+  controller: AbortController,
+  { own, shared }: { readonly own: readonly AbortSignal[]; readonly shared: AbortSignal },
+): Disposable {
   const abort = ({ target }: { readonly target: EventTarget | null }) =>
     controller.abort((target as AbortSignal).reason);
-  for (const each of signals) {
+  for (const each of [...own, shared]) {
     if (each.aborted) controller.abort(each.reason);
-    each.addEventListener('abort', abort, { once: true });
+    else each.addEventListener('abort', abort);
   }
-  return {
-    [Symbol.dispose]() {
-      for (const each of signals) each.removeEventListener('abort', abort);
-    },
-  };
+  return { [Symbol.dispose]: () => shared.removeEventListener('abort', abort) };
 }
 
 type OnDeltas = (deltas: readonly ChatDelta[], index: number) => Promise<void>;

@@ -2,7 +2,6 @@
 import type { StoredKey } from '@strata/db';
 import {
   addLedgerRoutes,
-  countedAddress,
   createHttpServer,
   type HttpServer,
   type HttpServerOptions,
@@ -56,6 +55,7 @@ const EXPOSED_HEADERS = [
     'x-receipt-id',
     'x-receipt-salt',
     'x-model-verified',
+    'x-answered-by',
     'retry-after',
     'retry-after-ms',
     'x-should-retry',
@@ -117,7 +117,7 @@ class GatewayResponder implements Responder<Route> {
     const problem = this.#app.ledger.problem();
     if (problem !== undefined)
       throw new CompletionError('storage_unavailable', `The service ${problem}.`, { retryAfterMs: 30_000 });
-    const caller = { key, address: countedAddress(request.ip) };
+    const caller = { key, address: request.ip };
     const reached = this.#answers.reachedLimit(caller);
     if (reached) throw tooManyAnswers(reached);
     const release = this.#answers.take(caller);
