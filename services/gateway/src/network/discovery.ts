@@ -46,7 +46,7 @@ export async function advertise({ peers }: Pick<PeerNode, 'peers'>, options: Adv
 
 export interface SiblingsDeps {
   readonly node: Pick<PeerNode, 'id' | 'addresses'> & { readonly peers: Pick<PeerNode['peers'], 'join' | 'connected'> };
-  readonly gateways: Pick<GatewayTable, 'publish' | 'others'>;
+  readonly gateways: Pick<GatewayTable, 'publish' | 'siblingsOf'>;
   readonly gateway: () => number;
   readonly known: KnownGateways;
   readonly logger: Logger;
@@ -65,9 +65,9 @@ export async function joinSiblings(
     try {
       await gateways.publish(gateway(), node.addresses());
       const isConnected = new Set([node.id, ...node.peers.connected().map(({ id }) => id)]);
-      const others = await gateways.others(gateway());
-      known.note(others);
-      for (const { addresses } of others) {
+      const siblings = await gateways.siblingsOf(gateway());
+      known.note(siblings);
+      for (const { addresses } of siblings) {
         if (addresses.some((address) => isConnected.has(address.split('/').at(-1) ?? ''))) continue;
         const limited = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
         await Promise.any(addresses.map((each) => node.peers.join(each, { signal: limited }))).catch(() => {});

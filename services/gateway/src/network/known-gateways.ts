@@ -13,7 +13,7 @@ export interface KnownGateway {
   readonly state: 'running' | 'silent';
 }
 
-/** Reads without a new heartbeat; gateways beat every second, and are read every five. */
+/** Reads without a new heartbeat; gateways write one every second, and are read every five. */
 const SILENT_READS = 3;
 
 export class KnownGateways {

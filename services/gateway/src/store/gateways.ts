@@ -73,7 +73,7 @@ export class GatewayTable {
   }
 
   /** All gateways but this one, without those that have ended as far as is known. */
-  async others(id: number): Promise<readonly (Pick<GatewayRow, 'id' | 'heartbeat'> & { addresses: string[] })[]> {
+  async siblingsOf(id: number): Promise<readonly (Pick<GatewayRow, 'id' | 'heartbeat'> & { addresses: string[] })[]> {
     const rows = await this.#db
       .selectFrom('gateways')
       .where('id', '<>', id)

@@ -54,7 +54,7 @@ function world(loaded: Readonly<Record<string, string>>) {
     await new Promise((resolve) => setImmediate(resolve));
     return `${chosen?.session.peer}${chosen?.loadMs ? ' loads' : ''}`;
   };
-  /** The worker has closed one model for another; seen after some seconds. */
+  /** The worker has closed one model for another; its next offer reports it. */
   const loadedInstead = (peer: string, closed: string, opened: string) => {
     own.get(peer)?.delete(closed);
     own.get(peer)?.add(opened);

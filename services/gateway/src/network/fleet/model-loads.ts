@@ -56,11 +56,11 @@ export class ModelLoads {
     const { memoryBudgetBytes: budget, memoryHeldBytes: held } = offer;
     if (budget === undefined || held === undefined || model.memoryBytes === undefined)
       return { loadMs: model.loadMs, isLoading: false, evictionMs: 0 };
-    const others = offer.models.filter(({ sha256 }) => sha256 !== model.sha256);
+    const rivals = offer.models.filter(({ sha256 }) => sha256 !== model.sha256);
     // Loads that were begun since the offer hold memory too.
-    const begun = others.filter((each) => each.loadMs !== undefined && !each.isLoading && this.#isBegun(peer, each));
+    const begun = rivals.filter((each) => each.loadMs !== undefined && !each.isLoading && this.#isBegun(peer, each));
     const begunBytes = begun.reduce((sum, { memoryBytes = 0 }) => sum + memoryBytes, 0);
-    const loaded = others
+    const loaded = rivals
       .filter((each) => each.loadMs === undefined)
       .map((each) => ({
         memoryBytes: each.memoryBytes ?? 0,
