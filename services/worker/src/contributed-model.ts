@@ -115,7 +115,7 @@ async function contributedModel({ id, file, engine }: OpenedModel, config: Worke
 }
 
 export function offeredModel({ name, engine, vocabulary, tree, speed }: ContributedModel): OfferedModel {
-  const { info, isLoaded } = engine;
+  const { info, isLoaded, isLoading, memoryBytes } = engine;
   return {
     name,
     sha256: info.sha256,
@@ -134,7 +134,8 @@ export function offeredModel({ name, engine, vocabulary, tree, speed }: Contribu
     engine: info.engine,
     ...(info.lacks?.length ? { lacks: lacksOf(info.lacks) } : {}),
     ...(tree ? { fileTreeSha256: tree.digest } : {}),
-    ...(isLoaded === false ? { loadMs: expectedLoadMs(info.sizeBytes) } : {}),
+    ...(isLoaded === false ? { loadMs: expectedLoadMs(info.sizeBytes), isLoading: isLoading ?? false } : {}),
+    ...(memoryBytes === undefined ? {} : { memoryBytes }),
   };
 }
 
