@@ -31,20 +31,20 @@ const PROMPT = Array.from({ length: 300 }, (_, i) => i);
 export const MODEL_POLICIES: Readonly<Record<string, ModelPolicyOf>> = {
   ours: (world) => gatewayPolicy(world),
   static: (world) => {
-    place(world);
-    return { choose: (model) => leastJobs(world, (worker) => worker.isLoaded(model)), refresh: () => {} };
+    fillMemory(world);
+    return { choose: (model) => fewestJobs(world, (worker) => worker.isLoaded(model)), refresh: () => {} };
   },
-  'least-loaded': (world) => ({ choose: () => leastJobs(world, () => true), refresh: () => {} }),
+  'least-loaded': (world) => ({ choose: () => fewestJobs(world, () => true), refresh: () => {} }),
 };
 
-function leastJobs({ workers, random }: ModelWorld, isHolder: (worker: ModelWorker) => boolean): number {
+function fewestJobs({ workers, random }: ModelWorld, isHolder: (worker: ModelWorker) => boolean): number {
   const fewest = Math.min(...workers.filter(isHolder).map(({ jobs }) => jobs));
   const indexes = workers.flatMap((worker, i) => (isHolder(worker) && worker.jobs === fewest ? [i] : []));
   return indexes[Math.floor(random() * indexes.length)] ?? -1;
 }
 
 /** Each model once, then further ones where demand for each copy is highest, until no memory is left. */
-function place({ workers, sizes, shares }: ModelWorld): void {
+function fillMemory({ workers, sizes, shares }: ModelWorld): void {
   const copies = sizes.map(() => 0);
   const order = () => sizes.map((_, model) => model).toSorted((a, b) => perCopy(b) - perCopy(a));
   const perCopy = (model: number) =>
