@@ -4,11 +4,12 @@ import { BARE, heldFormat } from '../answer/format/held-format.ts';
 import type { HeldFormat, OutputFormat } from '../answer/format/syntax.ts';
 import { CompletionError } from '../errors.ts';
 import { type ChatRequest, callableTools, type Tool } from '../request/request.ts';
-import { type AnswerRules, CallGrammar, oneOf } from './call-grammar.ts';
+import { type AnswerRules, argumentsRule, CallGrammar, oneOf } from './call-grammar.ts';
 import { freeText } from './free-text.ts';
 import { grammarText } from './gbnf.ts';
 import { harmonyRoot } from './harmony-grammar.ts';
 import { schemaRule } from './schema-grammar.ts';
+import { Work } from './text/work.ts';
 
 export interface HeldAnswer {
   /** GBNF. */
@@ -38,7 +39,8 @@ type HeldRequest = Pick<ChatRequest, 'format' | 'tools' | 'toolChoice' | 'allows
  */
 export function heldAnswer(request: HeldRequest, format: OutputFormat, end: PromptEnd): HeldAnswer | undefined {
   if (request.prefersStrict) {
-    const tools = request.tools.map(strictIfHeld);
+    const work = new Work();
+    const tools = request.tools.map((tool, i) => strictIfHeld(tool, i, work));
     const held = refusedAsUndefined(() => answerHeld({ ...request, tools }, format, end));
     if (held) return held;
   }
@@ -46,10 +48,10 @@ export function heldAnswer(request: HeldRequest, format: OutputFormat, end: Prom
 }
 
 /** A tool that does not say whether it is strict is, if a grammar can hold its schema. */
-function strictIfHeld(tool: Tool): Tool {
+function strictIfHeld(tool: Tool, i: number, work: Work): Tool {
   if (tool.strict !== undefined) return tool;
-  const target = { param: '', prefix: 's-', rules: new Map<string, string>() };
-  const isHeld = refusedAsUndefined(() => schemaRule(tool.parameters, target)) !== undefined;
+  const target = { param: '', rules: new Map<string, string>(), work };
+  const isHeld = refusedAsUndefined(() => argumentsRule(tool, i, target)) !== undefined;
   return isHeld ? { ...tool, strict: true } : tool;
 }
 
@@ -68,10 +70,11 @@ function answerHeld(request: HeldRequest, format: OutputFormat, end: PromptEnd):
   const isFree = !isCallForced && !isJson;
   if (isFree && !callable.some(({ strict }) => strict)) return undefined;
   const rules = new Map([['gap', '[ \\n]{0,3}']]);
-  const schema = isJson ? schemaOf(request.format, rules) : undefined;
+  const work = new Work();
+  const schema = isJson ? schemaOf(request.format, rules, work) : undefined;
   const tools = callable.map((tool) => heldTool(tool, request, { isFree }));
   const max = request.allowsParallelCalls && !isNamed(request) ? MAX_CALLS : 1;
-  const calls = tools.length > 0 ? new CallGrammar(tools, { rules, max }) : undefined;
+  const calls = tools.length > 0 ? new CallGrammar(tools, { rules, max, work }) : undefined;
   const answer: AnswerRules = { rules, calls, schema, isCallForced };
   const isKnown = isSupported(format, end);
   const held = heldFormat(isKnown ? format : BARE, { hasCalls: calls !== undefined, isJson });
@@ -90,10 +93,10 @@ function isSupported({ calls, hasHeaders, hasChannels }: OutputFormat, { opening
   return opening === '' || !calls.some(({ opens }) => opens.includes(opening));
 }
 
-function schemaOf(format: ChatRequest['format'], rules: Map<string, string>): string {
+function schemaOf(format: ChatRequest['format'], rules: Map<string, string>, work: Work): string {
   const { schema, param } =
     format.kind === 'schema' ? format : { schema: { type: 'object' }, param: 'response_format' };
-  return schemaRule(schema, { param, prefix: 's-', rules });
+  return schemaRule(schema, { param, prefix: 's-', rules, work });
 }
 
 /** A named tool is called once. */

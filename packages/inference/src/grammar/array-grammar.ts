@@ -11,8 +11,10 @@ interface Writer {
   refusal(all: All, why: string): Error;
 }
 
-/** Distinct values that `uniqueItems` holds in any order: each set of values used is a state. */
-const MAX_UNIQUE = 7;
+/** Values that `uniqueItems` holds in any order: each set of values used is a state, each value that may follow an option. */
+const MAX_UNIQUE = 30;
+/** Of 10 values in an array of any length, or of 18 in one of three items. */
+const MAX_UNIQUE_OPTIONS = 6_000;
 
 /** Undefined if no array has the shape. Throws CompletionError. */
 export function arrayText(writer: Writer, shape: ArrayShape, all: All): string | undefined {
@@ -62,9 +64,11 @@ function containsText(writer: Writer, shape: ArrayShape, all: All): string | und
 function uniqueText(writer: Writer, shape: ArrayShape, all: All): string | undefined {
   const { sets, rules } = writer;
   const nodes = constantsOf(sets, sets.of(shape.items));
-  if (nodes === undefined || nodes.length > MAX_UNIQUE || shape.prefix.length > 0 || shape.contains.length > 0)
-    throw writer.refusal(all, `uses \`uniqueItems\` for other items than at most ${MAX_UNIQUE} listed values`);
-  const max = Math.min(shape.max, nodes.length);
+  const max = Math.min(shape.max, nodes?.length ?? 0);
+  const options = uniqueOptions(nodes?.length ?? 0, max);
+  if (nodes === undefined || options > MAX_UNIQUE_OPTIONS || shape.prefix.length > 0 || shape.contains.length > 0)
+    throw writer.refusal(all, 'uses `uniqueItems` for other items than few listed values');
+  sets.make.work.spend(options);
   const known = new Map<number, string>();
   // What may follow when the values of `used` are written.
   const after = (used: number, count: number): string => {
@@ -72,13 +76,23 @@ function uniqueText(writer: Writer, shape: ArrayShape, all: All): string | undef
     if (found) return found;
     const options = nodes.flatMap((text, i) => {
       if (count >= max || (used & (1 << i)) !== 0) return [];
-      return [`${count > 0 ? '"," ws ' : ''}${text} ${after(used | (1 << i), count + 1)}`];
+      return [`${count > 0 ? '"," ws ' : ''}${rules.add(text)} ${after(used | (1 << i), count + 1)}`];
     });
     const name = rules.add([...options, ...(count >= shape.min ? ['""'] : [])].join(' | '));
     known.set(used, name);
     return name;
   };
   return max < shape.min ? undefined : `"[" ws ${after(0, 0)} ws "]"`;
+}
+
+/** The number of options in all states of up to `max` of `count` distinct values. */
+function uniqueOptions(count: number, max: number): number {
+  let [sets, options] = [1, 0];
+  for (let used = 0; used < max; used += 1) {
+    options += sets * (count - used);
+    sets *= (count - used) / (used + 1);
+  }
+  return options;
 }
 
 /** The texts of all values as rules, if these are few null, booleans, strings or integers. */
@@ -89,5 +103,6 @@ function constantsOf({ make, numbers }: ValueSets, values: Values): string[] | u
   const integers = fewTexts(make, make.and(values.number, numbers.writtenInteger), MAX_UNIQUE);
   const fraction = make.and(values.number, make.not(numbers.integer));
   if (!strings || !integers || !isEmptyTerm(make, fraction)) return undefined;
-  return [...flags, ...integers, ...strings.map((each) => JSON.stringify(each))].map(literal);
+  const texts = [...flags, ...integers, ...strings.map((each) => JSON.stringify(each))].map(literal);
+  return texts.length > MAX_UNIQUE ? undefined : texts;
 }

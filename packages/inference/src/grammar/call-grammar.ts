@@ -4,10 +4,8 @@ import { CompletionError } from '../errors.ts';
 import type { Tool } from '../request/request.ts';
 import { literal } from './gbnf.ts';
 import { MAX_GRAMMAR_BYTES } from './grammar-bounds.ts';
-import { schemaRule } from './schema-grammar.ts';
-
-/** Terms and steps of all schemas together: some hundred milliseconds. */
-const MAX_WORK = 500_000;
+import { type RuleTarget, schemaRule } from './schema-grammar.ts';
+import type { Work } from './text/work.ts';
 
 export interface HeldTool extends Pick<Tool, 'name' | 'parameters'> {
   /** Where the request has the schema. */
@@ -24,32 +22,37 @@ export interface AnswerRules {
 }
 export const oneOf = (texts: readonly string[]): string => `(${texts.map(literal).join(' | ')})`;
 
+/** The rule of the arguments of the tool at an index. Throws CompletionError. */
+export function argumentsRule({ parameters }: Pick<Tool, 'parameters'>, i: number, target: Omit<RuleTarget, 'prefix'>) {
+  return schemaRule({ type: 'object', ...parameters }, { ...target, prefix: `t${i}-` });
+}
+
+export interface CallOptions {
+  readonly rules: Map<string, string>;
+  /** Calls in an answer. */
+  readonly max: number;
+  readonly work: Work;
+}
+
 export class CallGrammar {
   /** The name of each tool and the rule of its arguments, quoted for a grammar. */
   readonly arguments: readonly { readonly name: string; readonly rule: string }[];
   readonly #rules: Map<string, string>;
   readonly #max: number;
 
-  /**
-   * `max`: of calls in an answer. Throws CompletionError for a schema that cannot be held, and for schemas that are too
-   * large together.
-   */
-  constructor(tools: readonly HeldTool[], { rules, max }: { rules: Map<string, string>; max: number }) {
+  /** Throws CompletionError for a schema that cannot be held, and for schemas that are too large together. */
+  constructor(tools: readonly HeldTool[], { rules, max, work }: CallOptions) {
     this.#rules = rules;
     this.#max = max;
-    let [chars, work] = [0, 0];
+    let chars = 0;
     this.arguments = tools.map(({ name, parameters, param }, i) => {
-      const schema = { type: 'object', ...parameters };
       const own = new Map<string, string>();
-      const onWork = (taken: number) => {
-        work += taken;
-      };
-      const rule = schemaRule(schema, { param, prefix: `t${i}-`, rules: own, onWork });
+      const rule = argumentsRule({ parameters }, i, { param, rules: own, work });
       for (const [each, text] of own) {
         rules.set(each, text);
         chars += each.length + text.length;
       }
-      if (chars > MAX_GRAMMAR_BYTES || work > MAX_WORK)
+      if (chars > MAX_GRAMMAR_BYTES)
         throw new CompletionError('unsupported_value', 'The schemas of the tools are too large together.', { param });
       return { name, rule };
     });

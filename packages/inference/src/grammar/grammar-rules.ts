@@ -1,4 +1,5 @@
 // The rules of a grammar while it is written: names, bounds, and repetitions.
+import { TooLarge } from './text/work.ts';
 
 const MAX_RULES = 9_000;
 const MAX_CHARS = 400_000;
@@ -6,11 +7,6 @@ const MAX_CHARS = 400_000;
 const MAX_PLAIN = 256;
 /** Maximum sum of the repetitions that the engine writes out. */
 const MAX_TOTAL_REPEATS = 20_000;
-
-/** The grammar reached a bound. */
-export class GrammarTooLarge extends Error {
-  override readonly name = 'GrammarTooLarge';
-}
 
 export class GrammarRules {
   readonly texts = new Map<string, string>();
@@ -38,11 +34,11 @@ export class GrammarRules {
   /** A name, whose rule is written later: it may refer to itself. */
   reserve(): { readonly name: string; write(text: string): void } {
     const name = `${this.#prefix}${this.texts.size}`;
-    if (this.texts.size >= MAX_RULES) throw new GrammarTooLarge('too many rules');
+    if (this.texts.size >= MAX_RULES) throw new TooLarge('too many rules');
     this.texts.set(name, '');
     const write = (text: string) => {
       this.#chars += text.length;
-      if (this.#chars > MAX_CHARS) throw new GrammarTooLarge('too long');
+      if (this.#chars > MAX_CHARS) throw new TooLarge('too long');
       this.texts.set(name, text);
     };
     return { name, write };
@@ -55,7 +51,7 @@ export class GrammarRules {
     const isOpen = max === Number.POSITIVE_INFINITY;
     if (Math.max(min, isOpen ? 0 : max) <= MAX_PLAIN) {
       this.#repeats += isOpen ? min : max;
-      if (this.#repeats > MAX_TOTAL_REPEATS) throw new GrammarTooLarge('too many repetitions');
+      if (this.#repeats > MAX_TOTAL_REPEATS) throw new TooLarge('too many repetitions');
       if (min === 1 && max === 1) return name;
       return isOpen ? (min === 0 ? `${name}*` : `${name}{${min},}`) : `${name}{${min},${max}}`;
     }

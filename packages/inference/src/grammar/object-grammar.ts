@@ -32,6 +32,7 @@ export function objectText(writer: Writer, shape: ObjectShape): string | undefin
   const { sets } = writer;
   const pairs: Pair[] = [];
   const names = new Set([...shape.properties.keys(), ...shape.required]);
+  sets.make.work.spend(4 * names.size);
   for (const name of names) {
     const isRequired = shape.required.has(name);
     const value = propertyOf(sets.make, shape, name);
@@ -85,10 +86,13 @@ class PairChain {
   readonly #rules: Writer['rules'];
   readonly #chain: Chain;
   readonly #known = new Map<string, string | undefined>();
+  /** The number of pairs up to the last required one. */
+  readonly #required: number;
 
   constructor({ rules }: Writer, chain: Chain) {
     const required = chain.pairs.filter(({ isRequired }) => isRequired).length;
     this.#rules = rules;
+    this.#required = 1 + chain.pairs.findLastIndex(({ isRequired }) => isRequired);
     const isUnlimited = chain.additional === undefined && chain.max >= chain.pairs.length;
     this.#chain = {
       ...chain,
@@ -107,7 +111,7 @@ class PairChain {
 
   #mayEnd({ next, distinct }: Position): boolean {
     if (this.#chain.needed !== undefined) return false;
-    return distinct >= this.#chain.min && !this.#chain.pairs.slice(next).some(({ isRequired }) => isRequired);
+    return distinct >= this.#chain.min && next >= this.#required;
   }
 
   /** The next pair and everything after it. */

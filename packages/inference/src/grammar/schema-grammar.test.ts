@@ -56,6 +56,10 @@ it('the grammar of a schema is bounded for every schema', () => {
   for (const long of [{ pattern: 'a?'.repeat(5e3) }, { pattern: `^${'a?'.repeat(2e3)}$` }, { const: 'a'.repeat(1e5) }])
     refused([{ items: long }, 'unsupported_value', 'is too large']);
   refused([{ allOf: [choices, choices, { ...choices }] }, 'unsupported_value', 'too many alternatives']);
+  const negated = { properties: properties(900, {}), not: { patternProperties: { '^p': { type: 'integer' } } } };
+  const overlapping = { oneOf: Array.from({ length: 100 }, (_, i) => ({ required: [`p${i}`] })) };
+  for (const slow of [negated, overlapping])
+    refused([{ properties: { a: slow } }, 'unsupported_value', '#/properties/a is too large: .* too many steps']);
 });
 
 const hostile: Record<string, readonly [string, string | RegExp]> = {

@@ -7,6 +7,7 @@ import { cachedRules } from './rule-cache.ts';
 import { valueSets } from './schema/node-values.ts';
 import type { Schema } from './schema/schema-keywords.ts';
 import { SchemaReader } from './schema/schema-reader.ts';
+import type { Work } from './text/work.ts';
 import { ValueWriter } from './value-grammar.ts';
 
 /**
@@ -24,19 +25,18 @@ export interface RuleTarget {
   readonly prefix: string;
   /** Where the rules are added. */
   readonly rules: Map<string, string>;
-  /** Called with the terms and steps that rules took which were not written before. */
-  readonly onWork?: (work: number) => void;
+  /** Counts the work of rules that were not written before; none: the schema has a bound of its own. */
+  readonly work?: Work;
 }
 
 /** The name of the rule of a schema, after the rules that it needs. Throws as `schemaGrammar` does. */
-export function schemaRule(schema: unknown, { param, prefix, rules, onWork }: RuleTarget): string {
+export function schemaRule(schema: unknown, { param, prefix, rules, work }: RuleTarget): string {
   return cachedRules(`${prefix} ${JSON.stringify(schema)}`, rules, (into) => {
     const reader = new SchemaReader(schema, param);
     const own = new GrammarRules(prefix);
-    const sets = valueSets(reader);
+    const sets = valueSets(reader, work);
     const name = new ValueWriter(sets, own).root(reader.node(schema, '#', 0));
     for (const [each, text] of own.texts) into.set(each, text);
-    onWork?.(sets.make.work);
     return name;
   });
 }

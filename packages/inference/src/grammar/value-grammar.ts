@@ -2,14 +2,14 @@
 import type { CompletionError } from '../errors.ts';
 import { arrayText } from './array-grammar.ts';
 import { literal } from './gbnf.ts';
-import { type GrammarRules, GrammarTooLarge } from './grammar-rules.ts';
+import type { GrammarRules } from './grammar-rules.ts';
 import { objectText } from './object-grammar.ts';
 import { withNeeded } from './schema/needed-pairs.ts';
 import type { ValueSets } from './schema/value-sets.ts';
-import { type All, TooManyAlternatives, type Values } from './schema/values.ts';
+import type { All, Values } from './schema/values.ts';
 import { automatonOf, isEmptyTerm, type State, statesExcept } from './text/automaton.ts';
 import { automatonGrammar, classText, jsonChars, type WriteChars } from './text/automaton-grammar.ts';
-import { type Expression, ExpressionTooLarge } from './text/expression.ts';
+import type { Expression } from './text/expression.ts';
 
 /** There are few formats, and each takes some milliseconds. */
 const automataOfFormats = new Map<string, readonly State[]>();
@@ -28,7 +28,7 @@ export class ValueWriter {
 
   /** The rule of a schema. Throws CompletionError, also if it allows no value. */
   root(all: All): string {
-    const isEmpty = this.#bounded(all, () => this.sets.allowsNothing(all));
+    const isEmpty = this.sets.bounded(all, () => this.sets.allowsNothing(all));
     if (isEmpty) throw this.sets.reader.refusal('invalid_value', '#', 'allows no value at all');
     return this.rule(all);
   }
@@ -39,7 +39,7 @@ export class ValueWriter {
     const key = all.join();
     const known = this.#rules.get(key);
     if (known) return known;
-    return this.#bounded(all, () => {
+    return this.sets.bounded(all, () => {
       const values = this.sets.of(all);
       if (values === this.sets.any) return 'value';
       if (values.arrays.length + values.objects.length === 0) {
@@ -93,9 +93,7 @@ export class ValueWriter {
   }
 
   refusal(all: All, why: string): CompletionError {
-    const [first] = all;
-    const path = first === undefined || first < 0 ? '#' : this.sets.reader.at(first).path;
-    return this.sets.reader.refusal('unsupported_value', path, why);
+    return this.sets.reader.refusal('unsupported_value', this.sets.pathOf(all), why);
   }
 
   #scalars(values: Values): string[] {
@@ -129,19 +127,5 @@ export class ValueWriter {
     if (!states) throw new Error('a term without texts');
     if (format !== undefined) automataOfFormats.set(format, states);
     return states;
-  }
-
-  /** Runs a step; a bound that it reaches is reported with the location of the innermost schema. */
-  #bounded<T>(all: All, run: () => T): T {
-    try {
-      return run();
-    } catch (error) {
-      if (error instanceof ExpressionTooLarge || error instanceof GrammarTooLarge)
-        throw this.refusal(all, `is too large: ${error.message}`);
-      // Terms and rules nest as deep as a pattern or a list of properties is long.
-      if (error instanceof RangeError) throw this.refusal(all, 'is too large: it nests too deep');
-      if (error instanceof TooManyAlternatives) throw this.refusal(all, `has ${error.message}`);
-      throw error;
-    }
   }
 }

@@ -7,7 +7,7 @@ import { type AdditionalNames, allOf, assertFew, type ObjectShape, propertyOf } 
 
 /**
  * The shapes of a shape by what its needed pairs are: properties, or pairs with other names. The needed pairs of the
- * result have no known name. Throws TooManyAlternatives.
+ * result have no known name. Throws TooLarge.
  */
 export function withNeeded(make: Expressions, shape: ObjectShape): readonly ObjectShape[] {
   if (shape.needed.length === 0) return [shape];
@@ -17,6 +17,7 @@ export function withNeeded(make: Expressions, shape: ObjectShape): readonly Obje
   for (const need of shape.needed) {
     const names = known.filter((name) => matches(make, need.names, name));
     assertFew(shapes.length * (names.length + 1));
+    make.work.spend(shapes.length * (names.length + 1) * (1 + known.length / 4));
     shapes = shapes.flatMap((each) => [
       ...names.map((name) => ({
         ...each,

@@ -1,5 +1,6 @@
 // The values of a node: each keyword is a constraint, and all hold at once.
 
+import type { Work } from '../text/work.ts';
 import { dependenciesOf } from './dependencies.ts';
 import { negatedValues } from './negated-values.ts';
 import { constantValues, numberTerms, stringTerm, typeValues } from './scalar-values.ts';
@@ -12,10 +13,11 @@ import { type All, unionOf, type Values } from './values.ts';
 /** Each schema of a `oneOf` is compared with every other. */
 const MAX_EXCLUSIVE = 256;
 
-export function valueSets(reader: SchemaReader): ValueSets {
-  return new ValueSets(reader, (sets, node, isNegated) =>
-    isNegated ? negatedValues(sets, node) : withUnevaluated(sets, constraints(sets, node).reduce(sets.both), node),
-  );
+/** `work`: none has a bound of its own. */
+export function valueSets(reader: SchemaReader, work?: Work): ValueSets {
+  const nodeValues = (sets: ValueSets, node: SchemaNode, isNegated: boolean) =>
+    isNegated ? negatedValues(sets, node) : withUnevaluated(sets, constraints(sets, node).reduce(sets.both), node);
+  return new ValueSets(reader, { nodeValues, work });
 }
 
 function constraints(sets: ValueSets, node: SchemaNode): Values[] {

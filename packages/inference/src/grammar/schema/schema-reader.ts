@@ -1,6 +1,7 @@
 // Reads a JSON Schema node by node: rejects malformed, endless and unsupported schemas by location. A node has a number;
 // the number of its negation is one higher.
 import { CompletionError } from '../../errors.ts';
+import { TooLarge } from '../text/work.ts';
 import { malformedKeyword, resolvePointer, type Schema, unsupportedKeyword } from './schema-keywords.ts';
 import { type All, NOTHING } from './values.ts';
 
@@ -72,6 +73,14 @@ export class SchemaReader {
     if (target === undefined)
       throw this.refusal('invalid_value', path, `refers to ${ref.slice(0, 200)}, which does not exist`);
     return this.node(target, ref, 0);
+  }
+
+  /** The refusal of a schema that reached a bound; any other error as it is. */
+  tooLarge(error: unknown, path: string): unknown {
+    if (error instanceof TooLarge) return this.refusal('unsupported_value', path, `is too large: ${error.message}`);
+    // Terms and rules nest as deep as a pattern or a list of properties is long.
+    if (error instanceof RangeError) return this.refusal('unsupported_value', path, 'is too large: it nests too deep');
+    return error;
   }
 
   refusal(kind: 'invalid_value' | 'unsupported_value', path: string, why: string): CompletionError {

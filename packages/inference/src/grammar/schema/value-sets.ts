@@ -4,6 +4,7 @@ import { type Expression, Expressions } from '../text/expression.ts';
 import { formatPattern } from '../text/formats.ts';
 import { NumberTerms } from '../text/number-expression.ts';
 import { patternExpression } from '../text/pattern-expression.ts';
+import type { Work } from '../text/work.ts';
 import { neededNames, withNeeded } from './needed-pairs.ts';
 import type { SchemaNode, SchemaReader } from './schema-reader.ts';
 import {
@@ -27,13 +28,13 @@ const MAX_SETS = 20_000;
 /** The values of one node, or those that it does not allow. */
 export type NodeValues = (sets: ValueSets, node: SchemaNode, isNegated: boolean) => Values;
 
-/** Every method throws CompletionError for what the grammar cannot hold, and ExpressionTooLarge or TooManyAlternatives. */
+/** Every method throws CompletionError for what the grammar cannot hold, and TooLarge. */
 export class ValueSets {
-  readonly make = new Expressions();
-  readonly numbers = new NumberTerms(this.make);
+  readonly make: Expressions;
+  readonly numbers: NumberTerms;
   readonly reader: SchemaReader;
   readonly any: Values;
-  readonly none = noValues(this.make);
+  readonly none: Values;
   /** Formats by their terms. */
   readonly formatOf = new Map<Expression, string>();
   readonly #formats = new Map<string, Expression>();
@@ -43,9 +44,12 @@ export class ValueSets {
   readonly #finite = new Map<string, boolean>();
   readonly #open = new Set<number>();
 
-  constructor(reader: SchemaReader, nodeValues: NodeValues) {
+  constructor(reader: SchemaReader, { nodeValues, work }: { nodeValues: NodeValues; work: Work | undefined }) {
     this.reader = reader;
     this.#nodeValues = nodeValues;
+    this.make = new Expressions(work);
+    this.numbers = new NumberTerms(this.make);
+    this.none = noValues(this.make);
     this.any = {
       ...{ null: true, true: true, false: true, number: this.numbers.number, string: this.make.all },
       ...{ arrays: [ANY_ARRAY], objects: [anyObject(this.make)] },
@@ -68,6 +72,7 @@ export class ValueSets {
     if (all.length === 0) return this.any;
     if (all.includes(NOTHING)) return this.none;
     const key = all.join();
+    this.make.work.spend(2 * all.length);
     const known = this.#known.get(key);
     if (known) return known;
     if (this.#known.size > MAX_SETS) throw this.reader.refusal('unsupported_value', '#', 'is too large');
@@ -111,7 +116,7 @@ export class ValueSets {
         const key = each.join();
         if (this.#finite.has(key) || visited.has(key)) return this.#finite.get(key) !== true;
         visited.add(key);
-        if (!this.hasNone(this.of(each), visit)) this.#finite.set(key, true);
+        if (!this.bounded(each, () => this.hasNone(this.of(each), visit))) this.#finite.set(key, true);
         return !this.#finite.has(key);
       };
       const isNothing = visit(all);
@@ -149,12 +154,25 @@ export class ValueSets {
     );
   }
 
+  /** Runs a step; a bound that it reaches is reported with the location of the innermost schema. */
+  bounded<T>(all: All, run: () => T): T {
+    try {
+      return run();
+    } catch (error) {
+      throw this.reader.tooLarge(error, this.pathOf(all));
+    }
+  }
+
+  pathOf([first]: All): string {
+    return first === undefined || first < 0 ? '#' : this.reader.at(first).path;
+  }
+
   #ofNode(number: number): Values {
     const node = this.reader.at(number);
     if (this.#open.has(number)) throw this.reader.refusal('invalid_value', node.path, 'refers only to itself');
     this.#open.add(number);
     try {
-      return this.#nodeValues(this, node, number % 2 === 1);
+      return this.bounded([number], () => this.#nodeValues(this, node, number % 2 === 1));
     } finally {
       this.#open.delete(number);
     }

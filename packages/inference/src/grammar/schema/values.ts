@@ -2,6 +2,7 @@
 // arrays and objects there is a list of alternatives. The schemas of members are not read yet: they may be recursive.
 import { isEmptyTerm, matches } from '../text/automaton.ts';
 import type { Expression, Expressions } from '../text/expression.ts';
+import { TooLarge } from '../text/work.ts';
 
 /** Schemas that hold at once, as the numbers of their nodes; none: every value. */
 export type All = readonly number[];
@@ -55,10 +56,6 @@ export interface AdditionalNames {
 
 /** Alternatives of one type: each may be explored by the engine at once. */
 const MAX_ALTERNATIVES = 1_000;
-
-export class TooManyAlternatives extends Error {
-  override readonly name = 'TooManyAlternatives';
-}
 
 /** The schema `false`, as a node. */
 export const NOTHING = -1;
@@ -117,7 +114,7 @@ function nonEmpty(make: Expressions, term: Expression): Expression {
 }
 
 function pairs<T>(a: readonly T[], b: readonly T[], both: (x: T, y: T) => T): T[] {
-  if (a.length * b.length > 16 * MAX_ALTERNATIVES) throw new TooManyAlternatives('too many alternatives');
+  if (a.length * b.length > 16 * MAX_ALTERNATIVES) throw new TooLarge('too many alternatives');
   return a.flatMap((x) => b.map((y) => (x === y ? x : both(x, y))));
 }
 
@@ -126,9 +123,9 @@ function bounded<T>(list: readonly T[]): readonly T[] {
   return list;
 }
 
-/** Throws TooManyAlternatives. */
+/** Throws TooLarge. */
 export function assertFew(alternatives: number): void {
-  if (alternatives > MAX_ALTERNATIVES) throw new TooManyAlternatives('too many alternatives');
+  if (alternatives > MAX_ALTERNATIVES) throw new TooLarge('too many alternatives');
 }
 
 function bothArrays(a: ArrayShape, b: ArrayShape): ArrayShape {
@@ -148,10 +145,13 @@ function bothArrays(a: ArrayShape, b: ArrayShape): ArrayShape {
 
 function bothObjects(make: Expressions, a: ObjectShape, b: ObjectShape): ObjectShape {
   const names = new Set([...a.properties.keys(), ...b.properties.keys()]);
+  make.work.spend(1 + names.size / 2);
+  const properties = new Map(
+    Array.from(names, (name) => [name, allOf(propertyOf(make, a, name), propertyOf(make, b, name))] as const),
+  );
+  for (const all of properties.values()) make.work.spend(all.length / 4);
   return {
-    properties: new Map(
-      Array.from(names, (name) => [name, allOf(propertyOf(make, a, name), propertyOf(make, b, name))] as const),
-    ),
+    properties,
     required: new Set([...a.required, ...b.required]),
     additional: a.additional.flatMap((x) =>
       b.additional.flatMap((y) => {

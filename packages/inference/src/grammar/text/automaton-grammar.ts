@@ -71,8 +71,15 @@ const PLAIN = complement(normalized([0, 0x1f, 0x22, 0x22, 0x5c, 0x5c]));
 const ESCAPED = complement(PLAIN);
 const OTHER_CONTROLS = normalized([0, 7, 11, 11, 14, 0x1f]);
 
+const written = new WeakMap<CharSet, string | undefined>();
+
 /** Characters within a JSON string, each in its shortest form. */
 export function jsonChars(set: CharSet): string | undefined {
+  if (!written.has(set)) written.set(set, jsonText(set));
+  return written.get(set);
+}
+
+function jsonText(set: CharSet): string | undefined {
   const [only = 0] = set;
   if (set.length === 2 && only === set[1] && includes(PLAIN, only)) return classText(set);
   const parts: string[] = [];

@@ -1,6 +1,7 @@
 // The deterministic automaton of a term: its states are the term's derivatives.
-import { ANY_CHAR, type CharSet, charSet, complement, normalized, partition, union } from './char-set.ts';
-import { type Expression, type Expressions, ExpressionTooLarge, firstSets } from './expression.ts';
+import { ANY_CHAR, type CharSet, charSet, complement, normalized, union } from './char-set.ts';
+import { type Expression, type Expressions, firstSets } from './expression.ts';
+import { TooLarge } from './work.ts';
 
 /** Maximum number of states of one automaton: a list of a thousand short texts. Costly states reach a bound of terms. */
 const MAX_STATES = 10_000;
@@ -11,7 +12,7 @@ export interface State {
   readonly next: readonly (readonly [chars: CharSet, to: number])[];
 }
 
-/** The states of a term; the first is the initial one. Undefined if no text matches. Throws ExpressionTooLarge. */
+/** The states of a term; the first is the initial one. Undefined if no text matches. Throws TooLarge. */
 export function automatonOf(make: Expressions, term: Expression): State[] | undefined {
   const { found, edges } = explore(make, term);
   const isLive = liveStates(found, edges);
@@ -28,7 +29,7 @@ export function automatonOf(make: Expressions, term: Expression): State[] | unde
 
 const emptiness = new WeakMap<Expression, boolean>();
 
-/** Whether no text matches a term. Throws ExpressionTooLarge. */
+/** Whether no text matches a term. Throws TooLarge. */
 export function isEmptyTerm(make: Expressions, term: Expression): boolean {
   const memo = emptiness.get(term);
   if (memo !== undefined) return memo;
@@ -40,7 +41,7 @@ export function isEmptyTerm(make: Expressions, term: Expression): boolean {
     else
       for (const [, next] of successors(make, state)) {
         if (known.has(next)) continue;
-        if (known.size >= MAX_STATES) throw new ExpressionTooLarge('too many states');
+        if (known.size >= MAX_STATES) throw new TooLarge('too many states');
         known.add(next);
         stack.push(next);
       }
@@ -82,7 +83,7 @@ export function statesExcept(texts: Iterable<string>): State[] {
   return [...states, { isAccepting: true, next: [[ANY_CHAR, any]] }];
 }
 
-/** All texts of a term; undefined if there are more than `max`. Throws ExpressionTooLarge. */
+/** All texts of a term; undefined if there are more than `max`. Throws TooLarge. */
 export function fewTexts(make: Expressions, term: Expression, max: number): string[] | undefined {
   const states = automatonOf(make, term) ?? [];
   const texts: string[] = [];
@@ -91,14 +92,20 @@ export function fewTexts(make: Expressions, term: Expression, max: number): stri
     if (state === undefined || texts.length > max || text.length > 2 * states.length) return state === undefined;
     if (state.isAccepting) texts.push(text);
     return state.next.every(([chars, to]) => {
-      const [from = 0, last = 0] = chars;
-      if (chars.length > 2 || last - from >= max) return false;
-      return Array.from({ length: last - from + 1 }, (_, i) => String.fromCodePoint(from + i)).every((char) =>
-        visit(states[to], text + char),
-      );
+      const listed = fewChars(chars, max);
+      return listed?.every((char) => visit(states[to], text + char)) ?? false;
     });
   };
   return visit(states[0], '') && texts.length <= max ? texts : undefined;
+}
+
+/** The characters of a set; undefined if there are more than `max`. */
+function fewChars(chars: CharSet, max: number): string[] | undefined {
+  const listed: string[] = [];
+  for (let i = 0; i < chars.length; i += 2)
+    for (let char = chars[i] ?? 0; char <= (chars[i + 1] ?? 0); char += 1)
+      if (listed.push(String.fromCodePoint(char)) > max) return undefined;
+  return listed;
 }
 
 type Edges = readonly (readonly [CharSet, number])[];
@@ -111,7 +118,7 @@ function explore(make: Expressions, term: Expression) {
     const state = found[i] ?? make.none;
     const next = Array.from(successors(make, state), ([chars, target]) => {
       const index = indexes.get(target) ?? found.push(target) - 1;
-      if (index >= MAX_STATES) throw new ExpressionTooLarge('too many states');
+      if (index >= MAX_STATES) throw new TooLarge('too many states');
       indexes.set(target, index);
       return [chars, index] as const;
     });
@@ -127,7 +134,8 @@ function successors(make: Expressions, term: Expression): readonly (readonly [Ch
   const known = successorsOf.get(term);
   if (known) return known;
   const targets = new Map<Expression, CharSet>();
-  for (const chars of partition(firstSets(term))) {
+  make.work.spend(2);
+  for (const chars of make.partition(firstSets(term))) {
     const next = make.derivative(term, chars[0] ?? 0);
     if (next === make.none) continue;
     const before = targets.get(next);

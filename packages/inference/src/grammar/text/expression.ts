@@ -1,7 +1,8 @@
 // Regular expressions over code points with intersection and complement, as terms that are equal if they are the same
 // object. The automaton of a term follows from its derivatives.
 // Brzozowski, Derivatives of Regular Expressions, doi.org/10.1145/321239.321249; Owens et al., doi.org/10.1017/S0956796808007090
-import { ANY_CHAR, type CharSet, includes, intersection, union } from './char-set.ts';
+import { ANY_CHAR, type CharSet, includes, intersection, partition, union } from './char-set.ts';
+import { TooLarge, Work } from './work.ts';
 
 export type Expression = { readonly id: number; readonly isNullable: boolean } & (
   | { readonly kind: 'empty' }
@@ -22,27 +23,31 @@ export interface Steps {
   step(char: number): Steps | undefined;
 }
 
-/** The term has more distinct parts than the limit: an automaton would be too large. */
-export class ExpressionTooLarge extends Error {
-  override readonly name = 'ExpressionTooLarge';
-}
-
-/** Maximum number of distinct terms, and of derivatives with their alternatives: together some hundred milliseconds. */
+/** Maximum number of distinct terms. */
 const MAX_TERMS = 40_000;
-const MAX_STEPS = 160_000;
 /** Alternatives that are merged in the time of a step. */
-const MERGED_PER_STEP = 16;
+const MERGED_PER_STEP = 4;
 
 /** Makes terms; terms of different instances must not be combined. */
 export class Expressions {
   readonly #terms = new Map<string, Expression>();
   readonly #derivatives = new Map<number, Map<number, Expression>>();
-  #steps = 0;
-  readonly empty: Expression = this.#term('e', { kind: 'empty' }, true);
-  readonly none: Expression = this.#term('s', { kind: 'set', set: [] }, false);
-  readonly anyChar: Expression = this.set(ANY_CHAR);
+  readonly #setNumbers = new Map<CharSet, number>();
+  readonly #partitions = new Map<string, readonly CharSet[]>();
+  readonly work: Work;
+  readonly empty: Expression;
+  readonly none: Expression;
+  readonly anyChar: Expression;
   /** All texts. */
-  readonly all: Expression = this.repeat(this.anyChar, 0, Number.POSITIVE_INFINITY);
+  readonly all: Expression;
+
+  constructor(work = new Work()) {
+    this.work = work;
+    this.empty = this.#term('e', { kind: 'empty' }, true);
+    this.none = this.#term('s', { kind: 'set', set: [] }, false);
+    this.anyChar = this.set(ANY_CHAR);
+    this.all = this.repeat(this.anyChar, 0, Number.POSITIVE_INFINITY);
+  }
 
   set(set: CharSet): Expression {
     return this.#term(`s${set.join()}`, { kind: 'set', set }, false);
@@ -96,9 +101,20 @@ export class Expressions {
     return this.#term(`r${of.id},${min},${max}`, { kind: 'repeat', of, min, max }, min === 0 || of.isNullable);
   }
 
-  /** What this took: distinct terms and steps. */
-  get work(): number {
-    return this.#terms.size + this.#steps;
+  /** `partition` of the characters; the states of an automaton mostly have the same sets. */
+  partition(sets: readonly CharSet[]): readonly CharSet[] {
+    const numbers = sets.map((set) => {
+      const number = this.#setNumbers.get(set) ?? this.#setNumbers.size;
+      this.#setNumbers.set(set, number);
+      return number;
+    });
+    const key = numbers.sort((a, b) => a - b).join();
+    const known = this.#partitions.get(key);
+    if (known) return known;
+    this.work.spend((sets.length * sets.reduce((sum, set) => sum + set.length, 0)) / MERGED_PER_STEP);
+    const classes = partition(sets);
+    this.#partitions.set(key, classes);
+    return classes;
   }
 
   /** The term of what may follow a character. */
@@ -106,8 +122,7 @@ export class Expressions {
     const known = this.#derivatives.get(of.id);
     const found = known?.get(char);
     if (found) return found;
-    this.#steps += 1;
-    if (this.#steps > MAX_STEPS) throw new ExpressionTooLarge('too many steps');
+    this.work.spend(1);
     const derived = this.#derive(of, char);
     if (known) known.set(char, derived);
     else this.#derivatives.set(of.id, new Map([[char, derived]]));
@@ -130,7 +145,7 @@ export class Expressions {
       }
       case 'or':
       case 'and':
-        this.#steps += of.list.length;
+        this.work.spend(of.list.length);
         return this[of.kind](...of.list.map((each) => this.derivative(each, char)));
       case 'not':
         return this.not(this.derivative(of.of, char));
@@ -143,7 +158,7 @@ export class Expressions {
 
   #flat(kind: 'or' | 'and', list: readonly Expression[]): Set<Expression> {
     const parts = list.flatMap((each) => (each.kind === kind ? each.list : [each]));
-    this.#steps += parts.length / MERGED_PER_STEP;
+    this.work.spend(parts.length / MERGED_PER_STEP);
     return new Set(parts);
   }
 
@@ -151,6 +166,7 @@ export class Expressions {
     const [only = unit] = parts;
     if (parts.size <= 1) return only;
     const list = [...parts].sort((a, b) => a.id - b.id);
+    this.work.spend(list.length / MERGED_PER_STEP);
     const isNullable = kind === 'or' ? list.some((each) => each.isNullable) : list.every((each) => each.isNullable);
     return this.#term(`${kind}${list.map(({ id }) => id).join()}`, { kind, list }, isNullable);
   }
@@ -158,7 +174,8 @@ export class Expressions {
   #term(key: string, term: TermOf<Expression>, isNullable: boolean): Expression {
     const known = this.#terms.get(key);
     if (known) return known;
-    if (this.#terms.size >= MAX_TERMS) throw new ExpressionTooLarge('too many terms');
+    if (this.#terms.size >= MAX_TERMS) throw new TooLarge('too many terms');
+    this.work.spend(1);
     const made = { ...term, id: this.#terms.size, isNullable };
     this.#terms.set(key, made);
     return made;

@@ -43,7 +43,12 @@ export class NumberTerms {
 
   /** All texts of one value; a value with an exponent also as JSON writes it. */
   value(value: number): Expression {
-    const all = this.#make.and(this.from(value, false), this.to(value, false));
+    const [integral, fraction] = decimalOf(value);
+    const digits = fraction === '' ? `${integral}(\\.0+)?` : `${integral}\\.${fraction}0*`;
+    const sign = value < 0 ? '-' : value === 0 ? '-?' : '';
+    // Reads a pattern.
+    this.#make.work.spend(20);
+    const all = patternExpression(this.#make, `^${sign}${digits}$`);
     const text = JSON.stringify(value);
     return text.includes('e') ? this.#make.or(all, textExpression(this.#make, [text])) : all;
   }
