@@ -23,7 +23,7 @@ export const TIER_LIMITS = {
 
 export interface LimitsDeps extends Pick<GatewayStore, 'quota'> {
   readonly tokens: TokenQuota;
-  /** The limits of policies, besides those of the tier. */
+  /** The limits of policies, in addition to those of the tier. */
   readonly budgets?: Budgets;
   readonly now: () => Date;
   readonly tiers?: Readonly<Record<Tier, TierLimits | null>>;

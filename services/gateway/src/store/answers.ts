@@ -32,7 +32,7 @@ export interface AnswerUsage extends TokensUsed {
   readonly model: string;
   /** UTC, `2026-01-31`. */
   readonly day: string;
-  /** What it costs in millionths, and the accounts in which it was reserved besides the key's tokens of the day. */
+  /** What it costs in millionths, and the accounts in which it was reserved in addition to the key's tokens of the day. */
   readonly charge?: { readonly micros: number; readonly accounts: readonly string[] } | undefined;
 }
 

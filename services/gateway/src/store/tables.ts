@@ -68,7 +68,7 @@ export interface GatewayDatabase extends CommonTables, SegmentTables, LedgerData
   token_reservations: { key_id: string; day: string; gateway: number; tokens: number };
   /** `policy`: JSON. */
   teams: { id: string; policy: string; created_at: number };
-  /** `price`: JSON. The model `*`: all others. */
+  /** `price`: JSON. The model `*`: all models without a price. */
   model_prices: { model: string; price: string };
   /** What operators have changed. `actor`: the id of an admin key, or `local` for a process with the database. */
   admin_actions: {

@@ -20,7 +20,7 @@ onEach(kept, 'keys of the gateway', (_backend, test) => {
       ],
     );
     const plain = await keys.create({ tier: 'free' });
-    assert.deepEqual([(await keys.find(plain.key))?.access, await teams.has('nobody')], [null, false]);
+    assert.deepEqual([(await keys.find(plain.key))?.access, await teams.has('unknown')], [null, false]);
   });
 
   test('expire, and after a rotation have the old secret for the overlap only, with the same id', async ({ keys }) => {

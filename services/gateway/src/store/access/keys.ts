@@ -27,7 +27,7 @@ export interface NewGatewayKey {
   readonly policy?: Partial<KeyPolicy>;
 }
 
-/** Fields to replace; others stay as they are. */
+/** Fields to replace; the rest stays as it is. */
 export interface KeyChange extends Partial<Omit<KeyPolicy, 'isAdmin'>> {
   readonly tier?: Tier;
   readonly priority?: Priority;
@@ -118,7 +118,7 @@ export class GatewayKeys {
     return this.#read(this.#db, id);
   }
 
-  /** Replaces fields of a key that is not revoked; undefined if there is none. Other gateways follow within a second. */
+  /** Replaces fields of a key that is not revoked; undefined if it does not exist. Other gateways follow within a second. */
   async change(id: string, change: KeyChange, actor: Actor = LOCAL): Promise<GatewayKey | undefined> {
     return this.#update(id, { actor, action: 'key.change' }, ({ access, ...before }) => {
       const { tier = before.tier, priority = before.priority, label = before.label, ...policy } = change;
