@@ -18,7 +18,7 @@ import {
   textOf,
   useUpstream,
 } from '../test/upstream-harness.ts';
-import { streamEvents } from './response.ts';
+import { AnswerEvents } from './response.ts';
 
 describe('a server that sends nothing', () => {
   const world = useUpstream();
@@ -46,7 +46,7 @@ describe('a server that sends nothing', () => {
     const pass = stopTime(t);
     const response = new PassThrough();
     const opened = { response: response as unknown as IncomingMessage, sentAt: 0 };
-    const answer = streamEvents(opened, { firstMs: 200, idleMs: 60, signal: t.signal });
+    const answer = new AnswerEvents(opened, { firstMs: 200, idleMs: 60, signal: t.signal });
     response.write(events(says('x')));
     await answer.next();
     const failing = assert.rejects(answer.next(), failedAs('upstream-failed'));

@@ -151,22 +151,18 @@ export class UpstreamHttp implements AsyncDisposable {
     signal.throwIfAborted();
     const { apiKey, connectMs, firstTokenMs, idleMs } = this.#options;
     const text = body === undefined ? undefined : JSON.stringify(body);
-    const headers: Record<string, string> = {
-      accept: text === undefined ? 'application/json' : 'text/event-stream, application/json',
-      'accept-encoding': 'identity',
-      'user-agent': 'strata',
-    };
-    propagation.inject(context.active(), headers);
-    if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`;
-    if (text !== undefined) {
-      headers['content-type'] = 'application/json';
-      headers['content-length'] = String(Buffer.byteLength(text));
-    }
+    // A list, which Node writes as it is.
+    const headers = [
+      ...['host', url.host, 'accept-encoding', 'identity', 'user-agent', 'strata'],
+      ...['accept', text === undefined ? 'application/json' : 'text/event-stream, application/json'],
+    ];
+    propagation.inject(context.active(), headers, HEADER_LIST);
+    if (apiKey !== undefined) headers.push('authorization', `Bearer ${apiKey}`);
+    if (text !== undefined)
+      headers.push('content-type', 'application/json', 'content-length', String(Buffer.byteLength(text)));
     const { promise, resolve, reject } = Promise.withResolvers<Opened | Failed>();
     const module = url.protocol === 'https:' ? https : http;
-    // In a list, which Node writes as it is.
-    const list = Object.entries({ host: url.host, ...headers }).flat();
-    const request = module.request({ ...options, method: text === undefined ? 'GET' : 'POST', agent, headers: list });
+    const request = module.request({ ...options, method: text === undefined ? 'GET' : 'POST', agent, headers });
     let response: IncomingMessage | undefined;
     let timer: NodeJS.Timeout | undefined;
     let sentAt = performance.now();
@@ -239,7 +235,13 @@ export class UpstreamHttp implements AsyncDisposable {
   }
 }
 
-const targetOf = (url: URL): Target => ({ url, options: urlToHttpOptions(url) });
+/** Node copies the options several times for every request: only what it needs. */
+function targetOf(url: URL): Target {
+  const { hostname, port, path } = urlToHttpOptions(url);
+  return { url, options: { hostname, port, path } };
+}
+
+const HEADER_LIST = { set: (list: string[], name: string, value: string) => void list.push(name, value) };
 
 /** Redirects are followed within the origin only; our key and the client's text are not sent elsewhere. */
 function redirected(

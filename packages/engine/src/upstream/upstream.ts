@@ -16,7 +16,7 @@ import { failed } from './errors.ts';
 import { type HttpOptions, UpstreamHttp } from './http.ts';
 import { describeUpstream, type UpstreamInfo } from './models.ts';
 import { type ChatBodyOptions, chatBody, completionBody } from './request.ts';
-import { type Opened, streamEvents } from './response.ts';
+import { AnswerEvents, type Opened } from './response.ts';
 
 export type { UpstreamUsage } from './chunks.ts';
 export type { Embedded } from './embeddings.ts';
@@ -144,11 +144,11 @@ export class Upstream implements AsyncDisposable {
       throw failed(`answered with ${type.slice(0, 64)} instead of a stream`);
     }
     const { firstTokenMs: firstMs, idleMs, apiKey: secret } = this.#options;
-    const events = streamEvents(opened, { firstMs, idleMs, signal });
+    const events = new AnswerEvents(opened, { firstMs, idleMs, signal });
     try {
       yield* answerDeltas(events, { stops, topLogprobs, isCallForced, usage, newCallId, secret });
     } finally {
-      await events.return(undefined);
+      await events.return();
     }
   }
 

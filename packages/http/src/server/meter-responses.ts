@@ -12,15 +12,15 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** On the clock of `performance.now()`. */
     receivedAt: number;
+    isMetered: boolean;
   }
 }
 
-const metered = new WeakSet<FastifyReply>();
-
 /** Meters the response when its connection is free again; does nothing if that was requested before. */
-export function meterAtEnd(meter: Meter, { receivedAt }: FastifyRequest, reply: FastifyReply): void {
-  if (metered.has(reply)) return;
-  metered.add(reply);
+export function meterAtEnd(meter: Meter, request: FastifyRequest, reply: FastifyReply): void {
+  if (request.isMetered) return;
+  request.isMetered = true;
+  const { receivedAt } = request;
   reply.raw.once('close', () => meter(reply.statusCode, performance.now() - receivedAt));
 }
 
@@ -30,6 +30,7 @@ export function meterAtEnd(meter: Meter, { receivedAt }: FastifyRequest, reply: 
  */
 export function meterResponses(fastify: FastifyInstance, metrics: Metrics, unmatched: Meter): void {
   fastify.decorateRequest('receivedAt', 0);
+  fastify.decorateRequest('isMetered', false);
   fastify.addHook('onRequest', (request, _reply, done) => {
     request.receivedAt = performance.now();
     done();

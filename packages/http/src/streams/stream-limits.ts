@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 import type { ConnectionLimits, LimitName, ReportLimit } from '../limits/connection-settings.ts';
 import { Connections } from '../limits/connections.ts';
-import { networksOf } from '../limits/counted-address.ts';
+import { countedAddress, networksOf } from '../limits/counted-address.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import { ThrottledLog } from '../operations/throttled-log.ts';
 import type { ApiKey } from '../route.ts';
@@ -12,7 +12,7 @@ import type { ApiKey } from '../route.ts';
 export interface StreamCaller {
   /** Undefined if no key is needed: limited as free keys are. */
   readonly key: Pick<ApiKey, 'id' | 'tier'> | undefined;
-  /** From `countedAddress`. */
+  /** As the request has it, or from `countedAddress`. */
   readonly address: string;
 }
 
@@ -53,7 +53,12 @@ export class StreamLimits {
     const reached = this.#limitsOf(caller).find(({ name, max }) => (this.#open.get(name) ?? 0) >= max);
     if (!reached) return undefined;
     const { key, address } = caller;
-    this.#options.report(reached.limit, { max: reached.max, tier: key?.tier, keyId: key?.id, address });
+    this.#options.report(reached.limit, {
+      max: reached.max,
+      tier: key?.tier,
+      keyId: key?.id,
+      address: countedAddress(address),
+    });
     return reached;
   }
 

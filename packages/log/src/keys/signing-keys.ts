@@ -132,14 +132,29 @@ export async function openKeyring({ directory, now, beforeCreating }: KeyringOpt
 }
 
 /** Why verifiers would reject a receipt that a key signs now, as a sentence without a path; undefined if they would accept it. */
-export function outsideSpan(key: Pick<PublicKeyEntry, 'not_before' | 'not_after'>, now: Date): string | undefined {
+export function outsideSpan(key: Span, now: Date): string | undefined {
   const { not_before, not_after } = key;
+  const { fromMs, toMs } = spanOf(key);
   // Written so that an invalid time is outside of the span.
-  if (!(now.getTime() >= Date.parse(not_before) - KEY_OVERLAP_MS))
+  if (!(now.getTime() >= fromMs))
     return `the clock is before ${not_before}, when the signing key was made: set the clock right`;
-  if (not_after !== undefined && !(now.getTime() <= Date.parse(not_after) + KEY_OVERLAP_MS))
+  if (not_after !== undefined && !(now.getTime() <= toMs))
     return `the clock is after ${not_after}, when the signing key was retired: set the clock right, or rotate the keys`;
   return undefined;
+}
+
+type Span = Pick<PublicKeyEntry, 'not_before' | 'not_after'>;
+/** Parsed once: every answer asks for it. */
+const spans = new WeakMap<Span, { readonly fromMs: number; readonly toMs: number }>();
+
+function spanOf(key: Span) {
+  const { not_before, not_after = '' } = key;
+  const span = spans.get(key) ?? {
+    fromMs: Date.parse(not_before) - KEY_OVERLAP_MS,
+    toMs: Date.parse(not_after) + KEY_OVERLAP_MS,
+  };
+  spans.set(key, span);
+  return span;
 }
 
 /** Serializes changes of the file among all processes. Rejects with LogError `locked` after `CHANGE_WAIT_MS`. */

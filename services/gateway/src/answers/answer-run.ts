@@ -145,7 +145,7 @@ export class AnswerRun {
     const { plan, signal, caller, revoked } = this.#request;
     const { admission, stopping } = this.#deps;
     const ending = new AbortController();
-    using _following = abortWith(ending, [signal, revoked, stopping]);
+    using _following = abortWith(ending, { own: [signal, revoked], shared: stopping });
     await runInSlots(plan.choices.length, { admission, caller, signal: ending.signal }, (index, stop) =>
       this.#oneChoice(index, stop, onDeltas),
     );
@@ -249,19 +249,21 @@ export class AnswerRun {
   }
 }
 
-/** Aborts when one of the signals does. `AbortSignal.any` costs several times as much, as it keeps them weakly. */
-function abortWith(controller: AbortController, signals: readonly AbortSignal[]): Disposable {
+/**
+ * Aborts when one of the signals does; `own` ones end with this answer, and keep their listener. `AbortSignal.any` costs
+ * several times as much, as it keeps them weakly.
+ */
+function abortWith(
+  controller: AbortController,
+  { own, shared }: { readonly own: readonly AbortSignal[]; readonly shared: AbortSignal },
+): Disposable {
   const abort = ({ target }: { readonly target: EventTarget | null }) =>
     controller.abort((target as AbortSignal).reason);
-  for (const each of signals) {
+  for (const each of [...own, shared]) {
     if (each.aborted) controller.abort(each.reason);
-    each.addEventListener('abort', abort, { once: true });
+    else each.addEventListener('abort', abort);
   }
-  return {
-    [Symbol.dispose]() {
-      for (const each of signals) each.removeEventListener('abort', abort);
-    },
-  };
+  return { [Symbol.dispose]: () => shared.removeEventListener('abort', abort) };
 }
 
 type OnDeltas = (deltas: readonly ChatDelta[], index: number) => Promise<void>;

@@ -70,10 +70,8 @@ export class EventWriter implements Disposable {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
     this.#reply.hijack();
-    const { raw } = this.#reply;
-    for (const [name, value] of Object.entries(this.#reply.getHeaders()))
-      if (value !== undefined) raw.setHeader(name, value);
-    raw.writeHead(200, {
+    this.#reply.raw.writeHead(200, {
+      ...this.#reply.getHeaders(),
       ...answerSecurity,
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',

@@ -24,8 +24,8 @@ const REVOKED_GRACE_MS = 500;
 
 export class Authentication {
   readonly #keys: Pick<GatewayStore['keys'], 'find' | 'stillValid'>;
-  /** Open requests, by key id. */
-  readonly #open = new Map<string, Set<AbortController>>();
+  /** What ends open requests, by key id. */
+  readonly #open = new Map<string, Set<(revoked: CompletionError) => void>>();
   /** Changes whenever keys may have been revoked. */
   #revision = 0;
   readonly #known = countedCache<GatewayKey>(10_000, { ttl: MEMORY_MS });
@@ -80,8 +80,9 @@ export class Authentication {
       const revision = this.#revision;
       const key = await this.identify(authorization, from);
       if (revision !== this.#revision) continue;
-      const { revoked, leave } = this.watch(key.id);
-      revoked.addEventListener('abort', () => setTimeout(() => response.destroy(), REVOKED_GRACE_MS).unref());
+      const { revoked, leave } = this.watch(key.id, () =>
+        setTimeout(() => response.destroy(), REVOKED_GRACE_MS).unref(),
+      );
       // The client may have disconnected already.
       if (response.closed) leave();
       else response.once('close', leave);
@@ -90,12 +91,16 @@ export class Authentication {
   }
 
   /** A signal that aborts as that of `enter`, until `leave` is called: for work that outlives its request. */
-  watch(keyId: string): Pick<OpenCaller, 'revoked'> & { readonly leave: () => void } {
+  watch(keyId: string, onRevoked = () => {}): Pick<OpenCaller, 'revoked'> & { readonly leave: () => void } {
     const ending = new AbortController();
+    const end = (revoked: CompletionError) => {
+      ending.abort(revoked);
+      onRevoked();
+    };
     const open = this.#open.get(keyId) ?? new Set();
-    this.#open.set(keyId, open.add(ending));
+    this.#open.set(keyId, open.add(end));
     const leave = () => {
-      open.delete(ending);
+      open.delete(end);
       if (open.size === 0) this.#open.delete(keyId);
     };
     return { revoked: ending.signal, leave };
@@ -109,8 +114,8 @@ export class Authentication {
     if (asked.length === 0) return;
     const valid = await this.#keys.stillValid(asked);
     for (const id of asked.filter((id) => !valid.has(id)))
-      for (const ending of this.#open.get(id) ?? [])
-        ending.abort(new CompletionError('invalid_api_key', 'This API key was revoked.'));
+      for (const end of this.#open.get(id) ?? [])
+        end(new CompletionError('invalid_api_key', 'This API key was revoked.'));
   }
 }
 

@@ -1,8 +1,8 @@
 // Request bodies: JSON without compression, of limited depth, with the salted digest that the receipt contains.
-import { createHmac, createSecretKey } from 'node:crypto';
 import { CompletionError } from '@strata/inference';
 import { SALT_BYTES } from '@strata/receipts';
 import type { FastifyInstance } from 'fastify';
+import { saltedDigest } from '../answers/receipts/salted-digest.ts';
 import { randomPart } from '../store/random-ids.ts';
 
 declare module 'fastify' {
@@ -32,7 +32,7 @@ export function acceptJson(fastify: FastifyInstance): void {
   const parseJson = fastify.getDefaultJsonParser('error', 'error');
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     request.receiptSalt = Buffer.from(randomPart(SALT_BYTES)).toString('hex');
-    request.bodyDigest = bodyDigest(request.receiptSalt, body);
+    request.bodyDigest = saltedDigest(request.receiptSalt, body);
     if (request.headers['last-event-id']) request.repeatedBody = body;
     if (nestsDeeper(body, MAX_NESTED)) {
       done(new CompletionError('invalid_request', `The body nests deeper than ${MAX_NESTED} levels.`));
@@ -41,12 +41,6 @@ export function acceptJson(fastify: FastifyInstance): void {
     parseJson(request, body.toString('utf8'), done);
   });
 }
-
-/** Salt and digest are hexadecimal. */
-export const bodyDigest = (salt: string, body: Uint8Array): string =>
-  createHmac('sha256', createSecretKey(Buffer.from(salt, 'hex')))
-    .update(body)
-    .digest('hex');
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const OPEN = new Set([0x5b, 0x7b]);

@@ -1,7 +1,6 @@
 // The server of the gateway: Bearer keys and their limits, the bodies of requests, and OpenAI's error format.
 import {
   addLedgerRoutes,
-  countedAddress,
   createHttpServer,
   type HttpServer,
   type HttpServerOptions,
@@ -133,7 +132,7 @@ class GatewayResponder implements Responder<Route> {
     const problem = this.#app.ledger.problem();
     if (problem !== undefined)
       throw new CompletionError('storage_unavailable', `The service ${problem}.`, { retryAfterMs: 30_000 });
-    const caller = { key, address: countedAddress(request.ip) };
+    const caller = { key, address: request.ip };
     const reached = this.#answers.reachedLimit(caller);
     if (reached) throw tooManyAnswers(reached);
     const release = this.#answers.take(caller);

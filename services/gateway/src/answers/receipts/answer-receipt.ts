@@ -1,10 +1,10 @@
 // The receipt of an answer: its facts, salted digests of request and answer, usage and times.
-import { createHmac, createSecretKey } from 'node:crypto';
 import { type AnswerContent, type FinishReason, type Usage, type Verified, weakest } from '@strata/inference';
 import { canonicalize } from '@strata/receipts';
 import { type Charge, costOf } from '../../store/access/policy.ts';
 import type { AnswerUsage } from '../../store/answers.ts';
 import type { AnswerSegment } from '../answer-accumulator.ts';
+import { saltedDigest } from './salted-digest.ts';
 
 /** The facts of an answer that are known before it is generated. */
 export interface AnswerStart {
@@ -68,9 +68,7 @@ export function interruptedReceipt(start: AnswerStart, usage: Usage, begun: Date
 
 /** The receipt contains no text: only salted digests, names, counts and times. */
 export function receiptOf(start: AnswerStart, answer: AnswerEnd, end: Date) {
-  // Node makes a key object of plain bytes by trial and error, which takes longer than the digest.
-  const key = createSecretKey(start.salt, 'hex');
-  const digest = (of: string | Uint8Array) => createHmac('sha256', key).update(of).digest('hex');
+  const digest = (of: string | Uint8Array) => saltedDigest(start.salt, of);
   const { outcome, content, finishReasons, usage, firstTokenAt, segments } = answer;
   // The chain covers the prompt's digest and the tokens: unsalted, it could be used to verify a guess of both.
   const salted = ({ chainHead, verified: _, ...segment }: AnswerSegment) => ({

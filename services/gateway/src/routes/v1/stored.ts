@@ -3,12 +3,12 @@ import { CompletionError, type OutputItem } from '@strata/inference';
 import type { FastifyRequest } from 'fastify';
 import type { ServedModel } from '../../answers/models.ts';
 import type { AnswerStart } from '../../answers/receipts/answer-receipt.ts';
+import { saltedDigest } from '../../answers/receipts/salted-digest.ts';
 import { overIn } from '../../answers/stored/answer-log.ts';
 import type { Reader, StoredAnswer } from '../../answers/stored/stored-answers.ts';
 import { errorOf, StoredResponse, storedEvents } from '../../answers/stored/stored-events.ts';
 import { type AskedAnswer, planOf, type StoredRequest, withSeed } from '../../answers/stored/stored-request.ts';
 import { presentedKey } from '../../limits/authentication.ts';
-import { bodyDigest } from '../json-bodies.ts';
 import type { Exchange, GatewayApp } from '../route.ts';
 import { clientSignal, prepare, receiptHeaders, streaming } from './answering.ts';
 
@@ -38,7 +38,7 @@ export async function isResumed(app: GatewayApp, exchange: Exchange): Promise<bo
 
 /** Whether a request is the same as the one of a stored answer. */
 function isRepeated({ routeOptions, repeatedBody }: FastifyRequest, { endpoint, salt, requestDigest }: AnswerStart) {
-  return endpoint === routeOptions.url && repeatedBody && bodyDigest(salt, repeatedBody) === requestDigest;
+  return endpoint === routeOptions.url && repeatedBody && saltedDigest(salt, repeatedBody) === requestDigest;
 }
 
 /** The number of the last event that the client of a response has received. */
