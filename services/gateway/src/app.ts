@@ -22,7 +22,8 @@ import { planAgain } from './answers/stored/stored-request.ts';
 import { type GatewayConfig, inferenceDirectory } from './config.ts';
 import { addGatewayMetrics, answerMeter } from './gateway-metrics.ts';
 import { stopping } from './limits/admission.ts';
-import { Authentication, followRevocations } from './limits/authentication.ts';
+import { Authentication, followChanges } from './limits/authentication.ts';
+import { Budgets } from './limits/budgets.ts';
 import { Limits } from './limits/limits.ts';
 import { TokenQuota } from './limits/token-quota.ts';
 import { type GatewayNetwork, type GatewayNetworkDeps, openGatewayNetwork } from './network/gateway-network.ts';
@@ -142,12 +143,19 @@ export async function createGateway(
   const running = new Set<Promise<unknown>>();
   stack.defer(async () => void (await Promise.allSettled(running)));
   const tokens = stack.use(new TokenQuota({ reservations: store.tokens, gateway }));
-  const limits = new Limits({ quota: store.quota, tokens, now });
+  const budgets = new Budgets({ tokens, teams: store.teams, now });
+  await budgets.refresh();
+  const limits = new Limits({ quota: store.quota, tokens, budgets, now });
   const late = new AbortController();
   const hostGuard = createHostGuard({ ...config, keyedPath: '/v1/' });
   const authentication = new Authentication(store, { areKeysFree: config.freeKeysPerDay > 0 });
   const unwatched = new AbortController();
-  const following = followRevocations({ store, authentication, logger }, unwatched.signal);
+  /** Applies what was changed here or elsewhere: revocations, policies and prices. */
+  const applyChanges = async () => {
+    await authentication.endRevoked();
+    await budgets.refresh();
+  };
+  const following = followChanges({ store, applyChanges, logger }, unwatched.signal);
   // Stops after the server: until then a revocation ends open requests.
   stack.defer(async () => {
     unwatched.abort();

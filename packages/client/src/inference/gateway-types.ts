@@ -632,6 +632,19 @@ export interface Receipt {
     cached_tokens: number;
     completion_tokens: number;
   };
+  /**
+   * Of an answer with a price, or of a key with limits of its own or a team.
+   */
+  charge?: {
+    /**
+     * Millionths of the operator's currency.
+     */
+    spend_micros: number;
+    /**
+     * The limits of the key and its team that it counts in.
+     */
+    accounts: string[];
+  };
   times: {
     received_at: string;
     first_token_at: string | null;

@@ -46,6 +46,8 @@ export interface RouteContract<
   readonly admit?: (app: GatewayApp, request: FastifyRequest) => void;
   readonly params?: P;
   readonly query?: Q;
+  /** Needs an admin key, which no other route accepts. */
+  readonly isAdmin?: boolean;
   /** Of a GET whose response may take long: limited as streams are, but not counted as a request. */
   readonly isLong?: boolean;
   /** The function that validates the body, and the name of its schema in the document. */

@@ -1,4 +1,14 @@
 // The store of the gateway, for the CLI, benches and tests (`@strata/gateway/store`).
+export type { NewGatewayKey } from './access/keys.ts';
+export {
+  amountText,
+  type GatewayKey,
+  NO_POLICY,
+  PERIODS,
+  type Period,
+  type Policy,
+  TEAM_NAME,
+} from './access/policy.ts';
 export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from './answers.ts';
 export { gatewaySchema } from './migrations.ts';
 export type { Reputations } from './reputations.ts';
