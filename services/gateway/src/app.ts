@@ -47,6 +47,7 @@ export interface Gateway extends AsyncDisposable {
   readonly models: Models;
   readonly keys: GatewayStore['keys'];
   readonly answers: GatewayStore['answers'];
+  readonly audit: GatewayStore['audit'];
   readonly segments: GatewayStore['segments'];
   readonly recorder: AnswerRecorder;
   readonly membership: GatewayMembership;
@@ -172,7 +173,13 @@ export async function createGateway(
   let description: object | undefined;
   const app: GatewayApp = {
     ...{ models, ownModels: own, recorder, limits, ledger, logger, now, running, stopping: late.signal },
-    ...{ keys: store.keys, keyRequests: newKeyRequests(now), freeKeysPerDay: config.freeKeysPerDay, hostGuard },
+    ...{
+      keys: store.keys,
+      admin: adminOf(store, applyChanges),
+      keyRequests: newKeyRequests(now),
+      freeKeysPerDay: config.freeKeysPerDay,
+      hostGuard,
+    },
     recentItems: new RecentItems(),
     storedAnswers,
     ...{ readiness, networkReport: network && cachedReport(network.report) },
@@ -213,11 +220,17 @@ export async function createGateway(
     network,
     monitoring,
     keys: store.keys,
+    audit: store.audit,
     answers,
     segments,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
+
+const adminOf = (
+  { keys, teams, audit, usage }: GatewayStore,
+  applyChanges: GatewayApp['admin']['applyChanges'],
+): GatewayApp['admin'] => ({ keys, teams, audit, usage, applyChanges });
 
 /**
  * The ledger of all gateways of a PostgreSQL database, or that of the data directory. The log of a gateway that had the

@@ -144,7 +144,7 @@ class GatewayResponder implements Responder<Route> {
   async respond({ contract, handler }: Route, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     // Clients of the OpenAI contract may add parameters: `api-version`.
     const input = parseInput({ ...contract, ignoresUnknown: contract.path.startsWith('/v1/') }, request);
-    const body = contract.body?.read(request.body);
+    const body = contract.body ? contract.body.read(request.body) : input.body;
     return handler(this.#app, { ...input, body }, { request, reply });
   }
 }

@@ -61,6 +61,9 @@ export const migrations: Migrations = withOldNames({
   },
   '025-stored-answers': createStoredAnswers,
   '026-access': createAccess,
+  async '027-usage-days'(db) {
+    await db.schema.createIndex('token_usage_day').on('token_usage').column('day').execute();
+  },
 });
 
 export const gatewaySchema: InspectedSchema = { migrations, counted: 'api_keys' };

@@ -22,6 +22,7 @@ import { Kysely } from 'kysely';
 import { AuditTable } from './access/audit.ts';
 import { GatewayKeys } from './access/keys.ts';
 import { TeamTable } from './access/teams.ts';
+import { UsageTable } from './access/usage.ts';
 import { AnswerTable } from './answers.ts';
 import { GatewayTable } from './gateways.ts';
 import { migrations } from './migrations.ts';
@@ -50,6 +51,7 @@ export interface GatewayStore extends AsyncDisposable {
   readonly teams: TeamTable;
   /** What operators have changed. */
   readonly audit: AuditTable;
+  readonly usage: UsageTable;
   /** On PostgreSQL large quotas are leased in blocks; disposing of the store returns unspent blocks. */
   readonly quota: Quota;
   readonly segments: Segments;
@@ -97,6 +99,7 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
     keys: new GatewayKeys(db, { keys, now }),
     teams: new TeamTable(db, { now }),
     audit: new AuditTable(db),
+    usage: new UsageTable(db),
     quota: blocks ?? counted,
     answers: new AnswerTable(db),
     segments: new SegmentTable(db),
