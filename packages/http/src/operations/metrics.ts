@@ -114,6 +114,32 @@ export class Metrics {
     return (value, by = 1) => counter.inc({ [label]: value }, by);
   }
 
+  /** A counter with several labels, whose values are few and known. */
+  counters<Label extends string>(
+    name: string,
+    help: string,
+    labels: readonly Label[],
+  ): (values: Readonly<Record<Label, string>>) => void {
+    const counter = new Counter({ name, help, labelNames: labels, registers: [this.registry] });
+    return (values) => counter.inc(values);
+  }
+
+  /** A histogram with several labels, whose values are few and known; without the labels that are undefined. */
+  histogram<Label extends string>(
+    name: string,
+    help: string,
+    { labels, buckets }: { readonly labels: readonly Label[]; readonly buckets: readonly number[] },
+  ): (values: Readonly<Record<Label, string | undefined>>, value: number) => void {
+    const histogram = new Histogram({
+      ...{ name, help, labelNames: labels, buckets: [...buckets] },
+      registers: [this.registry],
+    });
+    return (values, value) => {
+      const given = Object.entries<string | undefined>(values).filter((entry) => entry[1] !== undefined);
+      histogram.observe(Object.fromEntries(given) as Record<Label, string>, value);
+    };
+  }
+
   /** Durations in seconds with one label, whose values are few and known. */
   durations(
     name: string,

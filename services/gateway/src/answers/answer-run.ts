@@ -17,7 +17,7 @@ import { type Admission, runInSlots } from '../limits/admission.ts';
 import type { Reservation } from '../limits/limits.ts';
 import { costOf, type GatewayKey } from '../store/access/policy.ts';
 import { AnswerAccumulator } from './answer-accumulator.ts';
-import type { Plan } from './backend.ts';
+import type { AnsweredBy, Plan } from './backend.ts';
 import { ChatChunks, TextChunks } from './chunks.ts';
 import type { EventWriter, StreamEvent } from './event-writer.ts';
 import type { AnswerEnd, AnswerStart } from './receipts/answer-receipt.ts';
@@ -49,6 +49,8 @@ export interface AnswerRequest {
   readonly revoked: AbortSignal;
   /** Of a stored answer, whose beginning is recorded. */
   readonly log?: AnswerLog;
+  /** Called before the first delta of a choice, if several targets could answer. */
+  readonly onAnswered?: (by: AnsweredBy) => void;
 }
 
 export class AnswerRun {
@@ -58,6 +60,8 @@ export class AnswerRun {
   readonly #request: AnswerRequest;
   readonly #accumulated: AnswerAccumulator;
   readonly #usages: readonly RunningUsage[];
+  /** By choice; empty for a model with one target. */
+  readonly #answeredBy: AnsweredBy[] = [];
   #firstTokenAt: Date | undefined;
   #hasBegun = false;
   /** The record of the beginning of a stream. */
@@ -156,7 +160,12 @@ export class AnswerRun {
     const onSegment = (segment: JobSegment) => this.#accumulated.takeSegment(index, segment);
     const context = { caller: this.#request.caller.id, onSegment };
     const stored = this.#request.log?.choice(index);
-    for await (const made of this.#request.plan.choices[index]?.deltas({ usage, signal, context, stored }) ?? []) {
+    const onAnswered = (by: AnsweredBy) => {
+      this.#answeredBy[index] = by;
+      this.#request.onAnswered?.(by);
+    };
+    const deps = { usage, signal, context, stored, onAnswered };
+    for await (const made of this.#request.plan.choices[index]?.deltas(deps) ?? []) {
       if (made.some(({ kind }) => kind !== 'begin')) this.#firstTokenAt ??= this.#deps.now();
       const deltas = stored?.take(made, this.#firstTokenAt) ?? made;
       if (deltas.length === 0) continue;
@@ -238,6 +247,7 @@ export class AnswerRun {
       {
         ...{ outcome, usage, content: this.#accumulated.content(), finishReasons: this.#accumulated.finishReasons },
         ...{ firstTokenAt: this.#firstTokenAt, segments: this.#accumulated.segments },
+        answeredBy: this.#answeredBy.filter((by) => by !== undefined),
       },
       { isBegun: this.#beginning !== undefined },
     );

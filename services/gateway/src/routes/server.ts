@@ -55,6 +55,7 @@ const EXPOSED_HEADERS = [
     'x-receipt-id',
     'x-receipt-salt',
     'x-model-verified',
+    'x-answered-by',
     'retry-after',
     'retry-after-ms',
     'x-should-retry',

@@ -27,10 +27,10 @@ export function adminRoute<
   ) => unknown,
 ): Route {
   const bodies = schema && { bodies: { 'application/json': adminBodies[schema] }, bodyBytes: BODY_BYTES };
-  const whole = { ...contract, ...bodies, ...(schema ? { bodySchema: schema } : {}), isAdmin: true };
+  const complete = { ...contract, ...bodies, ...(schema ? { bodySchema: schema } : {}), isAdmin: true };
   // The body is that of the schema.
   return route<P, undefined, Q>(
-    whole as RouteContract<P, undefined, Q>,
+    complete as RouteContract<P, undefined, Q>,
     handler as Parameters<typeof route<P, undefined, Q>>[1],
   );
 }

@@ -1,9 +1,9 @@
 // The admin API: its keys, changes that take effect at once, usage and its CSV, and the log of changes.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { casesOf, until } from '../../../../../tests/support/index.ts';
 import { type Harness, type Json, MODEL } from '../../test/harness.ts';
-import { until } from '../../test/network/answers.ts';
+
 import { MESSAGES, startOnSharedEngine } from '../../test/shared.ts';
 
 const chat = { model: MODEL, messages: MESSAGES, max_tokens: 4 };

@@ -69,7 +69,7 @@ export const changeKey = adminRoute(
     schema: 'AdminKeyChange',
     described: {
       summary: 'Change fields of a key; null removes a limit',
-      description: 'At once at this gateway, at others within a second. Answers in progress keep their reservations.',
+      description: 'At once at this gateway, at all within a second. Answers in progress keep their reservations.',
       answer: 'AdminKey',
     },
   },
@@ -116,7 +116,7 @@ export const revokeKey = adminRoute(
     params: id,
     described: {
       summary: 'Revoke a key',
-      description: 'At once at this gateway, at others within a second. Its open answers end.',
+      description: 'At once at this gateway, at all within a second. Its open answers end.',
       answer: 'RevokedKey',
     },
   },
