@@ -15,8 +15,7 @@ import {
   type Price,
 } from '../store/access/policy.ts';
 import type { GatewayStore } from '../store/index.ts';
-import type { PlannedTokens } from './limits.ts';
-import type { TakenTokens, TokenQuota } from './token-quota.ts';
+import type { PlannedTokens, TakenTokens, TokenQuota } from './token-quota.ts';
 
 export interface BudgetDeps {
   readonly tokens: TokenQuota;

@@ -6,7 +6,7 @@ import { RateLimiter } from '@strata/limits';
 import type { Charge, GatewayKey } from '../store/access/policy.ts';
 import type { GatewayStore } from '../store/index.ts';
 import type { Budgeted, Budgets } from './budgets.ts';
-import type { TokenQuota } from './token-quota.ts';
+import type { PlannedTokens, TokenQuota } from './token-quota.ts';
 
 interface TierLimits {
   readonly requestsPerMinute: number;
@@ -34,12 +34,6 @@ interface TierState {
   readonly limits: TierLimits;
   readonly requests: RateLimiter;
   readonly tokens: RateLimiter;
-}
-
-/** What an answer may use. */
-export interface PlannedTokens {
-  readonly promptTokens: number;
-  readonly answerTokens: number;
 }
 
 /** Tokens that were taken before the work. */

@@ -15,26 +15,12 @@ import {
   writePipelined,
 } from '@strata/db';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { reservedFor, summed } from './access/usage-sums.ts';
+import { type AnswerUsage, reservedFor, summed, type TokensUsed } from './access/usage-sums.ts';
 import { EARLIER_VERSIONS } from './gateways.ts';
 import { isStored } from './stored-answers.ts';
 import type { GatewayDatabase } from './tables.ts';
 
-export interface TokensUsed {
-  readonly promptTokens: number;
-  /** The part of the prompt tokens that came from the prompt cache. */
-  readonly cachedTokens: number;
-  readonly completionTokens: number;
-}
-
-export interface AnswerUsage extends TokensUsed {
-  readonly keyId: string;
-  readonly model: string;
-  /** UTC, `2026-01-31`. */
-  readonly day: string;
-  /** What it costs in millionths, and the accounts in which it was reserved in addition to the key's tokens of the day. */
-  readonly charge?: { readonly micros: number; readonly accounts: readonly string[] } | undefined;
-}
+export type { AnswerUsage, TokensUsed };
 
 export interface NewReceipt {
   /** Ids sort by time. */

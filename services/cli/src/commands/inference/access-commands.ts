@@ -1,16 +1,10 @@
 // Options of `inference keys create`, and `inference keys rotate`, `teams` and `prices`: who may use what, and at which price.
-import type { GatewayStore } from '@strata/gateway/store';
 import type { Command } from 'commander';
 import type { CommandContext } from '../../context.ts';
 import { integerBetween } from '../../option-parsers.ts';
 import type { OutputOptions } from '../../output.ts';
 import type { KeyLocations } from '../keys/key-commands.ts';
-import type { AccessOptions, PriceOptions, RotateOptions } from './access.ts';
-
-export interface AccessDeps {
-  readonly open: () => Promise<GatewayStore>;
-  readonly databaseUrl: () => Promise<string>;
-}
+import type { AccessDeps, AccessOptions, PriceOptions, RotateOptions } from './access.ts';
 
 const commands = () => import('./access.ts');
 const MAX_TOKENS = 1_000_000_000_000;

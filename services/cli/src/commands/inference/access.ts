@@ -1,10 +1,22 @@
 // `strata inference keys create` with limits, `keys rotate`, `teams` and `prices`, on the database of the gateway.
-import { amountText, type NewGatewayKey, PERIODS, type Period, type Policy, TEAM_NAME } from '@strata/gateway/store';
+import {
+  amountText,
+  type GatewayStore,
+  type NewGatewayKey,
+  PERIODS,
+  type Period,
+  type Policy,
+  TEAM_NAME,
+} from '@strata/gateway/store';
 import type { CommandContext } from '../../context.ts';
 import { CommandError, usageError } from '../../errors.ts';
 import { type OutputOptions, printJson, printTable } from '../../output.ts';
 import { requireDatabase } from '../keys/keys.ts';
-import type { AccessDeps } from './access-commands.ts';
+
+export interface AccessDeps {
+  readonly open: () => Promise<GatewayStore>;
+  readonly databaseUrl: () => Promise<string>;
+}
 
 export interface AccessOptions extends OutputOptions {
   readonly models?: string;

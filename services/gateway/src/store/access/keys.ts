@@ -71,11 +71,6 @@ export class GatewayKeys {
     return this.#keys.issue(...asked);
   }
 
-  /** The stored form of an address or network: a salted hash, hex. */
-  saltedHash(name: string): string {
-    return this.#keys.saltedHash(name);
-  }
-
   /** Of these ids, those of keys that exist and are not revoked. */
   stillValid(ids: readonly string[]): Promise<ReadonlySet<string>> {
     return this.#keys.stillValid(ids);

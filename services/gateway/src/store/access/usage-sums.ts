@@ -1,7 +1,22 @@
 // What a batch of answers adds to the usage, and takes from what was reserved for them.
-import type { AnswerUsage } from '../answers.ts';
 import type { GatewayDatabase } from '../tables.ts';
 import { accountOf, endOfPeriod } from './policy.ts';
+
+export interface TokensUsed {
+  readonly promptTokens: number;
+  /** The part of the prompt tokens that came from the prompt cache. */
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+}
+
+export interface AnswerUsage extends TokensUsed {
+  readonly keyId: string;
+  readonly model: string;
+  /** UTC, `2026-01-31`. */
+  readonly day: string;
+  /** What it costs in millionths, and the accounts in which it was reserved in addition to the key's tokens of the day. */
+  readonly charge?: { readonly micros: number; readonly accounts: readonly string[] } | undefined;
+}
 
 /** A row of `token_usage`. */
 type UsageSum = Omit<GatewayDatabase['token_usage'], 'spend'> & { spend: number };
