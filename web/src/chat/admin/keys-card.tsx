@@ -80,7 +80,7 @@ export function KeysCard() {
 const columnsOf = (onRevoke: (key: AdminKey) => void): readonly Column<AdminKey>[] => [
   { name: 'Key', value: ({ label, id }) => label ?? id, cell: ({ label, id }) => label ?? <code>{id}</code> },
   { name: 'State', value: stateOf, cell: (key) => <Badge tone={TONES[stateOf(key)]}>{stateOf(key)}</Badge> },
-  textColumn('Team', 'team'),
+  minor(textColumn('Team', 'team')),
   { name: 'Limits', cell: limitsText },
   minor(textColumn('Expires', 'expires_at', formatDay)),
   minor(textColumn('Created', 'created_at', formatDay)),
