@@ -124,19 +124,17 @@ export class Metrics {
     return (values) => counter.inc(values);
   }
 
-  /** A histogram with several labels, whose values are few and known; without the labels that are undefined. */
+  /** A histogram with several labels, whose values are few and known. Recorders resolve them once, for the hot path. */
   histogram<Label extends string>(
     name: string,
     help: string,
     { labels, buckets }: { readonly labels: readonly Label[]; readonly buckets: readonly number[] },
-  ): (values: Readonly<Record<Label, string | undefined>>, value: number) => void {
-    const histogram = new Histogram({
-      ...{ name, help, labelNames: labels, buckets: [...buckets] },
-      registers: [this.registry],
-    });
-    return (values, value) => {
-      const given = Object.entries<string | undefined>(values).filter((entry) => entry[1] !== undefined);
-      histogram.observe(Object.fromEntries(given) as Record<Label, string>, value);
+  ): (values: Readonly<Partial<Record<Label, string>>>) => (value: number) => void {
+    const options = { name, help, labelNames: labels, buckets: [...buckets], registers: [this.registry] };
+    const histogram = new Histogram<Label>(options);
+    return (values) => {
+      const recorder = histogram.labels(values);
+      return (value) => recorder.observe(value);
     };
   }
 
