@@ -126,7 +126,7 @@ export const presentedKey = (authorization: string | undefined): string | undefi
 function unknownText(presented: string): string {
   if (presented.startsWith('ssk_'))
     return 'This is a key of the stack service; keys of the inference service begin with sk-.';
-  return 'This API key is unknown, has expired or was revoked.';
+  return 'This API key is unknown or was revoked, or it has expired.';
 }
 
 /** One small query each time. Together with the key query, a revocation takes effect in less than a second. */

@@ -82,13 +82,8 @@ export interface Account {
   readonly limit: number;
 }
 
-/** Millionths as a decimal: `25.5`. */
-export function amountText(micros: number): string {
-  const fraction = String(micros % 1_000_000)
-    .padStart(6, '0')
-    .replace(/0+$/, '');
-  return `${Math.floor(micros / 1_000_000)}${fraction === '' ? '' : `.${fraction}`}`;
-}
+/** Millionths as a decimal: `25.5`. Exact below 10^15, which have at most 15 digits. */
+export const amountText = (micros: number): string => String(micros / 1_000_000);
 
 /** Names of teams. */
 export const TEAM_NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
