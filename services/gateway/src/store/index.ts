@@ -9,8 +9,8 @@ export {
   type Policy,
   TEAM_NAME,
 } from './access/policy.ts';
-export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from './answers.ts';
+export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from './answers/answers.ts';
+export type { StoredState } from './answers/stored-answers.ts';
 export { gatewaySchema } from './migrations.ts';
 export type { Reputations } from './reputations.ts';
 export { type GatewayStore, openStore } from './store.ts';
-export type { StoredState } from './stored-answers.ts';

@@ -23,11 +23,11 @@ import { AuditTable } from './access/audit.ts';
 import { GatewayKeys } from './access/keys.ts';
 import { TeamTable } from './access/teams.ts';
 import { UsageTable } from './access/usage.ts';
-import { AnswerTable } from './answers.ts';
+import { AnswerTable } from './answers/answers.ts';
+import { StoredAnswerTable } from './answers/stored-answers.ts';
 import { GatewayTable } from './gateways.ts';
 import { migrations } from './migrations.ts';
 import { type Reputations, ReputationTable } from './reputations.ts';
-import { StoredAnswerTable } from './stored-answers.ts';
 import type { GatewayDatabase } from './tables.ts';
 import { TokenReservations } from './token-reservations.ts';
 

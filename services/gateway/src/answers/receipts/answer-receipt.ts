@@ -2,7 +2,7 @@
 import { type AnswerContent, type FinishReason, type Usage, type Verified, weakest } from '@strata/inference';
 import { canonicalize } from '@strata/receipts';
 import { type Charge, costOf } from '../../store/access/policy.ts';
-import type { AnswerUsage } from '../../store/answers.ts';
+import type { AnswerUsage } from '../../store/answers/answers.ts';
 import type { AnswerSegment } from '../answer-accumulator.ts';
 import type { AnsweredBy } from '../backend.ts';
 import { saltedDigest } from './salted-digest.ts';
