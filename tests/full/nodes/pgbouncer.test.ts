@@ -28,8 +28,8 @@ async function startPooler(stack: AsyncDisposableStack, direct: URL): Promise<st
   await writeFile(file, text);
   await writeFile(users, '"strata" "secret"\n');
   await chmod(directory, 0o755);
-  // As root it must be told which user to become.
-  const child = spawn('pgbouncer', [...(process.getuid?.() === 0 ? ['-u', 'nobody'] : []), file], { stdio: 'ignore' });
+  // It refuses to run as root.
+  const child = spawn('pgbouncer', [...(process.getuid?.() === 0 ? ['-u', 'daemon'] : []), file], { stdio: 'ignore' });
   stack.defer(() => endProcess(child, 5_000));
   await until(() => isListening(port));
   return `postgres://strata:secret@127.0.0.1:${port}/strata?pgbouncer=true`;
