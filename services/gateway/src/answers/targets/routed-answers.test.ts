@@ -16,6 +16,7 @@ import {
 import { tinyEngine } from '../../../../../tests/support/tiny-engine.ts';
 import { type Answer, type Harness, type Json, MODEL, startHarness } from '../../test/harness.ts';
 import { chunksOf, MESSAGES as messages } from '../../test/shared.ts';
+import { FAULT_REASONS } from './fault.ts';
 
 const CHAT = '/v1/chat/completions';
 const KEY = 'sk-east-secret';
@@ -70,7 +71,7 @@ describe('a name with several targets', () => {
         down: { url: `http://127.0.0.1:${await freePort()}/v1`, models: ['m-hang'] },
       },
       aliases: { ...aliases, hang: ['down/m-hang', 'slow/m-hang', 'west/m-hang'], own: ['east/m-own', MODEL] },
-      failures: 2,
+      ...{ failures: 2, on: FAULT_REASONS },
     });
     const engines = { [MODEL]: await tinyEngine() };
     gateway = stack.use(await startHarness({ STRATA_MODEL: '', STRATA_UPSTREAMS }, { engines }));
