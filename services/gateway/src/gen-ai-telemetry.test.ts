@@ -21,6 +21,8 @@ const ended = (more: object) =>
     ...more,
   }) as unknown as AnswerEnd;
 
+type Recorded = [endpoint: string, model: object, end: { firstTokenMs?: number }, ms: number];
+
 it('an answer is a span and metrics by the conventions for generative AI, without its text', async () => {
   const spans: object[] = [];
   const startSpan = (name: string) => {
@@ -36,13 +38,8 @@ it('an answer is a span and metrics by the conventions for generative AI, withou
   trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan }) as unknown as Tracer });
   const metrics = new Metrics();
   const record = genAiMeter(metrics);
-  const own = { id: 'tiny', engine: 'llama.cpp b7000' };
-  record(start('/v1/chat/completions', own), ended({ firstTokenAt: at(200) }), at(1_000));
-  const by = { upstream: 'east', model: 'llama-70b', engine: 'other', attempts: 2 };
-  const alias = { id: 'chat', engine: 'vllm 0.12.0, other' };
-  const failed = { outcome: 'failed', finishReasons: [null, 'length'], answeredBy: [by] };
-  record(start('/v1/completions', alias), ended(failed), at(3_000));
-  record(start('/v1/embeddings', { id: 'e', engine: '<claimed>' }), ended({ finishReasons: [] }), at(10));
+  for (const [endpoint, model, { firstTokenMs, ...end }, ms] of casesOf<Recorded[]>('gateway', 'answers to record'))
+    record(start(endpoint, model), ended(firstTokenMs ? { ...end, firstTokenAt: at(firstTokenMs) } : end), at(ms));
   trace.disable();
   assert.deepEqual(spans, casesOf<unknown[]>('gateway', 'spans of answers'));
   const text = await metrics.registry.metrics();
