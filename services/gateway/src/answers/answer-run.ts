@@ -15,6 +15,7 @@ import {
 } from '@strata/inference';
 import { type Admission, runInSlots, SHARES } from '../limits/admission.ts';
 import type { Reservation } from '../limits/limits.ts';
+import type { StoredEnd } from '../store/answers/stored-writes.ts';
 import { AnswerAccumulator } from './answer-accumulator.ts';
 import type { AnsweredBy, Plan } from './backend.ts';
 import { ChatChunks, TextChunks } from './chunks.ts';
@@ -90,8 +91,7 @@ export class AnswerRun {
   }
 
   /**
-   * Generates all choices into the log of a stored answer, after what it has already. Its end is durable before its receipt
-   * is stored. An answer that is not recorded, because the gateway stops, can go on at another one.
+   * Generates all choices into the log of a stored answer, after what it has already. Its end is stored with its receipt. An answer that is not recorded, because the gateway stops, can go on at another one.
    */
   async write(): Promise<void> {
     await this.#recorded(() => this.#eachChoice(async () => {}));
@@ -228,15 +228,15 @@ export class AnswerRun {
 
   /** Without effect on an answer that another gateway has taken over, or can take over because this one stops. */
   async #endStored(log: AnswerLog, outcome: AnswerOutcome, cause?: unknown): Promise<void> {
-    const over = await log.finish({ outcome, usage: this.usage, cause }).catch((error: unknown) => {
+    const { over, stored } = await log.finish({ outcome, usage: this.usage, cause }).catch((error: unknown) => {
       this.#request.reservation.settle(0);
       throw error;
     });
-    await this.#record(over.outcome);
-    log.close({ isRecorded: true });
+    await this.#record(over.outcome, stored);
+    log.stored(log.entries.length);
   }
 
-  async #record(outcome: AnswerEnd['outcome']): Promise<void> {
+  async #record(outcome: AnswerEnd['outcome'], stored?: StoredEnd): Promise<void> {
     const { start, reservation } = this.#request;
     const { usage } = this;
     const release = reservation.settle(usage.promptTokens + usage.completionTokens);
@@ -248,7 +248,7 @@ export class AnswerRun {
         ...{ firstTokenAt: this.#firstTokenAt, segments: this.#accumulated.segments },
         answeredBy: this.#answeredBy.filter((by) => by !== undefined),
       },
-      { isBegun: this.#beginning !== undefined },
+      { isBegun: this.#beginning !== undefined, stored },
     );
     await kept.catch((error: unknown) => {
       // The gateway that has ended the answer counts it.

@@ -42,6 +42,7 @@ const RECEIPT_HEADERS = {
   'x-answered-by': textHeader(
     'Of a name that several targets answer: the upstream, or `gateway`; `model`, `attempts`.',
   ),
+  'x-answer-id': textHeader('Of a stored stream, before its first event: as `Last-Event-ID` it gives all events.'),
   'x-receipt-salt': textHeader(
     "The HMAC key of the receipt's digests, 64 hexadecimal digits. It is returned only here.",
   ),

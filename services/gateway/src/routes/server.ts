@@ -56,6 +56,7 @@ const EXPOSED_HEADERS = [
     'x-receipt-salt',
     'x-model-verified',
     'x-answered-by',
+    'x-answer-id',
     'retry-after',
     'retry-after-ms',
     'x-should-retry',

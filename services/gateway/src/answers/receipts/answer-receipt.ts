@@ -1,7 +1,7 @@
 // The receipt of an answer: its facts, salted digests of request and answer, usage and times.
 import { type AnswerContent, type FinishReason, type Usage, type Verified, weakest } from '@strata/inference';
 import { canonicalize } from '@strata/receipts';
-import type { AnswerUsage } from '../../store/answers.ts';
+import type { AnswerUsage } from '../../store/answers/answers.ts';
 import type { AnswerSegment } from '../answer-accumulator.ts';
 import type { AnsweredBy } from '../backend.ts';
 import { saltedDigest } from './salted-digest.ts';
