@@ -91,7 +91,7 @@ for (const [on, tried] of [
 ] as const)
   it(`a request tries ${tried.join(' and ')} on ${on.join(', ')}, and nothing after two minutes`, async (t) => {
     let nowMs = 0;
-    const seen: string[] = [];
+    const attempted: string[] = [];
     const targetOf = (name: string): Target => ({
       ...{ name, upstream: name, model: 'm', slots: 1, current: undefined, health: new TargetHealth(HEALTH) },
       open: async () => {
@@ -103,11 +103,11 @@ for (const [on, tried] of [
     const deps = {
       nowMs: () => nowMs,
       random: () => 0,
-      onEvent: ({ kind, target }: TargetEvent) => void (kind === 'attempt' && seen.push(target)),
+      onEvent: ({ kind, target }: TargetEvent) => void (kind === 'attempt' && attempted.push(target)),
     };
     const { parts } = await new RoutedBackend({ id: 'x', groups, on: new Set(on) }, deps).planEmbeddings(['x']);
     await assert.rejects(parts[0]?.({ promptTokens: 0 }, t.signal) ?? assert.fail(), {
       message: `${tried.at(-1)} is away`,
     });
-    assert.deepEqual(seen, tried);
+    assert.deepEqual(attempted, tried);
   });
