@@ -25,6 +25,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   network: async () => (await import('./network/network.ts')).benchNetwork(),
   'network-kills': async () => (await import('./network/network-kills.ts')).benchNetworkKills(),
   'network-gateways': async () => (await import('./network/gateways.ts')).benchGateways(),
+  placement: async () => (await import('./network/placement.ts')).benchPlacement(),
   routing: async () => (await import('./network/routing.ts')).benchRouting(),
   trust: async () => (await import('./trust/trust.ts')).benchTrust(),
   'load-nodes': async () => (await import('./load/nodes.ts')).benchNodes(),
