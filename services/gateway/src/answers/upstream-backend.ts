@@ -17,15 +17,13 @@ const CHARACTERS_A_TOKEN = 4;
 export class UpstreamBackend implements Backend {
   readonly verified = { level: 'claimed', reason: 'an upstream server names its model itself' } as const;
   readonly isLoaded = null;
+  readonly facts: BackendFacts;
   readonly #upstream: Upstream;
 
   constructor(upstream: Upstream) {
     this.#upstream = upstream;
-  }
-
-  get facts(): BackendFacts {
-    const { name, engine, contextLength, slots } = this.#upstream.info;
-    return {
+    const { name, engine, contextLength, slots } = upstream.info;
+    this.facts = {
       ...{ name, engine, slots, contextLength: contextLength ?? null },
       ...{ sha256: null, parameters: null, quantisation: null, sizeBytes: null },
     };
