@@ -38,7 +38,7 @@ async function assertTimes({ databaseUrl, startedAt }: TestFleet): Promise<void>
     databaseUrl,
     `select 'scan' as what, observed_at as at from scans join domains on domains.id = domain_id
        where name not like 'moving-%' and observed_at not between ${from} and ${to}
-     union all select 'lease', until from scan_leases where until > ${to + 4 * MINUTE_MS}
+     union all select 'lease', leased_until from domains where leased_until > ${to + 4 * MINUTE_MS}
      union all select 'event', published_us / 1000 from stream_events where published_us / 1000 not between ${from} and ${to}`,
   );
   assert.deepEqual(wrong, [], 'all times are those of the database');

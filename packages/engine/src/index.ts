@@ -5,6 +5,7 @@ export {
   EndlessGrammarError,
   type Engine,
   EngineError,
+  type EngineErrorCode,
   type Job,
   type JobContext,
   type JobEvent,
@@ -32,7 +33,8 @@ export { type OpenedModels, openModels } from './on-demand/open-models.ts';
 export type { OpenedModel } from './open-model.ts';
 export { startLlamaEngine } from './process/llama-engine.ts';
 export { MeasuredEngine, measureSpeed, type Speed } from './speed.ts';
-export { openUpstream, type Upstream } from './upstream/upstream.ts';
+export { UpstreamError, type UpstreamFault } from './upstream/errors.ts';
+export { openUpstream, type Upstream, type UpstreamOptions } from './upstream/upstream.ts';
 export { type OpenedVocabulary, openVocabulary, type TokenBytes } from './vocabulary/vocabulary-engine.ts';
 export { readVocabulary, type VocabularyFacts, type VocabularyFile } from './vocabulary/vocabulary-file.ts';
 export { VocabularySpare } from './vocabulary/vocabulary-spare.ts';

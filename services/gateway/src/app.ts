@@ -19,6 +19,7 @@ import { openModels } from './answers/open-models.ts';
 import { AnswerRecorder } from './answers/receipts/answer-recorder.ts';
 import { StoredAnswers } from './answers/stored/stored-answers.ts';
 import { planAgain } from './answers/stored/stored-request.ts';
+import { targetMeter, targetStates } from './answers/targets/target-meter.ts';
 import { type GatewayConfig, inferenceDirectory } from './config.ts';
 import { addGatewayMetrics, answerMeter } from './gateway-metrics.ts';
 import { stopping } from './limits/admission.ts';
@@ -105,9 +106,15 @@ export async function createGateway(
   readiness.watch('database', () => store.revocations());
   const { lockTimeoutMs, signal } = world;
   const membership = stack.use(await GatewayMembership.join({ store, logger, signal, lockTimeoutMs }));
-  const { models, files, memory } = stack.use(
-    await openModels(config, { logger, now, engines: world.engines ?? {}, signal: world.signal }),
+  const targetMetrics = targetMeter(metrics);
+  const { models, files, memory, targets } = stack.use(
+    await openModels(config, {
+      ...{ logger, now, engines: world.engines ?? {}, signal: world.signal },
+      onTarget: targetMetrics.onEvent,
+    }),
   );
+  targetMetrics.watch(targets);
+  if (targets.length > 0) readiness.report(() => ({ upstreams: targetStates(targets, performance.now()) }));
   world.signal?.throwIfAborted();
   const own = models.list().filter(({ id }) => id !== DATA_MODEL);
   const witnesses = stack.use(openWitnesses(config));

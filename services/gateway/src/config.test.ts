@@ -28,6 +28,15 @@ it('the settings that are invalid are named', () => {
   });
 });
 
+it('the settings of upstreams name what is wrong, without a key', () => {
+  for (const [setting, message] of casesOf<[string | object, string][]>('gateway', 'refused upstreams')) {
+    const STRATA_UPSTREAMS = typeof setting === 'string' ? setting : JSON.stringify(setting);
+    const refusal = { name: 'SettingsError', message: new RegExp(`^STRATA_UPSTREAMS${message}(?!.*hidden)`) };
+    assert.throws(() => readGatewayConfig({ STRATA_UPSTREAMS }), refusal, STRATA_UPSTREAMS);
+  }
+  assert.deepEqual(readGatewayConfig({}).upstreams.health, { failures: 3, windowMs: 60_000, cooldownMs: 30_000 });
+});
+
 it('the settings enable the network explicitly, or by naming a peer to join', () => {
   for (const off of [{}, { STRATA_NETWORK: 'off', STRATA_JOIN: 'strata1x' }])
     assert.equal(readGatewayConfig(off).network, undefined);

@@ -19,6 +19,7 @@ import {
 } from '@strata/http';
 import { z } from 'zod';
 import { NetworkEnvironment, networkConfigOf } from './network/network-config.ts';
+import { Upstreams } from './upstreams-config.ts';
 
 /** Every setting of the gateway. `docs/settings.md` is generated from it; `absent` describes the value of an unset variable. */
 export const Environment = z.object({
@@ -48,6 +49,10 @@ export const Environment = z.object({
       absent: 'what the upstream reports',
     }),
   }).describe('options of its models, as `slots=16`'),
+  STRATA_UPSTREAMS: Upstreams.optional().meta({
+    description: 'several upstreams, and aliases with [fallbacks](inference.md#upstreams): a map, or JSON',
+    absent: 'none',
+  }),
   ...ModelEnvironment.shape,
   STRATA_MODEL_OPTIONS: itemsOf(ModelItems).describe('options of models, as `slots=8,gpu=auto`'),
   ...NetworkEnvironment.shape,
@@ -110,6 +115,7 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     metricsPort: settings.STRATA_METRICS_PORT.gateway,
     ...readModelSettings(settings, { dataDirectory: settings.STRATA_DATA }),
     upstream: upstreamOf(settings),
+    upstreams: settings.STRATA_UPSTREAMS ?? Upstreams.parse(undefined),
     /** Undefined: only the models named above are served. */
     network: networkConfigOf(settings, {
       directory: inferenceDirectory({ dataDirectory: settings.STRATA_DATA }),
@@ -130,6 +136,10 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     logLevel: settings.STRATA_LOG_LEVEL,
   };
 }
+
+/** Whether the settings name a model to serve; a network adds more. */
+export const namesModels = ({ models, upstream, upstreams }: GatewayConfig): boolean =>
+  models.length > 0 || upstream !== undefined || upstreams.servers.length > 0;
 
 /** Another server with an OpenAI-compatible API; its address ends in /v1. */
 function upstreamOf(settings: z.output<typeof Environment>) {

@@ -4,6 +4,7 @@ import { addModelMetrics, addWitnessMetrics, type Metrics } from '@strata/http';
 import type { SignedLedger } from '@strata/log';
 import type { Models } from './answers/models.ts';
 import type { AnswerRecorderDeps } from './answers/receipts/answer-recorder.ts';
+import { genAiMeter } from './gen-ai-telemetry.ts';
 import type { GatewayNetwork } from './network/gateway-network.ts';
 
 /** Records finished answers: outcome, duration and usage. */
@@ -17,7 +18,11 @@ export function answerMeter(metrics: Metrics): NonNullable<AnswerRecorderDeps['o
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   });
   const tokens = metrics.counter('strata_inference_tokens_total', 'Tokens of answers', 'kind');
-  return ({ receivedAt }, { outcome, usage, firstTokenAt }, endedAt) => {
+  const genAi = genAiMeter(metrics);
+  return (start, end, endedAt) => {
+    const { receivedAt } = start;
+    const { outcome, usage, firstTokenAt } = end;
+    genAi(start, end, endedAt);
     took(outcome, endedAt.getTime() - receivedAt.getTime());
     if (firstTokenAt) first(outcome, firstTokenAt.getTime() - receivedAt.getTime());
     tokens('prompt', usage.promptTokens);

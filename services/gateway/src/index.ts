@@ -4,6 +4,7 @@ export {
   Environment as GatewayEnvironment,
   type GatewayConfig,
   inferenceDirectory,
+  namesModels,
   readGatewayConfig,
 } from './config.ts';
 export { type RunningGateway, serveGateway, startGateway } from './serve.ts';

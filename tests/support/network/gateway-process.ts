@@ -2,6 +2,7 @@
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { createSimulatedEngine } from '@strata/testnet';
+import { reportUse } from '../../../bench/measure.ts';
 import type { ProcessOptions } from './worker-process.ts';
 
 export type GatewayReady = typeof ready;
@@ -18,6 +19,7 @@ const running = await startGateway(config, createLogger({ level: config.logLevel
 const { network } = running.gateway;
 if (network === undefined) throw new Error('this gateway is not on the network');
 const { key } = await running.gateway.keys.create({ tier: 'unlimited', label: 'cluster' });
+reportUse();
 process.once('disconnect', async () => {
   await running[Symbol.asyncDispose]();
   process.exit(0);

@@ -649,6 +649,19 @@ export interface Receipt {
      */
     chain_head?: string;
   }[];
+  /**
+   * For a name that several targets answer.
+   */
+  answered_by?: {
+    /**
+     * Null: the gateway itself, or a worker.
+     */
+    upstream: string | null;
+    /**
+     * Its name there.
+     */
+    model: string;
+  }[];
   provenance: {
     receipt_id: string;
     signature: string;

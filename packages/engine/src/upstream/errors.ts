@@ -13,6 +13,29 @@ interface UpstreamRefusal {
   readonly retryAfterMs: number | undefined;
 }
 
+/** `connect`: no connection; `timeout`: nothing arrived in time; `failed`: an error status, or an unreadable answer. */
+export type UpstreamFault = 'connect' | 'timeout' | 'failed';
+
+/** An upstream gave no answer, or only a part of one, for a reason that is not the client's. */
+export class UpstreamError extends EngineError {
+  readonly fault: UpstreamFault;
+  /** How long the upstream asks to wait. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    message: string,
+    {
+      fault = 'failed',
+      retryAfterMs,
+      ...options
+    }: ErrorOptions & { readonly fault?: UpstreamFault; readonly retryAfterMs?: number | undefined } = {},
+  ) {
+    super('upstream-failed', message, options);
+    this.fault = fault;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
 /** Characters of the upstream's message that the client receives. */
 const MAX_MESSAGE = 300;
 /** Default delay where a busy upstream names none. */
@@ -90,7 +113,7 @@ export function errorOf(refusal: UpstreamRefusal): CompletionError | EngineError
         cause: new Error(detail),
       });
     default:
-      return new EngineError('upstream-failed', `the upstream answered with ${detail}`);
+      return new UpstreamError(`the upstream answered with ${detail}`, { retryAfterMs });
   }
 }
 
@@ -124,8 +147,9 @@ function shortened(message: string): string {
 }
 
 /** What the server did, as an error. */
-export function failed(what: string, cause?: unknown): EngineError {
-  return new EngineError('upstream-failed', `the upstream ${what}`, cause === undefined ? undefined : { cause });
+export function failed(what: string, cause?: unknown, fault?: UpstreamFault): UpstreamError {
+  const options = cause === undefined ? {} : { cause };
+  return new UpstreamError(`the upstream ${what}`, fault === undefined ? options : { ...options, fault });
 }
 
 /** Names the position of the first invalid value, without the value. */

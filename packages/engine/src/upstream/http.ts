@@ -191,7 +191,7 @@ export class UpstreamHttp implements AsyncDisposable {
       else if (error instanceof EngineError) reject(error);
       else if (error.code?.startsWith('HPE_')) reject(failed('does not speak HTTP', error));
       else {
-        const unreachable = failed(`is unreachable (${error.code ?? error.message})`, error);
+        const unreachable = failed(`is unreachable (${error.code ?? error.message})`, error, 'connect');
         resolve({ error: unreachable, isStale: request.reusedSocket });
       }
     });

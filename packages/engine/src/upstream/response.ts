@@ -218,7 +218,8 @@ export function drain(response: IncomingMessage): void {
   response.once('close', () => clearTimeout(cut));
 }
 
-export const stalled = (ms: number): EngineError => failed(`sent nothing for ${Math.round(ms)} ms`);
+export const stalled = (ms: number): EngineError =>
+  failed(`sent nothing for ${Math.round(ms)} ms`, undefined, 'timeout');
 
 function asFailure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;

@@ -115,6 +115,30 @@ export class Metrics {
     return (value, by = 1) => of(value).inc(by);
   }
 
+  /** A counter with several labels, whose values are few and known. */
+  counters<Label extends string>(
+    name: string,
+    help: string,
+    labels: readonly Label[],
+  ): (values: Readonly<Record<Label, string>>) => void {
+    const counter = new Counter({ name, help, labelNames: labels, registers: [this.registry] });
+    return (values) => counter.inc(values);
+  }
+
+  /** A histogram with several labels, whose values are few and known. Recorders resolve them once, for the hot path. */
+  histogram<Label extends string>(
+    name: string,
+    help: string,
+    { labels, buckets }: { readonly labels: readonly Label[]; readonly buckets: readonly number[] },
+  ): (values: Readonly<Partial<Record<Label, string>>>) => (value: number) => void {
+    const options = { name, help, labelNames: labels, buckets: [...buckets], registers: [this.registry] };
+    const histogram = new Histogram<Label>(options);
+    return (values) => {
+      const recorder = histogram.labels(values);
+      return (value) => recorder.observe(value);
+    };
+  }
+
   /** Durations in seconds with one label, whose values are few and known. */
   durations(
     name: string,

@@ -116,10 +116,10 @@ export const ServerEnvironment = z.object({
     .describe('time between a failing `/ready` and the end on SIGTERM'),
 });
 
-/** `NAME: message`. For an item of a list, the message names the item; named items are named before it. */
-function describeIssue({ path: [name, item], code, message, ...rest }: z.core.$ZodIssue): string {
+/** `NAME: message`. For an item of a list, the message names the item; named items, and what is in maps, come before it. */
+function describeIssue({ path: [name, ...items], code, message, ...rest }: z.core.$ZodIssue): string {
   const isNoNumber = code === 'invalid_type' && 'expected' in rest && rest.expected === 'number';
-  const where = typeof item === 'string' ? `${String(name)}: ${item}` : String(name);
+  const where = typeof items[0] === 'string' ? `${String(name)}: ${items.map(String).join('.')}` : String(name);
   return `${where}: ${isNoNumber ? 'must be a number' : message}`;
 }
 

@@ -16,6 +16,9 @@ export interface FileContent {
   readonly problems: readonly string[];
 }
 
+/** The settings whose value is a map of maps, in the environment JSON. */
+const MAPS: ReadonlySet<string> = new Set(['upstreams']);
+
 /** Parses a settings file; `lists` are the names of settings with options. Reports every problem, not only the first. */
 export function parseSettingsFile(text: string, lists: ReadonlySet<string> = new Set()): FileContent {
   const counter = new LineCounter();
@@ -33,7 +36,12 @@ export function parseSettingsFile(text: string, lists: ReadonlySet<string> = new
   for (const { key, value } of contents.items) {
     const name = isScalar(key) ? String(key.value) : '';
     const line = lineOf(key as Node);
-    const given = isMap(value) && lists.has(name) ? itemsText(value) : textOf(value as Node | null);
+    const given =
+      isMap(value) && MAPS.has(name)
+        ? JSON.stringify(value.toJS(document))
+        : isMap(value) && lists.has(name)
+          ? itemsText(value)
+          : textOf(value as Node | null);
     if (given === undefined) {
       const hint = isMap(value) ? mapHint(name, lists) : '';
       problems.push(`line ${line}: ${name}: must be a value or a list of values${hint}`);

@@ -18,6 +18,7 @@ import {
   type ServiceName,
   tableOf,
 } from './tables.ts';
+import { withUpstreamKeys } from './upstream-keys.ts';
 
 /** Values by variable. The tables of the services validate them and have the defaults. */
 export type GivenSettings = ReadonlyMap<string, Given>;
@@ -181,6 +182,12 @@ async function withSecretFiles(
     } catch (error) {
       problems.push(`${variable}: ${file} cannot be read: ${(error as Error).message}`);
     }
+  }
+  const upstreams = settled.get('STRATA_UPSTREAMS');
+  if (upstreams) {
+    const pathOf = (file: string) => path.resolve(base, file);
+    const value = await withUpstreamKeys(upstreams.value, { pathOf, onProblem: (problem) => problems.push(problem) });
+    settled.set('STRATA_UPSTREAMS', { ...upstreams, value });
   }
   return settled;
 }

@@ -45,6 +45,8 @@ export const SECRETS: ReadonlySet<string> = new Set([
   'STRATA_NVD_API_KEY',
   'STRATA_SMTP_URL',
   'STRATA_UPSTREAM_KEY',
+  // Has the keys of the upstreams, which alone are masked.
+  'STRATA_UPSTREAMS',
   'STRATA_EXPLORER_KEY',
   'STRATA_HF_TOKEN',
   // A join token of a private network contains its key.

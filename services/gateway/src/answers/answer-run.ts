@@ -15,8 +15,9 @@ import {
 } from '@strata/inference';
 import { type Admission, runInSlots } from '../limits/admission.ts';
 import type { Reservation } from '../limits/limits.ts';
+import type { StoredEnd } from '../store/answers/stored-writes.ts';
 import { AnswerAccumulator } from './answer-accumulator.ts';
-import type { Plan } from './backend.ts';
+import type { AnsweredBy, Plan } from './backend.ts';
 import { ChatChunks, TextChunks } from './chunks.ts';
 import type { EventWriter, StreamEvent } from './event-writer.ts';
 import type { AnswerEnd, AnswerStart } from './receipts/answer-receipt.ts';
@@ -48,6 +49,8 @@ export interface AnswerRequest {
   readonly revoked: AbortSignal;
   /** Of a stored answer, whose beginning is recorded. */
   readonly log?: AnswerLog;
+  /** Called before the first delta of a choice, if several targets could answer. */
+  readonly onAnswered?: (by: AnsweredBy) => void;
 }
 
 export class AnswerRun {
@@ -57,6 +60,8 @@ export class AnswerRun {
   readonly #request: AnswerRequest;
   readonly #accumulated: AnswerAccumulator;
   readonly #usages: readonly RunningUsage[];
+  /** By choice; empty for a model with one target. */
+  readonly #answeredBy: AnsweredBy[] = [];
   #firstTokenAt: Date | undefined;
   #hasBegun = false;
   /** The record of the beginning of a stream. */
@@ -86,8 +91,7 @@ export class AnswerRun {
   }
 
   /**
-   * Generates all choices into the log of a stored answer, after what it has already. Its end is durable before its receipt
-   * is stored. An answer that is not recorded, because the gateway stops, can go on at another one.
+   * Generates all choices into the log of a stored answer, after what it has already. Its end is stored with its receipt. An answer that is not recorded, because the gateway stops, can go on at another one.
    */
   async write(): Promise<void> {
     await this.#recorded(() => this.#eachChoice(async () => {}));
@@ -155,7 +159,12 @@ export class AnswerRun {
     const onSegment = (segment: JobSegment) => this.#accumulated.takeSegment(index, segment);
     const context = { caller: this.#request.caller.id, onSegment };
     const stored = this.#request.log?.choice(index);
-    for await (const made of this.#request.plan.choices[index]?.deltas({ usage, signal, context, stored }) ?? []) {
+    const onAnswered = (by: AnsweredBy) => {
+      this.#answeredBy[index] = by;
+      this.#request.onAnswered?.(by);
+    };
+    const deps = { usage, signal, context, stored, onAnswered };
+    for await (const made of this.#request.plan.choices[index]?.deltas(deps) ?? []) {
       if (made.some(({ kind }) => kind !== 'begin')) this.#firstTokenAt ??= this.#deps.now();
       const deltas = stored?.take(made, this.#firstTokenAt) ?? made;
       if (deltas.length === 0) continue;
@@ -218,15 +227,15 @@ export class AnswerRun {
 
   /** Without effect on an answer that another gateway has taken over, or can take over because this one stops. */
   async #endStored(log: AnswerLog, outcome: AnswerOutcome, cause?: unknown): Promise<void> {
-    const over = await log.finish({ outcome, usage: this.usage, cause }).catch((error: unknown) => {
+    const { over, stored } = await log.finish({ outcome, usage: this.usage, cause }).catch((error: unknown) => {
       this.#request.reservation.settle(0);
       throw error;
     });
-    await this.#record(over.outcome);
-    log.close({ isRecorded: true });
+    await this.#record(over.outcome, stored);
+    log.stored(log.entries.length);
   }
 
-  async #record(outcome: AnswerEnd['outcome']): Promise<void> {
+  async #record(outcome: AnswerEnd['outcome'], stored?: StoredEnd): Promise<void> {
     const { start, reservation } = this.#request;
     const { usage } = this;
     const release = reservation.settle(usage.promptTokens + usage.completionTokens);
@@ -236,8 +245,9 @@ export class AnswerRun {
       {
         ...{ outcome, usage, content: this.#accumulated.content(), finishReasons: this.#accumulated.finishReasons },
         ...{ firstTokenAt: this.#firstTokenAt, segments: this.#accumulated.segments },
+        answeredBy: this.#answeredBy.filter((by) => by !== undefined),
       },
-      { isBegun: this.#beginning !== undefined },
+      { isBegun: this.#beginning !== undefined, stored },
     );
     await kept.catch((error: unknown) => {
       // The gateway that has ended the answer counts it.

@@ -20,6 +20,21 @@ export interface ChoiceDeps {
   readonly signal: AbortSignal;
   /** Of a stored answer: the tokens that it begins with, and where its next ones are recorded. */
   readonly stored?: StoredChoice | undefined;
+  /** Called before the first delta, if several targets could answer. */
+  readonly onAnswered?: ((by: AnsweredBy) => void) | undefined;
+}
+
+/** What gave an answer that several targets could give. */
+export interface AnsweredBy {
+  /** In the settings; null: this gateway or a worker. */
+  readonly upstream: string | null;
+  /** Its name there. */
+  readonly model: string;
+  readonly sha256: string | null;
+  readonly engine: string;
+  readonly verified: Verified;
+  /** Targets that were tried, this one included. */
+  readonly attempts: number;
 }
 
 export interface PlannedChoice {
@@ -46,6 +61,8 @@ export interface Plan {
 export type EmbeddingPart = (
   usage: Pick<RunningUsage, 'promptTokens'>,
   signal: AbortSignal,
+  /** As of a choice. */
+  onAnswered?: ChoiceDeps['onAnswered'],
 ) => Promise<readonly Float32Array[]>;
 
 export interface EmbeddingPlan {

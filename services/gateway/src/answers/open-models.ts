@@ -7,6 +7,8 @@ import type { Backend } from './backend.ts';
 import { DataBackend } from './data-backend.ts';
 import { EngineBackend } from './engine-backend.ts';
 import { DATA_MODEL, Models, type ServedModel } from './models.ts';
+import { openRoutes, type Routes } from './targets/open-routes.ts';
+import type { TargetEvent } from './targets/routed-backend.ts';
 import { UpstreamBackend } from './upstream-backend.ts';
 
 export interface OpenedModels extends AsyncDisposable {
@@ -15,6 +17,8 @@ export interface OpenedModels extends AsyncDisposable {
   readonly files: ReadonlyMap<string, string>;
   /** Undefined if the local models share no memory budget. */
   readonly memory: (() => ModelMemoryStats) | undefined;
+  /** What answers the aliases and the models of named upstreams. */
+  readonly targets: Routes['targets'];
 }
 
 /**
@@ -28,6 +32,7 @@ export async function openModels(
     readonly now: () => Date;
     readonly engines: Readonly<Record<string, Engine>>;
     readonly signal?: AbortSignal | undefined;
+    readonly onTarget: (event: TargetEvent) => void;
   },
 ): Promise<OpenedModels> {
   await using stack = new AsyncDisposableStack();
@@ -70,8 +75,23 @@ export async function openModels(
   if (key !== undefined && baseUrl === undefined)
     deps.logger.warn('STRATA_EXPLORER_KEY has no effect without STRATA_EXPLORER_URL');
   else if (key !== undefined && baseUrl !== undefined) serve(DATA_MODEL, new DataBackend({ baseUrl, key }));
+  // An alias with the name of a configured model replaces it.
+  const aliases = new Set(config.upstreams.aliases.map(({ id }) => id));
+  const models = new Models(
+    served.filter(({ id }) => !aliases.has(id)),
+    { pinned: config.network?.pins.keys() ?? [] },
+  );
+  const routes = stack.use(
+    await openRoutes(config.upstreams, {
+      own: new Map(served.map((model) => [model.id, model])),
+      find: (id) => models.get(id),
+      ...{ nowMs: () => performance.now(), random: Math.random },
+      ...{ onEvent: deps.onTarget, logger: deps.logger },
+    }),
+  );
+  for (const { id, backend } of routes.list)
+    models.add({ id, backend, created, admission: openAdmission({ slots: backend.facts.slots, queue: config.queue }) });
   const owned = stack.move();
-  const models = new Models(served, { pinned: config.network?.pins.keys() ?? [] });
   const { memory } = local;
-  return { models, files, memory, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { models, files, memory, targets: routes.targets, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -14,8 +14,10 @@ import {
 /** Estimate for prompts whose token count is only known from the answer. */
 const CHARACTERS_A_TOKEN = 4;
 
+export const CLAIMED = { level: 'claimed', reason: 'an upstream server names its model itself' } as const;
+
 export class UpstreamBackend implements Backend {
-  readonly verified = { level: 'claimed', reason: 'an upstream server names its model itself' } as const;
+  readonly verified = CLAIMED;
   readonly isLoaded = null;
   readonly facts: BackendFacts;
   readonly #upstream: Upstream;
@@ -35,11 +37,9 @@ export class UpstreamBackend implements Backend {
   }
 
   async planChat(request: ChatRequest): Promise<Plan> {
-    const length =
-      conversationLength(request.messages) + (request.tools.length > 0 ? JSON.stringify(request.tools).length : 0);
     const seed = seedOf(request);
     return {
-      promptTokens: Math.ceil(length / CHARACTERS_A_TOKEN),
+      promptTokens: estimatedTokens(request),
       answerTokens: answerTokens(request),
       choices: Array.from({ length: request.choices }, (_, i) => ({
         prompt: 0,
@@ -70,10 +70,8 @@ export class UpstreamBackend implements Backend {
   }
 
   async planEmbeddings(inputs: readonly (string | readonly number[])[]): Promise<EmbeddingPlan> {
-    const tokensOf = (input: string | readonly number[]) =>
-      typeof input === 'string' ? Math.ceil(input.length / CHARACTERS_A_TOKEN) : input.length;
     return {
-      promptTokens: inputs.reduce((sum, input) => sum + tokensOf(input), 0),
+      promptTokens: inputs.reduce((sum, input) => sum + estimatedTokens(input), 0),
       parts: [
         async (usage, signal) => {
           const { vectors, promptTokens } = await this.#upstream.embed(inputs, signal);
@@ -83,6 +81,15 @@ export class UpstreamBackend implements Backend {
       ],
     };
   }
+}
+
+/** Of a conversation with its tools, or of a text. */
+export function estimatedTokens(input: ChatRequest | string | readonly number[]): number {
+  if (typeof input === 'string') return Math.ceil(input.length / CHARACTERS_A_TOKEN);
+  if (!('messages' in input)) return input.length;
+  const { messages, tools } = input;
+  const length = conversationLength(messages) + (tools.length > 0 ? JSON.stringify(tools).length : 0);
+  return Math.ceil(length / CHARACTERS_A_TOKEN);
 }
 
 const seedOf = ({ sampling }: Generation): number => sampling.seed ?? randomInt(2 ** 32);

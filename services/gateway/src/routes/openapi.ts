@@ -39,6 +39,10 @@ const textHeader = (description: string) => ({ description, schema: { type: 'str
 const RECEIPT_HEADERS = {
   'x-receipt-id': textHeader('The id of the signed receipt.'),
   'x-model-verified': textHeader('How far it is proved which model answers: the level, with a `reason`.'),
+  'x-answered-by': textHeader(
+    'Of a name that several targets answer: the upstream, or `gateway`; `model`, `attempts`.',
+  ),
+  'x-answer-id': textHeader('Of a stored stream, before its first event: as `Last-Event-ID` it gives all events.'),
   'x-receipt-salt': textHeader(
     "The HMAC key of the receipt's digests, 64 hexadecimal digits. It is returned only here.",
   ),

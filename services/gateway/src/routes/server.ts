@@ -55,6 +55,8 @@ const EXPOSED_HEADERS = [
     'x-receipt-id',
     'x-receipt-salt',
     'x-model-verified',
+    'x-answered-by',
+    'x-answer-id',
     'retry-after',
     'retry-after-ms',
     'x-should-retry',

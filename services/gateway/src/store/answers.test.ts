@@ -6,7 +6,7 @@ import { connect, untilWaiting } from '../../../../tests/support/database/connec
 import { trafficOf } from '../../../../tests/support/database/round-trips.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { TokenQuota } from '../limits/token-quota.ts';
-import { AnswerTable } from './answers.ts';
+import { AnswerTable } from './answers/answers.ts';
 import { openStore } from './store.ts';
 import { databaseOf, kept, onEach, postgres } from './test/backends.ts';
 
@@ -62,19 +62,23 @@ onEach(kept, 'a stored answer that another gateway has taken over', (_backend, t
     const { gateways, stored } = store;
     const [from, to] = [await gateways.add(), await gateways.add()];
     const [first, second] = [store.answersOf(() => from), store.answersOf(() => to)];
-    await stored.add({ id: 'a', receiptId: 'rwr_1', keyId: 'key_a', request: '' }, new Date());
-    await first.keep([], { begun: [receipt('rwr_1')] });
+    const added = [{ id: 'a', receiptId: 'rwr_1', keyId: 'key_a', request: '', createdAt: new Date() }];
+    await first.keep([], { begun: [receipt('rwr_1')], stored: { added, ended: [] } });
     assert.deepEqual(await first.begun(9), []);
     assert.equal(await stored.takeOver('rwr_1', { from, to }), true);
     assert.equal(await stored.takeOver('rwr_1', { from, to }), false);
     const part = (body: string) => [{ answer: 'a', number: 1, body }];
-    assert.deepEqual(await stored.append(part('late'), from, new Date()), ['a']);
-    await assert.rejects(first.keep([receipt('rwr_1')], { ended: ['rwr_1'] }), superseded);
-    assert.deepEqual(await stored.append(part('b'), to, new Date()), []);
-    await second.keep([receipt('rwr_1')], { ended: ['rwr_1'] });
+    assert.deepEqual(await stored.append(part('late'), from), ['a']);
+    const end = (number: number, body: string) => {
+      const ended = [{ answer: 'a', part: { answer: 'a', number, body }, size: 2, endedAt: new Date() }];
+      return { ended: ['rwr_1'], stored: { added: [], ended } };
+    };
+    await assert.rejects(first.keep([receipt('rwr_1')], end(1, 'late')), superseded);
+    assert.deepEqual(await stored.append(part('b'), to), []);
+    await second.keep([receipt('rwr_1')], end(2, 'c'));
     assert.equal(await stored.read('a', 'key_b', { from: 0 }), undefined);
     const { owner, parts } = (await stored.read('a', 'key_a', { from: 1 })) ?? assert.fail();
-    assert.deepEqual([owner, parts.map(({ body }) => body)], [undefined, ['b']]);
+    assert.deepEqual([owner, parts.map(({ body }) => body)], [undefined, ['b', 'c']]);
   });
 });
 

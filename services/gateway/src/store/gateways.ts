@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto';
 import { writeTransaction } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
-import { isStored } from './stored-answers.ts';
+import { isStored } from './answers/stored-answers.ts';
 import type { GatewayDatabase } from './tables.ts';
 
 export interface GatewayRow {

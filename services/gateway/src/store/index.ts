@@ -1,6 +1,6 @@
 // The store of the gateway, for the CLI, benches and tests (`@strata/gateway/store`).
-export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from './answers.ts';
+export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from './answers/answers.ts';
+export type { StoredState } from './answers/stored-answers.ts';
 export { gatewaySchema } from './migrations.ts';
 export type { Reputations } from './reputations.ts';
 export { type GatewayStore, openStore } from './store.ts';
-export type { StoredState } from './stored-answers.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type SegmentRecord, SegmentTable } from '@strata/segments';
 import { casesOf } from '../../../../tests/support/vectors.ts';
-import { AnswerTable, type AnswerUsage } from './answers.ts';
+import { AnswerTable, type AnswerUsage } from './answers/answers.ts';
 import { type GatewayStore, openStore } from './store.ts';
 import { kept, onEach, plansOf } from './test/backends.ts';
 import { TokenReservations } from './token-reservations.ts';

@@ -19,11 +19,11 @@ import {
 import { type CheckpointCopy, type LedgerTables, ledgerTablesIn } from '@strata/log';
 import { type Segments, SegmentTable } from '@strata/segments';
 import { Kysely } from 'kysely';
-import { AnswerTable } from './answers.ts';
+import { AnswerTable } from './answers/answers.ts';
+import { StoredAnswerTable } from './answers/stored-answers.ts';
 import { GatewayTable } from './gateways.ts';
 import { migrations } from './migrations.ts';
 import { type Reputations, ReputationTable } from './reputations.ts';
-import { StoredAnswerTable } from './stored-answers.ts';
 import type { GatewayDatabase } from './tables.ts';
 import { TokenReservations } from './token-reservations.ts';
 

@@ -10,8 +10,6 @@ import { startStack } from './start-api.ts';
 import { startScanner } from './start-scanner.ts';
 import { startScheduler } from './start-scheduler.ts';
 
-/** The largest value of a date, https://tc39.es/ecma262/#sec-time-values-and-time-range */
-const MAX_TIME_MS = 8.64e15;
 /** Starts the configured role; resolves when it is ready. */
 export function startRole(config: Config, logger: Logger, world: World = {}): Promise<RunningRole> {
   switch (config.role) {
@@ -97,9 +95,7 @@ async function begin(
 }
 
 async function seedEmptyStore(store: Store, logger: Logger): Promise<void> {
-  // Every domain is due at the maximum time; a count would read all rows.
-  const [known] = await store.domains.due(new Date(MAX_TIME_MS), 1);
-  if (known !== undefined) return;
+  if (!(await store.domains.isEmpty())) return;
   await store.domains.add(wellKnownDomains, { source: 'bundled' });
   logger.info(
     { domains: wellKnownDomains.length },

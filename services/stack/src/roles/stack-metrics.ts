@@ -131,7 +131,12 @@ export function addStoreMetrics(
     (await sizes()).flatMap(({ table, bytes }): [string, number][] => (bytes === null ? [] : [[table, bytes]])),
   );
   const figures = sampled(() => store.inspection.figures(now()));
-  metrics.gauge('strata_due_domains', 'Domains that are due for a scan', async () => (await figures()).due);
+  metrics.gauge(
+    'strata_due_domains',
+    'Domains that are due for a scan and that no process scans; at most 100,000 are counted',
+    async () => (await figures()).due,
+  );
+  metrics.gauge('strata_leased_domains', 'Domains that a process scans', async () => (await figures()).leased);
   metrics.gauge(
     'strata_due_longest_seconds',
     'Longest time for which a previously scanned domain has been due',

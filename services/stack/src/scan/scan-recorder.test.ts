@@ -23,7 +23,7 @@ async function open() {
   return { store, clock, log, claims, running, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }
 
-const leasedAt = async (store: Store, at: number) => (await store.work.progress(new Date(at))).leased;
+const leasedAt = async (store: Store, at: number) => (await store.inspection.figures(new Date(at))).leased;
 
 it('the share of the schedule that a process has stays its own for as long as it works on it', async () => {
   await using opened = await open();

@@ -9,7 +9,7 @@ import { stackSchema } from './stack-schema.ts';
 export interface StoreInspection {
   /** Counts all rows of these tables; slow for large stores. */
   counts(): Promise<StoreCounts>;
-  /** Counts every domain that is due. */
+  /** Reads at most `COUNT_LIMIT` index entries of each kind. */
   figures(now: Date): Promise<StoreFigures>;
   /** Estimated sizes of the tables that grow; reads none of them. */
   sizes(): Promise<readonly TableSize[]>;
@@ -28,9 +28,11 @@ export const inspectionOf = (db: Kysely<Database>, pool: Parameters<typeof poolF
 });
 
 export interface StoreFigures {
-  /** Domains that are due for a scan. */
+  /** Domains that are due for a scan and not leased, up to `COUNT_LIMIT`. */
   readonly due: number;
-  /** The longest time, in milliseconds, that a previously scanned domain has been due; 0 if no domain is due. */
+  /** Domains that a process scans, up to `COUNT_LIMIT`. */
+  readonly leased: number;
+  /** The longest time, in milliseconds, that a previously scanned domain has been due without a lease; 0 if no domain is due. */
   readonly longestDueMs: number;
 }
 
@@ -43,17 +45,22 @@ export interface StoreCounts {
   readonly changes: number;
 }
 
+/** A backlog above this is counted as this: the count must not grow with the store. */
+export const COUNT_LIMIT = 100_000;
+
 async function readFigures(db: Kysely<Database>, now: number): Promise<StoreFigures> {
-  const { due, first } = await db
-    .selectFrom('domains')
-    .where('next_due_at', '<=', now)
-    // A domain that was never scanned has no due time: it says nothing about the delay of the schedule.
-    .select([
-      sql<number>`count(*)`.as('due'),
-      sql<number | null>`min(case when next_due_at > 0 then next_due_at end)`.as('first'),
-    ])
-    .executeTakeFirstOrThrow();
-  return { due: Number(due), longestDueMs: first === null ? 0 : now - Number(first) };
+  // A domain that was never scanned has no due time: it says nothing about the delay of the schedule.
+  const { rows } = await sql<{ due: number; leased: number; first: number | null }>`
+    select
+      (select count(*) from (select 1 from domains where leased_until is null and next_due_at <= ${now}
+        limit ${sql.lit(COUNT_LIMIT)}) as counted) as due,
+      (select count(*) from (select 1 from domains where leased_until > ${now} limit ${sql.lit(COUNT_LIMIT)}) as counted)
+        as leased,
+      (select min(next_due_at) from domains where leased_until is null and next_due_at between 1 and ${now}) as first`.execute(
+    db,
+  );
+  const { due = 0, leased = 0, first = null } = rows[0] ?? {};
+  return { due, leased, longestDueMs: first === null ? 0 : now - first };
 }
 
 async function countAll(db: Kysely<Database>): Promise<StoreCounts> {

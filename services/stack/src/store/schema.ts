@@ -78,18 +78,15 @@ export interface Database extends CommonTables, SizeTables, LedgerDatabase, Feed
     changed_at: number | null;
     /** Of the network of its address, as the registry gives it: `DE`. */
     country: string | null;
+    /** While a process scans it: when the lease expires, and which process. */
+    leased_until: number | null;
+    leased_by: string | null;
   };
   /** Names below private suffixes that requests added on a UTC day (days since the epoch), by counter; see on-demand-days.ts. */
   on_demand_days: {
     day: number;
     subject: string;
     names: number;
-  };
-  /** Domains that a process is scanning, and when the lease expires. */
-  scan_leases: {
-    domain_id: number;
-    holder: string;
-    until: number;
   };
   services: {
     id: Generated<number>;

@@ -18,7 +18,6 @@ const keys: Readonly<Record<Table, readonly string[]>> = {
   saved_segments: ['key_id', 'name'],
   domains: ['id'],
   on_demand_days: ['day', 'subject'],
-  scan_leases: ['domain_id'],
   services: ['id'],
   records: ['domain_id', 'kind', 'value', 'first_seen'],
   scans: ['id'],

@@ -84,6 +84,26 @@ describe('gateways', () => {
     await settled();
     assert.equal(net.asked.length, 3);
   });
+  it('that were served are retried every two seconds while they are offline, also when they end again and again', async () => {
+    let isOnline = true;
+    await using net = network(() => isOnline, ['a']);
+    await passing(1_000);
+    for (let restarts = 1; restarts <= 20; restarts += 1) {
+      await passing(3_000);
+      isOnline = false;
+      net.end('a');
+      await passing(10_000);
+      isOnline = true;
+      await passing(2_000);
+      assert.deepEqual(net.gateways.serving(), ['a'], `restart ${restarts}`);
+    }
+    isOnline = false;
+    net.end('a');
+    await passing(120_000);
+    const tries = net.asked.length;
+    await passing(120_000);
+    assert.ok(net.asked.length - tries <= 5, 'rarely after two minutes');
+  });
   it('that violated the protocol are retried after a minute, and not sooner when they reconnect', async () => {
     await using net = network(() => true, ['a']);
     await settled();

@@ -33,19 +33,19 @@ const SEARCH_LIMIT_MS = 30_000;
 const OPEN_MS = 10_000;
 /** Backoff after the first failure; doubled with each consecutive one. */
 const MIN_BACKOFF_MS = 500;
-/**
- * A gateway that restarts is reconnected within this time; other peers are retried rarely, because they may become
- * gateways.
- */
+/** A gateway that restarts is reconnected within this time, jitter included, for so many attempts: 20 to 40 s. */
+const MAX_RESTART_BACKOFF_MS = 1_300;
+const RESTART_ATTEMPTS = 30;
+/** Later, and for other peers, which may become gateways. */
 const MAX_BACKOFF_MS = { gateway: 30_000, other: 600_000 };
 /** First backoff for a peer with another protocol. */
 const UNFIT_BACKOFF_MS = 60_000;
 /** A channel that was open for this long does not count as a failure. */
-const GOOD_MS = 10_000;
+const GOOD_MS = 2_000;
 /**
  * A peer with this many consecutive failures is forgotten until it is discovered again: for a gateway, half an hour.
  */
-const MAX_FAILURES = 60;
+const MAX_FAILURES = 90;
 
 interface Peer {
   /** Discovered as a gateway, or served before. */
@@ -225,12 +225,16 @@ export class Gateways implements AsyncDisposable {
       this.#peers.delete(name);
       return;
     }
-    const maxMs = peer.isGateway ? MAX_BACKOFF_MS.gateway : MAX_BACKOFF_MS.other;
-    const firstMs = peer.isUnfit ? UNFIT_BACKOFF_MS : MIN_BACKOFF_MS;
-    const backoffMs = Math.min(firstMs * 2 ** (peer.failures - 1), maxMs);
     // With jitter, so that the workers of a restarted gateway do not reconnect at the same moment.
-    peer.timer = setTimeout(() => this.#begin(name, peer), backoffMs * (0.5 + random()));
+    peer.timer = setTimeout(() => this.#begin(name, peer), backoffMsOf(peer) * (0.5 + random()));
   }
+}
+
+function backoffMsOf({ isGateway, isUnfit, failures }: Peer): number {
+  if (isUnfit) return Math.min(UNFIT_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS.other);
+  const doubledMs = MIN_BACKOFF_MS * 2 ** (failures - 1);
+  if (!isGateway) return Math.min(doubledMs, MAX_BACKOFF_MS.other);
+  return Math.min(doubledMs, failures <= RESTART_ATTEMPTS ? MAX_RESTART_BACKOFF_MS : MAX_BACKOFF_MS.gateway);
 }
 
 const newPeer = (): Peer => ({

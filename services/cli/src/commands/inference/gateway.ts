@@ -1,5 +1,5 @@
 // `strata inference gateway`: the service in the foreground, with its log on standard error.
-import { type GatewayConfig, type RunningGateway, serveGateway } from '@strata/gateway';
+import { type GatewayConfig, namesModels, type RunningGateway, serveGateway } from '@strata/gateway';
 import { createLogger, startTracing, urlAt } from '@strata/http';
 import { readJoinToken } from '@strata/p2p';
 import type { CommandContext } from '../../context.ts';
@@ -24,8 +24,7 @@ export async function gatewayCommand(
     ...(network ? { STRATA_NETWORK: 'on' } : {}),
   };
   const requested = await readConfig(overrides);
-  const isNothingServed = requested.models.length === 0 && requested.upstream === undefined;
-  const config = isNothingServed ? await readConfig({ ...overrides, STRATA_NETWORK: 'on' }) : requested;
+  const config = namesModels(requested) ? requested : await readConfig({ ...overrides, STRATA_NETWORK: 'on' });
   await using _traces = await startTracing(context.env, 'strata-gateway');
   const logger = createLogger({ level: config.logLevel }, context.log);
   await serveGateway(config, logger, {

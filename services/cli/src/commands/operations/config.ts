@@ -7,6 +7,7 @@ import { mergedItems } from '../../settings/lists.ts';
 import { LISTS } from '../../settings/retired.ts';
 import { findSettings, type GivenSettings, openSecrets } from '../../settings/settings.ts';
 import { SECRETS, SERVICES, type ServiceName, type SettingTable, tableOf } from '../../settings/tables.ts';
+import { withMaskedKeys } from '../../settings/upstream-keys.ts';
 
 export interface ConfigOptions extends OutputOptions {
   readonly service?: ServiceName;
@@ -113,9 +114,10 @@ export async function printConfigCommand(
 
 const MASK = '[secret]';
 
-/** A value for display: a secret is masked, except for the server and name of a database, and user and password of a URL are. */
+/** A value for display: a secret is masked, except for the server and name of a database and what is not a key of upstreams. */
 export function masked(name: string, value: string): string {
   if (!SECRETS.has(name)) return withoutLogins(value.trim());
+  if (name === 'STRATA_UPSTREAMS') return withoutLogins(withMaskedKeys(value, MASK));
   if (!name.endsWith('DATABASE_URL')) return MASK;
   if (/^sqlite:/.test(value)) return value;
   try {

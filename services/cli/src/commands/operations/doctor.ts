@@ -18,6 +18,7 @@ import { judgeNames } from '../../doctor/names.ts';
 import { checkPort } from '../../doctor/ports.ts';
 import { checkReach } from '../../doctor/reach.ts';
 import { checkResolver } from '../../doctor/resolvers.ts';
+import { checkUpstream } from '../../doctor/upstreams.ts';
 import { CommandError } from '../../errors.ts';
 import { counted, type OutputOptions, plainText, printJson } from '../../output.ts';
 import { findSettings, openSecrets } from '../../settings/settings.ts';
@@ -76,10 +77,11 @@ async function examine(service: ServiceName | undefined, env: Environment): Prom
   if (services.includes('stack'))
     checks.push(...stackChecks((await import('@strata/stack')).readConfig(values), machine));
   if (services.includes('gateway')) {
-    const config = (await import('@strata/gateway')).readGatewayConfig(values);
+    const { namesModels, readGatewayConfig } = await import('@strata/gateway');
+    const config = readGatewayConfig(values);
     // As with `strata start`, a gateway without anything to serve is left out.
-    const isServing = config.models.length > 0 || config.upstream !== undefined || config.network !== undefined;
-    if (service === 'gateway' || isServing) checks.push(...(await gatewayChecks(config, machine)));
+    if (service === 'gateway' || namesModels(config) || config.network !== undefined)
+      checks.push(...(await gatewayChecks(config, machine)));
   }
   if (services.includes('worker'))
     checks.push(...workerChecks((await import('@strata/worker')).readWorkerConfig(values), machine));
@@ -151,8 +153,18 @@ function systemResolver(server: string): { readonly address: string; readonly po
 async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Promise<Check[]> {
   const { inferenceDirectory } = await import('@strata/gateway');
   const { gatewaySchema: schema } = await import('@strata/gateway/store');
-  const { host, port, dataDirectory, databaseUrl, databaseConnections, upstream, network, explorerUrl, ledgerOrigin } =
-    config;
+  const {
+    host,
+    port,
+    dataDirectory,
+    databaseUrl,
+    databaseConnections,
+    upstream,
+    upstreams,
+    network,
+    explorerUrl,
+    ledgerOrigin,
+  } = config;
   const ours = { path: '/health', text: /"status":"(?:ok|starting)","version"/ };
   return [
     () => checkPort({ what: 'chat completions', host, port, setting: 'STRATA_INFERENCE_PORT', ours }),
@@ -168,6 +180,7 @@ async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Prom
     ...listening(network?.peer.listen ?? []),
     ...modelChecks(config, machine),
     ...reachable('STRATA_UPSTREAM', upstream && `${upstream.baseUrl}/models`),
+    ...upstreams.servers.map((server) => () => checkUpstream(server)),
     ...reachable('STRATA_EXPLORER_URL', explorerUrl),
   ];
 }

@@ -1,5 +1,5 @@
 // `strata start`: both services in one process, with their log on standard error.
-import { type GatewayConfig, serveGateway } from '@strata/gateway';
+import { type GatewayConfig, namesModels, serveGateway } from '@strata/gateway';
 import { createLogger, publicUrlOf, startTracing, urlAt } from '@strata/http';
 import { readJoinToken } from '@strata/p2p';
 import { type Config, serve } from '@strata/stack';
@@ -17,8 +17,7 @@ export function withLinks(
   };
 }
 
-const isServing = ({ models, upstream, network }: GatewayConfig) =>
-  models.length > 0 || upstream !== undefined || network !== undefined;
+const isServing = (config: GatewayConfig) => namesModels(config) || config.network !== undefined;
 
 /**
  * Both services start and stop independently; one that cannot start leaves the other running. The gateway is not started without
@@ -30,7 +29,7 @@ export async function startCommand(context: CommandContext, stack: Config, infer
   const chat = isServing(inference) ? serveChat(inference, logger) : undefined;
   if (chat === undefined)
     logger.info(
-      'chat completions: off; set STRATA_MODEL (a GGUF file, or hf:owner/repository), STRATA_UPSTREAM (another server) or STRATA_NETWORK=on (let workers join)',
+      'chat completions: off; set STRATA_MODEL (a GGUF file, or hf:owner/repository), STRATA_UPSTREAM or STRATA_UPSTREAMS (other servers) or STRATA_NETWORK=on (let workers join)',
     );
   await serve(stack, logger);
   await chat;

@@ -1,8 +1,9 @@
 // The receipt of an answer: its facts, salted digests of request and answer, usage and times.
 import { type AnswerContent, type FinishReason, type Usage, type Verified, weakest } from '@strata/inference';
 import { canonicalize } from '@strata/receipts';
-import type { AnswerUsage } from '../../store/answers.ts';
+import type { AnswerUsage } from '../../store/answers/answers.ts';
 import type { AnswerSegment } from '../answer-accumulator.ts';
+import type { AnsweredBy } from '../backend.ts';
 import { saltedDigest } from './salted-digest.ts';
 
 /** The facts of an answer that are known before it is generated. */
@@ -38,6 +39,8 @@ export interface AnswerEnd {
   readonly firstTokenAt: Date | undefined;
   /** Empty if no worker of the network contributed. */
   readonly segments: readonly AnswerSegment[];
+  /** Of the choices, for a model with several targets. */
+  readonly answeredBy?: readonly AnsweredBy[];
 }
 
 export type AnswerReceipt = ReturnType<typeof receiptOf>;
@@ -65,7 +68,7 @@ export function interruptedReceipt(start: AnswerStart, usage: Usage, begun: Date
 /** The receipt contains no text: only salted digests, names, counts and times. */
 export function receiptOf(start: AnswerStart, answer: AnswerEnd, end: Date) {
   const digest = (of: string | Uint8Array) => saltedDigest(start.salt, of);
-  const { outcome, content, finishReasons, usage, firstTokenAt, segments } = answer;
+  const { outcome, content, finishReasons, usage, firstTokenAt, segments, answeredBy = [] } = answer;
   // The chain covers the prompt's digest and the tokens: unsalted, it could be used to verify a guess of both.
   const salted = ({ chainHead, verified: _, ...segment }: AnswerSegment) => ({
     ...segment,
@@ -77,7 +80,11 @@ export function receiptOf(start: AnswerStart, answer: AnswerEnd, end: Date) {
     request_id: start.requestId,
     key_id: start.keyId,
     endpoint: start.endpoint,
-    model: { ...start.model, verified: weakest(segments.map(({ verified }) => verified)) ?? start.model.verified },
+    model: {
+      ...start.model,
+      ...commonFacts(answeredBy),
+      verified: weakest([...segments, ...answeredBy].map(({ verified }) => verified)) ?? start.model.verified,
+    },
     request_hmac_sha256: start.requestDigest,
     ...(content === undefined ? {} : { answer_hmac_sha256: digest(canonicalize(content)) }),
     outcome,
@@ -93,5 +100,17 @@ export function receiptOf(start: AnswerStart, answer: AnswerEnd, end: Date) {
       finished_at: end.toISOString(),
     },
     ...(segments.length === 0 ? {} : { segments: segments.map(salted) }),
+    ...(answeredBy.length === 0 ? {} : { answered_by: distinctTargets(answeredBy) }),
   };
+}
+
+/** Of the file and the engine, if all choices came from one target. */
+function commonFacts([first, ...rest]: readonly AnsweredBy[]): Partial<Pick<AnsweredBy, 'sha256' | 'engine'>> {
+  if (!first || rest.some(({ sha256, engine }) => sha256 !== first.sha256 || engine !== first.engine)) return {};
+  return { sha256: first.sha256, engine: first.engine };
+}
+
+function distinctTargets(answeredBy: readonly AnsweredBy[]) {
+  const byName = new Map(answeredBy.map((by) => [JSON.stringify([by.upstream, by.model]), by]));
+  return [...byName.values()].map(({ upstream, model }) => ({ upstream, model }));
 }

@@ -9,7 +9,8 @@ import type { Usage } from '@strata/inference';
 import type { SignedLedger } from '@strata/log';
 import { bodySignedBytes, leafOf, newReceiptId, type SignedBody } from '@strata/receipts';
 import type { Logger } from 'pino';
-import type { AnswerUsage, NewReceipt as BegunAnswer } from '../../store/answers.ts';
+import type { AnswerUsage, NewReceipt as BegunAnswer } from '../../store/answers/answers.ts';
+import type { NewStoredAnswer, StoredEnd } from '../../store/answers/stored-writes.ts';
 import { randomPart } from '../../store/random-ids.ts';
 import type { GatewayStore } from '../../store/store.ts';
 import { type AnswerEnd, type AnswerReceipt, type AnswerStart, interruptedReceipt, usedOf } from './answer-receipt.ts';
@@ -28,10 +29,15 @@ export interface AnswerRecorderDeps {
   readonly onAnswer?: (start: AnswerStart, end: AnswerEnd, endedAt: Date) => void;
 }
 
-/** A receipt to be stored; `isBegun`: it replaces the record of its beginning. */
-interface Ended extends IssuedAnswer {
+export interface KeepOptions {
+  /** The receipt replaces the record of the beginning. */
   readonly isBegun: boolean;
+  /** Of a stored answer: its end, written with the receipt. */
+  readonly stored?: StoredEnd | undefined;
 }
+
+/** A receipt to be stored. */
+interface Ended extends IssuedAnswer, KeepOptions {}
 
 /** What a receipt is issued from. */
 interface Issuing extends Pick<ReceiptOrder, 'answer'> {
@@ -39,7 +45,9 @@ interface Issuing extends Pick<ReceiptOrder, 'answer'> {
 }
 
 interface Waiting {
-  readonly record: { readonly begun: BegunAnswer } | { readonly ended: Ended };
+  readonly record:
+    | { readonly begun: BegunAnswer; readonly added?: NewStoredAnswer | undefined }
+    | { readonly ended: Ended };
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -93,26 +101,26 @@ export class AnswerRecorder implements AsyncDisposable {
     return newReceiptId(this.#deps.now(), randomPart(10));
   }
 
-  /** Records that an answer has begun; resolves when that is durable. `keep` with `isBegun` ends it. */
-  begin(receiptId: string, start: AnswerStart, usage: Usage): Promise<void> {
+  /** Records that an answer has begun, and stores it; resolves when that is durable. `keep` with `isBegun` ends it. */
+  begin(receiptId: string, start: AnswerStart, usage: Usage, added?: NewStoredAnswer): Promise<void> {
     const document = interruptedReceipt(start, usage, this.#deps.now());
-    return this.#store({ begun: { id: receiptId, keyId: start.keyId, body: JSON.stringify(document) } });
+    return this.#store({ begun: { id: receiptId, keyId: start.keyId, body: JSON.stringify(document) }, added });
   }
 
   /**
    * Signs and stores the receipt; resolves when it and the usage are durable. Rejects with StoreError `superseded` if another
    * gateway has ended the answer.
    */
-  keep(receiptId: string, start: AnswerStart, end: AnswerEnd, { isBegun = false } = {}): Promise<void> {
+  keep(receiptId: string, start: AnswerStart, end: AnswerEnd, kept: KeepOptions = UNKEPT): Promise<void> {
     const options = this.#deps.ledger.issuing(receiptId);
     this.#deps.onAnswer?.(start, end, options.now);
-    const kept = this.#issue(receiptId, { answer: { start, end }, options, isBegun });
-    this.#issuing.add(kept);
-    return kept.finally(() => this.#issuing.delete(kept));
+    const issued = this.#issue(receiptId, { answer: { start, end }, options }, kept);
+    this.#issuing.add(issued);
+    return issued.finally(() => this.#issuing.delete(issued));
   }
 
-  async #issue(receiptId: string, { isBegun, ...issuing }: Issuing & { readonly isBegun: boolean }): Promise<void> {
-    return this.#store({ ended: { ...(await this.#signed(receiptId, issuing)), isBegun } });
+  async #issue(receiptId: string, issuing: Issuing, kept: KeepOptions): Promise<void> {
+    return this.#store({ ended: { ...(await this.#signed(receiptId, issuing)), ...kept } });
   }
 
   #signed(receiptId: string, { answer, options: { now, publicKeyUrl, signer } }: Issuing): Promise<IssuedAnswer> {
@@ -191,9 +199,14 @@ export class AnswerRecorder implements AsyncDisposable {
     try {
       const ended = batch.flatMap(({ record }) => ('ended' in record ? [record.ended] : []));
       const gateway = this.#deps.gateway();
+      const stored = {
+        added: batch.flatMap(({ record }) => ('begun' in record && record.added ? [record.added] : [])),
+        ended: ended.flatMap((each) => (each.stored ? [each.stored] : [])),
+      };
       const seq = await this.#deps.answers.keep(ended.map(newReceipt), {
         begun: batch.flatMap(({ record }) => ('begun' in record ? [record.begun] : [])),
         ended: ended.flatMap(({ receiptId, isBegun }) => (isBegun ? [receiptId] : [])),
+        stored,
       });
       if (ended.length > 0) this.#pending.push({ seq, gateway, batch: ended });
       for (const { resolve } of batch) resolve();
@@ -279,6 +292,7 @@ export class AnswerRecorder implements AsyncDisposable {
   }
 }
 
+const UNKEPT: KeepOptions = { isBegun: false };
 const newReceipt = ({ receiptId, keyId, body }: IssuedAnswer) => ({ id: receiptId, keyId, body });
 
 /** Waits for all before it throws the first error, so that nothing is in progress afterwards. */

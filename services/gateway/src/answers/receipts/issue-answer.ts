@@ -1,7 +1,7 @@
 // Issues the receipt of one answer: its document, signed, and the leaf for the ledger.
 import { hash, type KeyObject, sign } from 'node:crypto';
 import { issueReceipt } from '@strata/receipts';
-import type { AnswerUsage } from '../../store/answers.ts';
+import type { AnswerUsage } from '../../store/answers/answers.ts';
 import { type AnswerEnd, type AnswerReceipt, type AnswerStart, receiptOf, usedOf } from './answer-receipt.ts';
 
 /** All that a receipt needs, as values that another thread can receive. */

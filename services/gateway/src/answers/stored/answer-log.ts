@@ -3,6 +3,7 @@
 import { addAbortListener } from 'node:events';
 import type { Engine, Job, JobContext, JobEvent } from '@strata/engine';
 import { type ChatDelta, CompletionError, type Usage } from '@strata/inference';
+import type { StoredEnd } from '../../store/answers/stored-writes.ts';
 
 type TokenEvent = Extract<JobEvent, { readonly kind: 'token' }>;
 export type AnswerOutcome = 'completed' | 'cancelled' | 'failed';
@@ -38,8 +39,10 @@ const MAX_SIZE = 16 * 1024 * 1024;
 const STEP_SIZE = 32;
 
 export interface LogDeps {
-  /** Resolves when all entries are durable. Rejects with StoreError `superseded` if another gateway generates the answer. */
-  readonly flush: () => Promise<void>;
+  /** Called when there are new entries. */
+  readonly onEntries: () => void;
+  /** What is not durable yet. Rejects with StoreError `superseded` if another gateway generates the answer. */
+  readonly end: () => Promise<StoredEnd>;
   /** Whether this gateway stops: an answer that fails then is left to another one. */
   readonly isStopping: () => boolean;
   readonly errorOf: (cause: unknown) => NonNullable<AnswerOver['error']>;
@@ -53,9 +56,11 @@ export class AnswerLog {
   readonly #deps: LogDeps;
   #size = 0;
   #firstTokenAt: Date | undefined;
+  /** Entries that are durable. */
+  #stored: number;
   #isClosed = false;
-  #isRecorded = false;
-  #changed = Promise.withResolvers<void>();
+  /** Readers that wait for entries. */
+  readonly #waiting = new Set<() => void>();
 
   /** `entries`: those of an answer that is taken over. */
   constructor(
@@ -66,6 +71,8 @@ export class AnswerLog {
     this.receiptId = of.receiptId;
     this.isCancelled = of.isCancelled ?? false;
     this.entries = [...(of.entries ?? [])];
+    // An end is for readers when its receipt is stored too.
+    this.#stored = this.entries.length - (this.over ? 1 : 0);
     this.#firstTokenAt = this.#steps().find(({ firstTokenAt }) => firstTokenAt)?.firstTokenAt;
   }
 
@@ -83,42 +90,66 @@ export class AnswerLog {
     return new StoredChoice({ log: this, index, before, add: (step) => this.#add(step) });
   }
 
-  /** Adds the end, unless the log has one, and makes the log durable. Rejects if the answer is left to another gateway. */
-  async finish(end: Pick<AnswerOver, 'outcome' | 'usage'> & { readonly cause: unknown }): Promise<AnswerOver> {
-    const outcome = end.outcome === 'failed' && this.isCancelled ? 'cancelled' : end.outcome;
-    const { usage, cause } = end;
+  /**
+   * Adds the end, unless the log has one; what is returned with it must be stored with the receipt. Rejects if the answer is
+   * left to another gateway.
+   */
+  async finish({
+    outcome: reached,
+    usage,
+    cause,
+  }: Pick<AnswerOver, 'outcome' | 'usage'> & { readonly cause: unknown }) {
+    const outcome = reached === 'failed' && this.isCancelled ? 'cancelled' : reached;
     if (outcome === 'failed' && this.#deps.isStopping()) throw cause;
-    const { kind, message, param } = this.#deps.errorOf(cause);
-    const over = this.over ?? { outcome, usage, error: outcome === 'failed' ? { kind, message, param } : undefined };
+    const over = this.over ?? { outcome, usage, error: outcome === 'failed' ? this.#errorOf(cause) : undefined };
     if (!this.over) this.entries.push({ over });
-    await this.#deps.flush();
-    return over;
+    return { over, stored: await this.#deps.end() };
   }
 
-  /** Its readers get no more entries, and the end only if the receipt is stored: otherwise another gateway goes on. */
-  close({ isRecorded = false } = {}): void {
-    this.#isRecorded ||= isRecorded;
+  /** So many entries are durable: readers get them. */
+  stored(count: number): void {
+    this.#stored = count;
+    this.#wake();
+  }
+
+  /** Its readers get no more entries. */
+  close(): void {
     this.#isClosed = true;
-    this.#changed.resolve();
+    this.#wake();
   }
 
   /** The entries that readers may have. */
   get readable(): readonly LogEntry[] {
-    return this.over && !this.#isRecorded ? this.entries.slice(0, -1) : this.entries;
+    return this.entries.slice(0, this.#stored);
   }
 
-  /** Entries from a position on, as they are added, until the log is closed. */
+  /** Entries from a position on, as they become durable, until the log is closed. */
   async *from(position: number, signal: AbortSignal): AsyncGenerator<readonly LogEntry[]> {
-    const aborted = Promise.withResolvers<void>();
-    using _ = addAbortListener(signal, () => aborted.resolve());
+    let wake = () => {};
+    using _ = addAbortListener(signal, () => wake());
     for (let next = position; !signal.aborted; ) {
       const isClosed = this.#isClosed;
-      const available = this.readable.slice(next);
+      const available = this.entries.slice(next, this.#stored);
       next += available.length;
       if (available.length > 0) yield available;
       else if (isClosed) return;
-      else await Promise.race([this.#changed.promise, aborted.promise]);
+      else {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        wake = resolve;
+        this.#waiting.add(resolve);
+        await promise;
+        this.#waiting.delete(resolve);
+      }
     }
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting) resolve();
+  }
+
+  #errorOf(cause: unknown): AnswerOver['error'] {
+    const { kind, message, param } = this.#deps.errorOf(cause);
+    return { kind, message, param };
   }
 
   #steps(): AnswerStep[] {
@@ -131,9 +162,7 @@ export class AnswerLog {
     if (this.#size > MAX_SIZE) throw new CompletionError('unsupported_value', 'This answer is too long to be stored.');
     this.entries.push({ ...step, firstTokenAt: this.#firstTokenAt ? undefined : step.firstTokenAt });
     this.#firstTokenAt ??= step.firstTokenAt;
-    const { resolve } = this.#changed;
-    this.#changed = Promise.withResolvers();
-    resolve();
+    this.#deps.onEntries();
   }
 }
 

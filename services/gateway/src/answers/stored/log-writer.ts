@@ -1,8 +1,9 @@
-// Writes the logs of stored answers to the database, behind their generation: one statement for all that is new, at intervals,
-// and at the end of each answer. What a kill loses is generated again from the stored tokens, with the same seed.
+// Writes the logs of stored answers to the database: one statement for all that is new, at intervals. Readers get what is
+// durable, so that what a kill loses was not sent: it is generated again from the stored tokens, with the same seed.
 import { StoreError } from '@strata/db';
 import { FailureLog } from '@strata/http';
 import type { Logger } from 'pino';
+import type { StoredEnd } from '../../store/answers/stored-writes.ts';
 import type { GatewayStore } from '../../store/store.ts';
 import type { AnswerCipher } from './answer-cipher.ts';
 import type { AnswerLog } from './answer-log.ts';
@@ -21,21 +22,27 @@ export interface WrittenLog {
   readonly answer: string;
   readonly log: AnswerLog;
   readonly cipher: AnswerCipher;
-  /** Its next part, and its entries in earlier ones. */
+  /** Its next part, its entries in earlier ones, and the characters of these. */
   number: number;
   entries: number;
+  size: number;
   /** Called when another gateway generates the answer. */
   readonly onSuperseded: (error: StoreError) => void;
 }
 
-/** Longer: fewer writes, and more tokens that a kill loses. */
-const INTERVAL_MS = 200;
+/** Longer: fewer writes, and larger groups of tokens at once. The first write after a quiet time is not delayed. */
+const INTERVAL_MS = 100;
+/** Lets answers that begin or end together share a write. */
+const FIRST_MS = 5;
 
 export class LogWriter implements Disposable {
   readonly #deps: LogWriterDeps;
-  readonly #logs = new Set<WrittenLog>();
+  readonly #logs = new Map<string, WrittenLog>();
+  /** Those with entries to write. */
+  readonly #changed = new Set<WrittenLog>();
   readonly #failures: FailureLog;
   #timer: NodeJS.Timeout | undefined;
+  #wroteAtMs = 0;
   #writing: Promise<void> | undefined;
 
   constructor(deps: LogWriterDeps) {
@@ -44,54 +51,86 @@ export class LogWriter implements Disposable {
   }
 
   add(written: WrittenLog): void {
-    this.#logs.add(written);
-    this.#timer ??= setInterval(() => {
-      this.#write().then(
-        () => this.#failures.recovered(),
-        (error: unknown) => this.#failures.failed(error),
-      );
-    }, INTERVAL_MS);
+    this.#logs.set(written.answer, written);
+  }
+
+  /** Answers that are being written. */
+  get answers(): readonly string[] {
+    return [...this.#logs.keys()];
+  }
+
+  /** Schedules a write of what is new in a log. */
+  changed(written: WrittenLog): void {
+    this.#changed.add(written);
+    if (this.#timer || this.#writing) return;
+    this.#schedule(Math.max(FIRST_MS, this.#wroteAtMs + INTERVAL_MS - performance.now()));
   }
 
   remove(written: WrittenLog): void {
-    this.#logs.delete(written);
-    if (this.#logs.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#changed.delete(written);
+    if (this.#logs.get(written.answer) === written) this.#logs.delete(written.answer);
   }
 
-  /** Resolves when all entries of a log are durable. Rejects with StoreError `superseded` if another gateway generates the answer. */
-  async flush(written: WrittenLog): Promise<void> {
-    while (written.entries < written.log.entries.length) {
-      if (!this.#logs.has(written)) throw new StoreError('superseded');
-      await this.#write();
-    }
+  /**
+   * Removes the log, and returns what of it is not written yet. Rejects with StoreError `superseded` if another gateway
+   * generates the answer.
+   */
+  async end(written: WrittenLog): Promise<StoredEnd> {
+    this.#changed.delete(written);
+    await this.#writing;
+    if (this.#logs.get(written.answer) !== written) throw new StoreError('superseded');
+    this.remove(written);
+    const part = this.#partOf(written);
+    return {
+      ...{ answer: written.answer, part: part && { answer: part.answer, number: part.number, body: part.body } },
+      ...{ size: written.size + (part?.body.length ?? 0), endedAt: this.#deps.now() },
+    };
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
   }
 
-  /** One write at a time. */
-  #write(): Promise<void> {
-    this.#writing ??= this.#writeNew().finally(() => {
-      this.#writing = undefined;
-    });
-    return this.#writing;
+  #schedule(ms: number): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#wroteAtMs = performance.now();
+      this.#writing = this.#write().finally(() => {
+        this.#writing = undefined;
+        if (this.#changed.size > 0) this.#schedule(Math.max(0, this.#wroteAtMs + INTERVAL_MS - performance.now()));
+      });
+    }, ms);
   }
 
-  async #writeNew(): Promise<void> {
-    const { stored, gateway, now } = this.#deps;
-    const parts = [...this.#logs].flatMap((written) => {
-      const { answer, log, cipher, number, entries } = written;
-      const [added, to] = [log.entries.slice(entries), log.entries.length];
-      return added.length === 0 ? [] : [{ written, answer, number, body: cipher.seal(number, added.map(toValue)), to }];
-    });
+  /** Never rejects: what was not written is written later. */
+  async #write(): Promise<void> {
+    const { stored, gateway } = this.#deps;
+    const parts = [...this.#changed].flatMap((written) => this.#partOf(written) ?? []);
+    this.#changed.clear();
     if (parts.length === 0) return;
-    const refused = new Set(await stored.append(parts, gateway(), now()));
-    for (const { written, number, to } of parts) {
-      if (!refused.has(written.answer)) Object.assign(written, { number: number + 1, entries: to });
-      else if (this.#logs.delete(written)) written.onSuperseded(new StoreError('superseded'));
+    try {
+      const refused = new Set(await stored.append(parts, gateway()));
+      this.#failures.recovered();
+      for (const { written, number, body, to } of parts) {
+        if (refused.has(written.answer)) {
+          this.remove(written);
+          written.onSuperseded(new StoreError('superseded'));
+        } else {
+          Object.assign(written, { number: number + 1, entries: to, size: written.size + body.length });
+          written.log.stored(to);
+        }
+      }
+    } catch (error) {
+      this.#failures.failed(error);
+      for (const { written } of parts) if (this.#logs.get(written.answer) === written) this.#changed.add(written);
     }
+  }
+
+  #partOf(written: WrittenLog) {
+    const { answer, log, cipher, number, entries } = written;
+    const [added, to] = [log.entries.slice(entries), log.entries.length];
+    return added.length === 0
+      ? undefined
+      : { written, answer, number, body: cipher.seal(number, added.map(toValue)), to };
   }
 }

@@ -16,10 +16,11 @@ it('a stream goes on after an event, once, for the same request alone', async ()
   const asked = { ...ENDLESS, max_tokens: 9, stream: true, store: true };
   const after = (id: string, body: Json = asked, route = 'chat/completions') =>
     post(`/v1/${route}`, body, { ...own, 'last-event-id': id });
-  const { text } = await post('/v1/chat/completions', asked, own);
+  const { text, headers: given } = await post('/v1/chat/completions', asked, own);
   const [, id = ''] = /id: (\S+:4)\n/.exec(text) ?? [];
   const rest = await after(id);
   assert.ok(rest.text.startsWith(`id: ${id.replace(/4$/, '5')}\n`) && text.endsWith(rest.text));
+  assert.equal((await after(given.get('x-answer-id') ?? '')).text, text, 'from the beginning');
   const invalid = [400, 'invalid_value', 'Last-Event-ID'] as const;
   for (const event of [id.replace(/4$/, '-1'), `${id}e9`, '7', '-', 'x'.repeat(9_000)])
     assertRefusal(await after(event), invalid);

@@ -2,8 +2,8 @@
 // database. An answer whose gateway has ended goes on at the gateway where its client comes back.
 //
 // Crash states: a kill before the record of the beginning leaves nothing that can go on, and the client has no id. After it,
-// the stored tokens are continued; those that were not stored yet are generated again. Between the end of the log and the
-// receipt, the next gateway only stores the receipt.
+// the stored tokens are continued; those that were not stored yet, and not sent, are generated again. The end of the log is
+// stored with the receipt. Earlier versions stored it before: then the next gateway only stores the receipt.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSuperseded, type StoredKey } from '@strata/db';
@@ -18,6 +18,7 @@ import { AnswerLog, type LogDeps, type LogEntry, overIn } from './answer-log.ts'
 import { entriesIn, readableIn } from './log-parts.ts';
 import { LogWriter, type LogWriterDeps, type WrittenLog } from './log-writer.ts';
 import { SilentGateways } from './silent-gateways.ts';
+import { StoredCleanup } from './stored-cleanup.ts';
 import { continuing, generationOf, type StoredRequest } from './stored-request.ts';
 
 export interface StoredAnswersDeps extends Omit<AnswerDeps, 'admission'>, Omit<LogWriterDeps, 'stored'> {
@@ -48,9 +49,6 @@ interface Running {
   readonly cancel: () => void;
 }
 
-/** Stored answers are deleted this long after their last change. */
-const STORED_MS = 3_600_000;
-const EXPIRE_MS = 60_000;
 /** Interval between reads of an answer that another gateway generates. */
 const POLL_MS = 100;
 
@@ -62,15 +60,14 @@ export class StoredAnswers implements AsyncDisposable {
   readonly #silent = new SilentGateways();
   readonly #leaving = new AbortController();
   readonly #ending: AbortSignal;
-  readonly #expiring: NodeJS.Timeout;
+  readonly #cleanup: StoredCleanup;
   #isStopping = false;
 
   constructor(deps: StoredAnswersDeps) {
     this.#deps = deps;
     this.#writer = new LogWriter(deps);
     this.#ending = AbortSignal.any([deps.stopping, this.#leaving.signal]);
-    this.#expiring = setInterval(() => void this.#expire(), EXPIRE_MS);
-    this.#expiring.unref();
+    this.#cleanup = new StoredCleanup({ ...deps, running: () => this.#writer.answers });
   }
 
   /** Resolves when a kill cannot lose the answer any more; it is generated from then on. */
@@ -83,21 +80,20 @@ export class StoredAnswers implements AsyncDisposable {
       ...reader
     }: Reader & Pick<AnswerRequest, 'plan' | 'reservation'> & { readonly model: ServedModel },
   ): Promise<StoredAnswer> {
-    const { recorder, stored, now } = this.#deps;
+    const { recorder, now } = this.#deps;
     const { id } = request.head;
     const answer = { ...reader, id, receiptId: recorder.newId(), request, cipher: new AnswerCipher(reader.apiKey, id) };
     const usage = { promptTokens: plan.promptTokens, completionTokens: 0, cachedTokens: 0 };
     const { receiptId, caller, cipher } = answer;
+    const added = { id, receiptId, keyId: caller.id, request: cipher.seal(0, request), createdAt: now() };
     try {
-      await Promise.all([
-        stored.add({ id, receiptId, keyId: caller.id, request: cipher.seal(0, request) }, now()),
-        recorder.begin(receiptId, request.start, usage),
-      ]);
+      await recorder.begin(receiptId, request.start, usage, added);
     } catch (error) {
       reservation.settle(0);
       throw error;
     }
-    this.#run(answer, { model, plan, reservation, number: 1, entries: [] });
+    this.#run(answer, { model, plan, reservation, number: 1, entries: [], size: added.request.length });
+    this.#cleanup.added(caller.id);
     return answer;
   }
 
@@ -133,6 +129,7 @@ export class StoredAnswers implements AsyncDisposable {
         yield entries;
         if (overIn(entries.at(-1))) return;
       }
+      if (signal.aborted) return;
       if (this.#ending.aborted)
         throw new CompletionError('overloaded', 'The service is stopping.', { retryAfterMs: 1_000 });
       const state = await this.#read(answer, part);
@@ -182,7 +179,7 @@ export class StoredAnswers implements AsyncDisposable {
   /** Leaves all running answers. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.stop();
-    clearInterval(this.#expiring);
+    this.#cleanup[Symbol.dispose]();
     this.#leaving.abort(new CompletionError('overloaded', 'The service is stopping.', { retryAfterMs: 1_000 }));
     while (this.#running.size > 0) await Promise.allSettled(this.#deps.running);
     this.#writer[Symbol.dispose]();
@@ -223,7 +220,8 @@ export class StoredAnswers implements AsyncDisposable {
     if (owner.gateway !== gateway())
       logger.info({ answer: answer.id, gateway: owner.gateway }, 'an answer goes on here');
     const entries = entriesIn(answer.cipher, state);
-    this.#run(answer, { model, plan, reservation, number: state.parts.length + 1, entries, isCancelled });
+    const size = state.parts.reduce((sum, { body }) => sum + body.length, 0);
+    this.#run(answer, { model, plan, reservation, number: state.parts.length + 1, entries, size, isCancelled });
   }
 
   #run(
@@ -234,24 +232,29 @@ export class StoredAnswers implements AsyncDisposable {
       reservation,
       number,
       entries,
+      size,
       isCancelled = false,
     }: Pick<AnswerRequest, 'plan' | 'reservation'> & {
       readonly model: ServedModel;
       readonly number: number;
       readonly entries: readonly LogEntry[];
+      readonly size: number;
       readonly isCancelled?: boolean;
     },
   ): void {
     const { id, receiptId, caller, cipher, request } = answer;
     const { errorOf, watch, logger } = this.#deps;
     const cancelling = new AbortController();
-    const flush = () => this.#writer.flush(written);
     const log = new AnswerLog(
-      { flush, errorOf, isStopping: () => this.#isStopping || this.#ending.aborted },
+      {
+        onEntries: () => this.#writer.changed(written),
+        end: () => this.#writer.end(written),
+        ...{ errorOf, isStopping: () => this.#isStopping || this.#ending.aborted },
+      },
       { receiptId, entries, isCancelled },
     );
     const onSuperseded = (error: Error) => cancelling.abort(error);
-    const written: WrittenLog = { answer: id, log, cipher, number, entries: entries.length, onSuperseded };
+    const written: WrittenLog = { answer: id, log, cipher, number, entries: entries.length, size, onSuperseded };
     this.#writer.add(written);
     this.#running.set(id, {
       log,
@@ -283,13 +286,6 @@ export class StoredAnswers implements AsyncDisposable {
         this.#running.delete(id);
         log.close();
       });
-  }
-
-  async #expire(): Promise<void> {
-    const before = new Date(this.#deps.now().getTime() - STORED_MS);
-    await this.#deps.stored.expire(before).catch((error: unknown) => {
-      this.#deps.logger.warn({ err: error }, 'deleting expired answers failed: will retry');
-    });
   }
 }
 

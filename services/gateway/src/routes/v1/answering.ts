@@ -4,7 +4,7 @@ import { type AnswerHead, CompletionError, errorBody, type Generation } from '@s
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { AnswerRun } from '../../answers/answer-run.ts';
-import type { Plan } from '../../answers/backend.ts';
+import type { AnsweredBy, Plan } from '../../answers/backend.ts';
 import { EventWriter, type StreamEvent } from '../../answers/event-writer.ts';
 import { fingerprintOf, type ServedModel } from '../../answers/models.ts';
 import type { AnswerStart } from '../../answers/receipts/answer-receipt.ts';
@@ -51,6 +51,9 @@ export async function begin(app: GatewayApp, { asked, ...context }: AnswerContex
     {
       ...{ plan, reservation, request: asked, head, start },
       ...{ caller: request.caller, signal, revoked: request.revoked },
+      onAnswered: (by) => {
+        if (!reply.raw.headersSent) reply.headers(answeredHeaders(by));
+      },
     },
   );
   return {
@@ -110,7 +113,7 @@ export function headOf({ id, backend }: ServedModel, prefix: string, now: Date):
   };
 }
 
-const RECEIPT_HEADERS = ['x-receipt-id', 'x-receipt-salt', 'x-model-verified'] as const;
+const RECEIPT_HEADERS = ['x-receipt-id', 'x-receipt-salt', 'x-model-verified', 'x-answered-by'] as const;
 
 /** The salt is sent only here and stored nowhere. */
 export const receiptHeaders = (receiptId: string, { salt, model: { verified } }: AnswerStart) => ({
@@ -118,6 +121,11 @@ export const receiptHeaders = (receiptId: string, { salt, model: { verified } }:
   'x-receipt-salt': salt,
   // RFC 9651: an item with a parameter.
   'x-model-verified': `${verified.level};reason="${verified.reason}"`,
+});
+
+/** RFC 9651: an item with parameters. Names of the settings have no quotation marks; those of the network may. */
+export const answeredHeaders = ({ upstream, model, attempts }: AnsweredBy) => ({
+  'x-answered-by': `${upstream ?? 'gateway'};model="${model.replaceAll(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '?')}";attempts=${attempts}`,
 });
 
 export function startOf(

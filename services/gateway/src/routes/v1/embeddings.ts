@@ -1,13 +1,13 @@
 // `POST /v1/embeddings`.
 import { CompletionError, contentOfVector, readEmbeddingRequest } from '@strata/inference';
 import type { FastifyRequest } from 'fastify';
-import type { EmbeddingPlan } from '../../answers/backend.ts';
+import type { AnsweredBy, EmbeddingPlan } from '../../answers/backend.ts';
 import type { ServedModel } from '../../answers/models.ts';
 import type { AnswerEnd, AnswerStart } from '../../answers/receipts/answer-receipt.ts';
 import { runInSlots } from '../../limits/admission.ts';
 import type { Reservation } from '../../limits/limits.ts';
 import { type GatewayApp, route } from '../route.ts';
-import { clientSignal, headOf, orDisconnected, receiptHeaders, startOf } from './answering.ts';
+import { answeredHeaders, clientSignal, headOf, orDisconnected, receiptHeaders, startOf } from './answering.ts';
 
 export const createEmbeddings = route(
   {
@@ -35,10 +35,11 @@ export const createEmbeddings = route(
     reply.headers(reservation.headers);
     const run = embed(app, { request, model, plan, reservation, start, signal });
     app.running.add(run);
-    const { vectors, contents, promptTokens, receiptId } = await run
+    const { vectors, contents, promptTokens, receiptId, answeredBy } = await run
       .finally(() => app.running.delete(run))
       .catch(orDisconnected(signal));
     reply.headers(receiptHeaders(receiptId, start));
+    for (const by of answeredBy) reply.headers(answeredHeaders(by));
     const data = vectors.map((vector, index) => ({
       object: 'embedding',
       index,
@@ -61,9 +62,10 @@ interface EmbeddingRun {
 async function embed(app: GatewayApp, { request, model, plan, reservation, start, signal }: EmbeddingRun) {
   const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
   const receiptId = app.recorder.newId();
+  const answeredBy: AnsweredBy[] = [];
   const record = (outcome: AnswerEnd['outcome'], content: AnswerEnd['content']) => {
     reservation.settle(usage.promptTokens);
-    const end = { outcome, content, usage, finishReasons: [], firstTokenAt: undefined, segments: [] };
+    const end = { outcome, content, usage, finishReasons: [], firstTokenAt: undefined, segments: [], answeredBy };
     return app.recorder.keep(receiptId, start, end);
   };
   const vectorsOf: (readonly Float32Array[])[] = [];
@@ -71,7 +73,7 @@ async function embed(app: GatewayApp, { request, model, plan, reservation, start
     const use = { admission: model.admission, caller: request.caller, signal };
     await runInSlots(plan.parts.length, use, async (part, stop) => {
       stop.throwIfAborted();
-      vectorsOf[part] = (await plan.parts[part]?.(usage, stop)) ?? [];
+      vectorsOf[part] = (await plan.parts[part]?.(usage, stop, (by) => answeredBy.push(by))) ?? [];
     });
   } catch (error) {
     if (signal.aborted && usage.promptTokens > 0) await record('cancelled', []).catch(() => {});
@@ -81,5 +83,5 @@ async function embed(app: GatewayApp, { request, model, plan, reservation, start
   const vectors = vectorsOf.flat();
   const contents = vectors.map(contentOfVector);
   await record('completed', contents);
-  return { vectors, contents, promptTokens: usage.promptTokens, receiptId };
+  return { vectors, contents, promptTokens: usage.promptTokens, receiptId, answeredBy };
 }

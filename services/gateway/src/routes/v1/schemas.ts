@@ -171,6 +171,15 @@ export const answers = {
         }),
       )
       .optional(),
+    answered_by: z
+      .array(
+        z.object({
+          upstream: z.string().nullable().describe('Null: the gateway itself, or a worker.'),
+          model: z.string().describe('Its name there.'),
+        }),
+      )
+      .optional()
+      .describe('For a name that several targets answer.'),
     provenance: z.looseObject({ receipt_id: z.string(), signature: z.string(), key_id: z.string() }),
   }),
   NewKey: z.object({

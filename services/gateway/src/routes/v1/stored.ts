@@ -41,18 +41,18 @@ function isRepeated({ routeOptions, repeatedBody }: FastifyRequest, { endpoint, 
   return endpoint === routeOptions.url && repeatedBody && saltedDigest(salt, repeatedBody) === requestDigest;
 }
 
-/** The number of the last event that the client of a response has received. */
+/** The number of the last event that the client of a response has received; -1 for none. */
 export function lastNumberOf(request: FastifyRequest, id: string): number | undefined {
   const last = lastEventOf(request);
   if (last && last.id !== id) throw ofAnother('of another response');
   return last?.number;
 }
 
-/** The answer and the number of the last event that the client has received. */
+/** The answer and the number of the last event that the client has received; -1 for none, with the id of the answer alone. */
 function lastEventOf({ headers }: FastifyRequest): { readonly id: string; readonly number: number } | undefined {
   const given = headers['last-event-id'];
   if (given === undefined || given === '') return undefined;
-  const [, id, number] = /^((?:resp_|chatcmpl-|cmpl-)[\w-]{1,64}):(\d{1,9})$/.exec(String(given)) ?? [];
+  const [, id, number = -1] = /^((?:resp_|chatcmpl-|cmpl-)[\w-]{1,64})(?::(\d{1,9}))?$/.exec(String(given)) ?? [];
   if (id !== undefined) return { id, number: Number(number) };
   throw new CompletionError('invalid_value', 'This is not the id of an event of a stored answer.', LAST_EVENT);
 }
@@ -70,11 +70,13 @@ export function sendStored(
   { answer, after = -1 }: { readonly answer: StoredAnswer; readonly after?: number | undefined },
 ): Promise<void> {
   const { signal, leave } = clientSignal(reply);
-  reply.headers(receiptHeaders(answer.receiptId, answer.request.start));
+  reply.headers({ ...receiptHeaders(answer.receiptId, answer.request.start), 'x-answer-id': answer.id });
   return streaming(
     { request, reply, signal, leave, logger: app.logger },
     {
       send: async (writer) => {
+        // A client that has the id resumes the answer, also without an event.
+        await writer.sendNumbered([]);
         const events = storedEvents(answer.request, keeping(app, answer));
         let number = 0;
         for await (const entries of app.storedAnswers.follow(answer, signal)) {
@@ -84,7 +86,6 @@ export function sendStored(
           const wanted = numbered.filter((each) => each.number > after);
           if (wanted.length > 0) await writer.sendNumbered(wanted);
         }
-        await writer.sendNumbered([]);
       },
     },
   );

@@ -155,10 +155,16 @@ export class DomainTable {
     return { total, byCategory, changes: rows.map(storedChange) };
   }
 
-  /** Names that are due, leased or not: never scanned first, then the longest overdue. */
+  /** Whether no domain was ever added. */
+  async isEmpty(): Promise<boolean> {
+    return (await this.#db.selectFrom('domains').select('id').limit(1).executeTakeFirst()) === undefined;
+  }
+
+  /** Names that are due and that no process scans: never scanned first, then the longest overdue. */
   async due(now: Date, limit: number): Promise<string[]> {
     const rows = await this.#db
       .selectFrom('domains')
+      .where('leased_until', 'is', null)
       .where('next_due_at', '<=', now.getTime())
       .orderBy('next_due_at')
       .orderBy('id')

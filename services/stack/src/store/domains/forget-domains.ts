@@ -26,7 +26,7 @@ export interface ForgetOptions {
 export async function forgetUnasked(tx: Transaction<Database>, { before, limit, now }: ForgetOptions): Promise<number> {
   const { rows } = await sql<{ id: number; name: string }>`
     select id, name from domains where ${IS_ON_DEMAND} and coalesce(asked_at, created_at) < ${before.getTime()}
-      and (select 1 from scan_leases where domain_id = domains.id) is null
+      and leased_until is null
     order by coalesce(asked_at, created_at) limit ${sql.lit(limit)}`.execute(tx);
   if (rows.length === 0) return 0;
   const ids = rows.map(({ id }) => id);

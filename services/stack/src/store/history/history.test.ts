@@ -77,6 +77,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
       const domains = noted(new DomainTable(db, () => since));
       await domains.add(['d1.com', 'added.com'], { source: 'test' });
       await domains.isTracked('d1.com');
+      await domains.isEmpty();
       await domains.due(new Date(8.64e15), 1);
       await domains.profile('d1.com');
       await domains.changes('d1.com', page);

@@ -69,3 +69,18 @@ export async function domainTimes(db: Kysely<unknown>): Promise<void> {
 export async function networkCountry(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('domains').addColumn('country', 'text').execute();
 }
+
+/**
+ * Leases as columns of the domain, so that leased domains leave the indexes of due ones. Leases of other processes end: they
+ * have stopped for the migration.
+ */
+export async function domainLeases(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('domains').addColumn('leased_until', 'integer').execute();
+  await db.schema.alterTable('domains').addColumn('leased_by', 'text').execute();
+  await db.schema.dropTable('scan_leases').execute();
+  for (const index of ['domains_due', 'domains_waiting']) await db.schema.dropIndex(index).execute();
+  await sql`create index domains_due on domains (next_due_at, id) where leased_until is null`.execute(db);
+  await sql`create index domains_waiting on domains (next_due_at, id)
+    where leased_until is null and is_waiting = 1`.execute(db);
+  await sql`create index domains_leased on domains (leased_until) where leased_until is not null`.execute(db);
+}

@@ -4,7 +4,7 @@ import { addKeyPriority, createCounters, dropForeignTables, type Migrations, not
 import { createLedgerTables } from '@strata/log';
 import { advisories, advisoryCounts } from './advisories.ts';
 import { changesBetween, changesByCategory, changesByConfirmation, mailRoles } from './changes.ts';
-import { domainTimes, networkCountry, onDemand, scanWork } from './domains.ts';
+import { domainLeases, domainTimes, networkCountry, onDemand, scanWork } from './domains.ts';
 import { feeds } from './feeds.ts';
 import { initial } from './initial.ts';
 import { jobs, keyUsage, segments } from './keys.ts';
@@ -52,4 +52,5 @@ export const migrations: Migrations = {
   '027-jobs': jobs,
   '028-domain-times': domainTimes,
   '029-network-country': networkCountry,
+  '030-domain-leases': domainLeases,
 };

@@ -41,8 +41,10 @@ const PAYLOAD = sql`'{' || case when change_id is null then '' else '"id":"' || 
 const IS_OUTDATED = sql.lit('strata.is_outdated');
 const ROWS = 'strata.rows';
 
+/** Recording a scan ends the lease of its domain. */
+const END_LEASE = sql`leased_until = null, leased_by = null`;
 /** Every scan that writes to a domain, or to rows that refer to it, increments its revision, which makes older plans outdated. */
-const NEXT_REVISION = sql`, revision = revision + 1`;
+const NEXT_REVISION = sql`, revision = revision + 1, ${END_LEASE}`;
 
 /** Builds the query for a list of names, ids or rows. */
 type Query<Row> = (list: readonly unknown[]) => CompiledQuery<Row>;
@@ -172,7 +174,10 @@ export function prepareScanStatements(db: Db) {
     ),
     updateDomains: update('domains', UPDATED, NEXT_REVISION),
     publishDomains: update('domains', { ...UPDATED, ...PUBLISHED }, NEXT_REVISION),
-    endLeases: write((json) => sql<never>`delete from scan_leases where ${ofDomains(json)}`),
+    endLeases: write(
+      (json) => sql<never>`
+        update domains set ${END_LEASE} where leased_until is not null and id in ${listedIn(db, json, 'integer')}`,
+    ),
   };
 }
 

@@ -1,7 +1,8 @@
 // Scan leases: due domains are leased to one process, which scans or releases them. The lease of a killed process expires; a
-// domain that is therefore scanned twice is recorded like any two scans.
+// domain that is therefore scanned twice is recorded like any two scans. Leased domains are not in the indexes of due ones:
+// the cost of a claim does not depend on the leases of other processes.
 
-import { integer, isPostgres, listed, withRetries, writePipelined } from '@strata/db';
+import { isPostgres, listed, withRetries, writePipelined } from '@strata/db';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../schema.ts';
 
@@ -13,21 +14,12 @@ export interface Claim {
   readonly leaseMs: number;
 }
 
-/** Counts over all domains in one snapshot. */
-export interface ScanProgress {
-  readonly domains: number;
-  /** Due and not leased. */
-  readonly due: number;
-  /** Due and leased. */
-  readonly leased: number;
-  /** Scanned and not due. */
-  readonly upToDate: number;
-}
-
 /** Client requests for a domain are recorded once an hour. */
 const MARKED_MS = 3_600_000;
 /** A lease that ends later than this was acquired while the clock was ahead, and is ignored. */
 const LONGEST_LEASE_MS = 3_600_000;
+/** Expired leases that one claim ends; the rest is left to the next claims. */
+const ENDED_AT_ONCE = 1_000;
 
 export class ScanWork {
   readonly #db: Kysely<Database>;
@@ -45,6 +37,7 @@ export class ScanWork {
    */
   async claimDue({ holder, limit, leaseMs }: Claim, now: Date): Promise<string[]> {
     if (!(leaseMs > 0 && leaseMs <= LONGEST_LEASE_MS)) throw new RangeError(`${leaseMs} ms is not a valid lease`);
+    await this.#endExpired(now.getTime());
     const lease = { holder, at: now.getTime(), until: now.getTime() + leaseMs };
     // Half, so that neither kind of domain can starve the other.
     const waiting = await this.#claim(sql`is_waiting = 1 and`, Math.floor(limit / 2), lease);
@@ -57,29 +50,37 @@ export class ScanWork {
     { holder, at, until }: { readonly holder: string; readonly at: number; readonly until: number },
   ): Promise<string[]> {
     if (limit === 0) return [];
-    // On PostgreSQL concurrent callers skip each other's locked rows; a lease acquired after this statement's snapshot is kept
-    // by the `where` of the conflict clause. The scalar subquery keeps the planner from reading all leases for each domain.
-    const skipping = isPostgres(this.#db) ? sql`for update skip locked` : sql``;
-    const claim = sql<{ name: string; due_at: number; domain_id: number }>`
-      insert into scan_leases (domain_id, holder, until)
-      select id, cast(${holder} as text), ${integer(until)} from (
-        select id from domains where ${which} next_due_at <= ${at}
-          and coalesce((select until from scan_leases where domain_id = domains.id), 0)
-            not between ${at + 1} and ${at + LONGEST_LEASE_MS}
-        order by next_due_at, id limit ${limit} ${skipping}) as due where true
-      on conflict (domain_id) do update set holder = excluded.holder, until = excluded.until where not (${isHeld(at)})
-      returning domain_id, (select name from domains where id = domain_id) as name,
-        (select next_due_at from domains where id = domain_id) as due_at`;
+    const claim = sql<{ id: number; name: string; next_due_at: number }>`
+      update domains set leased_until = ${until}, leased_by = ${holder} from (
+        select id as due_id from domains where ${which} leased_until is null and next_due_at <= ${at}
+        order by next_due_at, id limit ${limit} ${this.#skipping}) as due
+      where id = due_id returning id, name, next_due_at`;
     const { rows } = await withRetries(() => claim.execute(this.#db));
-    return rows.toSorted((a, b) => a.due_at - b.due_at || a.domain_id - b.domain_id).map(({ name }) => name);
+    return rows.toSorted((a, b) => a.next_due_at - b.next_due_at || a.id - b.id).map(({ name }) => name);
+  }
+
+  /** Makes domains claimable whose lease has expired, or was acquired while the clock was ahead. */
+  async #endExpired(at: number): Promise<void> {
+    const expired = [sql`leased_until <= ${at}`, sql`leased_until > ${at + LONGEST_LEASE_MS}`];
+    for (const which of expired) {
+      const end = sql`update domains set leased_until = null, leased_by = null from (
+        select id as expired_id from domains where ${which}
+        order by leased_until limit ${ENDED_AT_ONCE} ${this.#skipping}) as expired
+        where id = expired_id`;
+      await withRetries(() => end.execute(this.#db));
+    }
+  }
+
+  /** On PostgreSQL concurrent callers skip each other's locked rows. */
+  get #skipping(): RawBuilder<unknown> {
+    return isPostgres(this.#db) ? sql`for update skip locked` : sql``;
   }
 
   /** Extends the leases of these names; returns the names that the holder no longer holds: leased to another process, or scanned. */
   async renew(names: readonly string[], { holder, leaseMs }: Omit<Claim, 'limit'>, now: Date): Promise<string[]> {
     const renewing = sql<{ name: string }>`
-      update scan_leases set until = ${now.getTime() + leaseMs} where holder = ${holder}
-        and domain_id in (select id from domains where name in ${listed(this.#db, names)})
-      returning (select name from domains where id = domain_id) as name`;
+      update domains set leased_until = ${now.getTime() + leaseMs}
+      where leased_until is not null and leased_by = ${holder} and name in ${listed(this.#db, names)} returning name`;
     const [held] = await writePipelined(this.#db, [renewing.compile(this.#db)]);
     const kept = new Set(held.rows.map(({ name }) => name));
     return names.filter((name) => !kept.has(name));
@@ -87,19 +88,20 @@ export class ScanWork {
 
   /** Releases all leases of the holder, or those of these names. */
   async release(holder: string, names?: readonly string[]): Promise<void> {
-    const these = names
-      ? sql`and domain_id in (select id from domains where name in ${listed(this.#db, names)})`
-      : sql``;
-    const releasing = sql<never>`delete from scan_leases where holder = ${holder} ${these}`;
+    const these = names ? sql`and name in ${listed(this.#db, names)}` : sql``;
+    const releasing = sql<never>`update domains set leased_until = null, leased_by = null
+      where leased_until is not null and leased_by = ${holder} ${these}`;
     await writePipelined(this.#db, [releasing.compile(this.#db)]);
   }
 
   /** Postpones a domain that must not be scanned by the usual interval. */
   async postpone(name: string, now: Date): Promise<void> {
     const next_due_at = now.getTime() + this.#rescanAfterMs;
-    const update = this.#db.updateTable('domains').set({ next_due_at }).where('name', '=', name);
-    const ending = sql<never>`delete from scan_leases where domain_id = (select id from domains where name = ${name})`;
-    await writePipelined(this.#db, [update.compile(), ending.compile(this.#db)]);
+    const update = this.#db
+      .updateTable('domains')
+      .set({ next_due_at, leased_until: null, leased_by: null })
+      .where('name', '=', name);
+    await writePipelined(this.#db, [update.compile()]);
   }
 
   /** Records client requests: the domains are scanned more often for a week, and not forgotten. Written once an hour for each. */
@@ -111,21 +113,4 @@ export class ScanWork {
       .where((eb) => eb.or([eb('asked_at', 'is', null), eb('asked_at', '<', now.getTime() - MARKED_MS)]));
     await writePipelined(this.#db, [asked.compile()]);
   }
-
-  async progress(now: Date): Promise<ScanProgress> {
-    const at = now.getTime();
-    const { rows } = await sql<{ domains: number; overdue: number; leased: number }>`
-      select (select count(*) from domains) as domains,
-        (select count(*) from domains where next_due_at <= ${at}) as overdue,
-        (select count(*) from scan_leases where ${isHeld(at)}
-          and exists (select 1 from domains where id = domain_id and next_due_at <= ${at})) as leased`.execute(
-      this.#db,
-    );
-    const { domains = 0, overdue = 0, leased = 0 } = rows[0] ?? {};
-    return { domains, due: overdue - leased, leased, upToDate: domains - overdue };
-  }
-}
-
-function isHeld(at: number): RawBuilder<boolean> {
-  return sql`scan_leases.until between ${at + 1} and ${at + LONGEST_LEASE_MS}`;
 }

@@ -64,8 +64,8 @@ export function scanWrites(statements: ScanStatements, plans: readonly Plan[]): 
       ),
     ),
     ...domainQueries(statements, numbered),
-    // Last: concurrent leases skip the locked rows of these domains, and so never wait for this transaction.
-    ...statements.endLeases(plans.flatMap(({ stored }) => stored.row?.id ?? [])),
+    // Updating a domain ends its lease.
+    ...statements.endLeases(plans.flatMap(({ stored, plan }) => (plan.update ? [] : (stored.row?.id ?? [])))),
   ];
   return {
     writes: [...before, ...after],

@@ -14,10 +14,12 @@ import {
   valuesOf,
   writePipelined,
 } from '@strata/db';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { EARLIER_VERSIONS } from './gateways.ts';
+import { type Kysely, sql } from 'kysely';
+import { EARLIER_VERSIONS } from '../gateways.ts';
+import type { GatewayDatabase } from '../tables.ts';
+import { isOwner, type Owned, settles } from './ownership.ts';
 import { isStored } from './stored-answers.ts';
-import type { GatewayDatabase } from './tables.ts';
+import { StoredWriter, type StoredWrites } from './stored-writes.ts';
 
 export interface TokensUsed {
   readonly promptTokens: number;
@@ -64,17 +66,13 @@ const USAGE = {
 const NAMED_BY = 100_000;
 
 /** What a batch is written with. */
-interface Batch {
-  readonly json: string;
-  readonly gateway: number;
-  readonly settler: number;
-  /** JSON: of answers that end, the ids of their receipts. */
-  readonly ended: string;
-}
+type Batch = Owned & { readonly json: string };
 
 interface KeepOptions {
   readonly begun?: readonly NewReceipt[];
   readonly ended?: readonly string[];
+  /** Of these answers, those that clients asked to store. */
+  readonly stored?: StoredWrites;
   /** Whose records they are: this gateway's, or those of one that it settles. */
   readonly gateway?: number;
 }
@@ -91,17 +89,16 @@ export class AnswerTable {
   readonly #insert: Plan<Batch, { readonly seq: number }>;
   readonly #begin: Plan<Batch, { readonly id: string }>;
   readonly #end: Plan<Batch, never>;
+  readonly #stored: StoredWriter;
 
   /** `gateway`: the id of this one, read at each call. */
   constructor(db: Kysely<GatewayDatabase>, gateway = () => EARLIER_VERSIONS) {
     this.#db = db;
     this.#gateway = gateway;
+    this.#stored = new StoredWriter(db);
     // Another gateway may have taken over one of the answers that end: then nothing is written.
-    const isOwner = ({ gateway, settler, ended }: Batch) => sql`${settles(settler, gateway)} and not exists (
-      select 1 from begun_answers where gateway not in (select id from gateways where settler = ${settler})
-        and id in ${listedIn<string>(db, ended, 'text')})`;
     const records = (batch: Batch) => sql`select id, key_id, body, ${integer(batch.gateway)}
-      from ${rowsIn(db, batch.json, RECEIPT)} as new where ${isOwner(batch)}`;
+      from ${rowsIn(db, batch.json, RECEIPT)} as new where ${isOwner(db, batch)}`;
     this.#insert = plan((batch) => ({
       compile: () =>
         sql<{ readonly seq: number }>`insert into answer_receipts (id, key_id, body, gateway)
@@ -115,7 +112,7 @@ export class AnswerTable {
     this.#end = plan((batch) => ({
       compile: () =>
         sql<never>`delete from begun_answers where id in ${listedIn<string>(db, batch.ended, 'text')}
-          and ${isOwner(batch)}`.compile(db),
+          and ${isOwner(db, batch)}`.compile(db),
     }));
   }
 
@@ -126,12 +123,13 @@ export class AnswerTable {
    */
   async keep(
     receipts: readonly NewReceipt[],
-    { begun = [], ended = [], gateway = this.#gateway() }: KeepOptions = {},
+    { begun = [], ended = [], stored, gateway = this.#gateway() }: KeepOptions = {},
   ): Promise<number> {
     const batch = { json: jsonOf(receipts), gateway, settler: this.#gateway(), ended: toJson(ended) };
     const insert = this.#insert(batch);
     const queries = [
       ...(begun.length === 0 ? [] : [this.#begin({ ...batch, json: jsonOf(begun) })]),
+      ...(stored ? this.#stored.queries(stored, batch) : []),
       ...(ended.length === 0 ? [] : [this.#end(batch)]),
     ];
     // With concurrent writers a number must not become visible before a smaller one: see `enter`.
@@ -269,10 +267,6 @@ export class AnswerTable {
     }));
   }
 }
-
-/** Whether a gateway settles the records of one, which may be itself. */
-const settles = (settler: number, gateway: number): RawBuilder<boolean> =>
-  sql`exists (select 1 from gateways where id = ${gateway} and settler = ${settler})`;
 
 /** Of a row of `answer_receipts`. */
 const ENTERED = sql<boolean>`answer_receipts.seq <=

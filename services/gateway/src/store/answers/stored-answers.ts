@@ -1,23 +1,10 @@
 // Answers that clients asked to store: encrypted parts, appended while the answer is generated. The gateway that generates one
 // is that of its record in `begun_answers`; another one takes the answer over by replacing it there, and all later writes
 // of the first one are refused.
-import { integer, isPostgres, jsonRows, writePipelined } from '@strata/db';
+import { integer, listed, type Plan, plan, rowsIn, writePipelined } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
-import type { GatewayDatabase } from './tables.ts';
-
-export interface NewStoredAnswer {
-  readonly id: string;
-  readonly receiptId: string;
-  readonly keyId: string;
-  /** Part 0. */
-  readonly request: string;
-}
-
-export interface StoredPart {
-  readonly answer: string;
-  readonly number: number;
-  readonly body: string;
-}
+import type { GatewayDatabase } from '../tables.ts';
+import { jsonOfParts, PART, type StoredPart } from './stored-writes.ts';
 
 /** The gateway that generates an answer. */
 export interface StoredOwner {
@@ -33,56 +20,54 @@ export interface StoredState {
   readonly parts: readonly StoredPart[];
 }
 
-/** Answers of a key, and their characters; running ones are kept in addition. The oldest ones are deleted for a new one. */
+/** Answers of a key, and their characters; running ones are kept in addition. The oldest ones are deleted soon after a new one. */
 export const MAX_STORED = 100;
 const MAX_STORED_SIZE = 64 * 1024 * 1024;
 /** Parts, and expired answers, per statement. */
 const PAGE = 500;
-
-const PART = { answer: 'text', number: 'integer', body: 'text' } as const;
 
 /** Of a row of `begun_answers`. */
 export const isStored = sql<boolean>`exists (select 1 from stored_answers where receipt_id = begun_answers.id)`;
 
 export class StoredAnswerTable {
   readonly #db: Kysely<GatewayDatabase>;
+  readonly #append: Plan<{ readonly json: string; readonly gateway: number }, { readonly answer: string }>;
 
   constructor(db: Kysely<GatewayDatabase>) {
     this.#db = db;
+    this.#append = plan(({ json, gateway }) => ({
+      compile: () =>
+        sql<{ readonly answer: string }>`insert into stored_answer_parts (answer, number, body)
+          select answer, number, body from ${rowsIn(db, json, PART)} as new
+          where answer in (select stored_answers.id from stored_answers
+            join begun_answers on begun_answers.id = receipt_id where gateway = ${gateway})
+          returning answer`.compile(db),
+    }));
   }
 
-  /** Stores the request of an answer, and deletes the oldest answers of its key above the bounds. */
-  async add({ id, receiptId, keyId, request }: NewStoredAnswer, now: Date): Promise<void> {
-    const text = (value: string) => (isPostgres(this.#db) ? sql`cast(${value} as text)` : sql`${value}`);
-    const spare = sql`select id from (select id, receipt_id, row_number() over newest as position, sum(size) over newest as total
-        from stored_answers where key_id = ${keyId} window newest as (order by changed_at desc, id)) as counted
-      where (position >= ${integer(MAX_STORED)} or total > ${integer(MAX_STORED_SIZE - request.length)})
-        and receipt_id not in (select id from begun_answers)`;
-    await writePipelined(this.#db, [
-      sql`delete from stored_answer_parts where answer in (${spare})`.compile(this.#db),
-      sql`delete from stored_answers where id in (${spare})`.compile(this.#db),
-      sql`insert into stored_answers (id, receipt_id, key_id, changed_at, size) values (${text(id)}, ${text(receiptId)},
-        ${text(keyId)}, ${integer(now.getTime())}, ${integer(request.length)})`.compile(this.#db),
-      sql`insert into stored_answer_parts (answer, number, body)
-        values (${text(id)}, 0, ${text(request)})`.compile(this.#db),
-    ]);
+  /** Deletes the oldest answers of keys above the bounds. */
+  async trim(keys: readonly string[]): Promise<void> {
+    await this.#remove(sql`select id from (select id, receipt_id, row_number() over newest as position,
+          sum(size) over newest as total from stored_answers where key_id in ${listed(this.#db, keys)}
+          window newest as (partition by key_id order by changed_at desc, id)) as counted
+        where (position > ${integer(MAX_STORED)} or total > ${integer(MAX_STORED_SIZE)})
+          and receipt_id not in (select id from begun_answers)`);
   }
 
   /** Appends parts of answers that this gateway generates. Returns the ids of those that it does not generate: nothing was appended to them. */
-  async append(parts: readonly StoredPart[], gateway: number, now: Date): Promise<readonly string[]> {
-    const rows = parts.map(({ answer, number, body }) => [answer, number, body]);
-    const owned = sql`select stored_answers.id from stored_answers
-      join begun_answers on begun_answers.id = receipt_id where gateway = ${gateway}`;
-    const [appended] = await writePipelined(this.#db, [
-      sql<{ readonly answer: string }>`insert into stored_answer_parts (answer, number, body)
-        select answer, number, body from ${jsonRows(this.#db, rows, PART)} as new where answer in (${owned})
-        returning answer`.compile(this.#db),
-      sql`update stored_answers set size = stored_answers.size + added.size, changed_at = ${integer(now.getTime())}
-        from (select answer, sum(length(body)) as size from ${jsonRows(this.#db, rows, PART)} as new group by answer) as added
-        where id = added.answer and id in (${owned})`.compile(this.#db),
-    ]);
-    const written = new Set(appended.rows.map(({ answer }) => answer));
+  async append(parts: readonly StoredPart[], gateway: number): Promise<readonly string[]> {
+    const [{ rows }] = await writePipelined(this.#db, [this.#append({ json: jsonOfParts(parts), gateway })]);
+    const written = new Set(rows.map(({ answer }) => answer));
     return parts.flatMap(({ answer }) => (written.has(answer) ? [] : [answer]));
+  }
+
+  /** Keeps answers that are generated from expiring. */
+  async touch(ids: readonly string[], now: Date): Promise<void> {
+    await this.#db
+      .updateTable('stored_answers')
+      .set({ changed_at: now.getTime() })
+      .where('id', 'in', listed(this.#db, ids))
+      .execute();
   }
 
   /** An answer of this key with its parts from a number on; undefined if there is no such answer. */

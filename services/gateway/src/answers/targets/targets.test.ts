@@ -1,0 +1,81 @@
+// Health and choice of targets, by tables: time and chance are given.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { casesOf } from '../../../../../tests/support/index.ts';
+import { chooseTarget } from './choose-target.ts';
+import type { Fault } from './fault.ts';
+import { type Attempt, TargetHealth } from './target-health.ts';
+
+for (const [name, steps] of casesOf<[string, string[]][]>('gateway', 'cooldowns of targets'))
+  it(`of a target: ${name}`, () => {
+    const health = new TargetHealth({ failures: 3, windowMs: 100, cooldownMs: 30 });
+    const attempts = new Map<string, Attempt>();
+    for (const step of steps) {
+      const [ms = '', id = '', verb, reason, wait] = step.split(' = ')[0]?.split(' ') ?? [];
+      const nowMs = Number(ms);
+      const attempt = verb === 'begins' ? health.begin(nowMs) : attempts.get(id);
+      if (attempt) attempts.set(id, attempt);
+      if (verb === 'answered') attempt?.answered(nowMs);
+      else if (verb === 'ended') attempt?.ended();
+      else if (verb === 'leaves') attempt?.release();
+      else if (verb === 'failed') {
+        const wasCooling = health.state(nowMs) === 'cooling';
+        const retryAfterMs = wait === undefined ? undefined : Number(wait);
+        const began = attempt?.failed({ reason: reason as Fault['reason'], retryAfterMs }, nowMs);
+        assert.equal(began, !wasCooling && health.state(nowMs) === 'cooling', step);
+      }
+      const state = health.state(nowMs);
+      assert.equal(state === 'cooling' ? `cooling ${health.untilMs}` : state, step.split(' = ')[1], step);
+    }
+  });
+
+/** `a:1, b:2 | c:1`: groups of targets with their weights; a name in `cooling` has the end of its cooldown. */
+function groupsOf(text: string, cooling: Readonly<Record<string, number>> = {}) {
+  const targetOf = (name: string) => ({
+    name,
+    health: { isAvailable: () => !(name in cooling), untilMs: cooling[name] },
+  });
+  return text.split(' | ').map((group) =>
+    group.split(', ').map((each) => {
+      const [name = '', weight] = each.split(':');
+      return { target: targetOf(name), weight: Number(weight) };
+    }),
+  );
+}
+
+type Choice = [
+  name: string,
+  groups: string,
+  { tried?: string; cooling?: Record<string, number> },
+  string | null,
+  string,
+];
+for (const [name, text, { tried = '', cooling }, expected, last] of casesOf<Choice[]>('gateway', 'choices of targets'))
+  it(`a request gets ${name}`, () => {
+    const groups = groupsOf(text, cooling);
+    const all = groups.flat().map(({ target }) => target);
+    const before = new Set(all.filter((target) => tried.includes(target.name)));
+    const chosen = chooseTarget(groups, { tried: before, nowMs: 0, random: () => 0.5 });
+    assert.deepEqual([chosen?.target.name ?? null, chosen?.isLastResort ?? false], [expected, last === 'last']);
+  });
+
+it('requests are shared by weight; those with the same value stay together, and only those of a lost target move', () => {
+  const groups = groupsOf('a:3, b:1');
+  let drawn = 0;
+  // A low-discrepancy sequence in two dimensions, in place of chance.
+  const random = () => ((drawn++ + 1) * (drawn % 2 ? 0.7548776662466927 : 0.5698402909980532)) % 1;
+  const shareOf = (name: string, next: (at: number) => { target: { name: string } } | undefined) =>
+    Array.from({ length: 4_000 }, (_, at) => next(at)).filter((each) => each?.target.name === name).length / 4_000;
+  const options = { tried: new Set<never>(), nowMs: 0, random };
+  const byChance = shareOf('a', () => chooseTarget(groups, options));
+  const byHash = shareOf('a', (at) => chooseTarget(groups, { ...options, sticky: `session ${at}` }));
+  for (const share of [byChance, byHash]) assert.ok(Math.abs(share - 0.75) < 0.03, String(share));
+  const wide = groupsOf('a:1, b:1, c:1');
+  const without = groupsOf('a:1, b:1, c:1', { c: 9 });
+  for (let at = 0; at < 100; at += 1) {
+    const sticky = String(at);
+    const names = [wide, wide, without].map((each) => chooseTarget(each, { ...options, sticky })?.target.name);
+    assert.equal(names[0], names[1]);
+    if (names[0] !== 'c') assert.equal(names[2], names[0]);
+  }
+});
