@@ -37,9 +37,12 @@ it('each example of the catalog has a pattern of its group', () => {
       for (const record of examples) assert.ok(isShown(record), `${id} ${JSON.stringify(record)}`);
     }
 });
-it('a file that two patterns of a provider match is one piece of evidence', () => {
-  const [tagManager] = servicesOf({ html: '<script src="https://www.googletagmanager.com/gtm.js"></script>' });
-  assert.equal(tagManager?.evidence.length, 1);
+it('a file that three patterns of a provider match is one piece of evidence, by the most specific', () => {
+  const [oneSignal] = servicesOf({ html: '<script src="https://cdn.onesignal.com/sdks/OneSignalSDK.js"></script>' });
+  assert.deepEqual(
+    oneSignal?.evidence.map(({ rule }) => rule),
+    ['onesignal/html/cdn.onesignal.com'],
+  );
 });
 it('every pattern of the catalog with a version prefix shows the version after it', () => {
   const unread: string[] = [];

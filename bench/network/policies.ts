@@ -48,7 +48,14 @@ const ours: PolicyOf = (next) => {
         at: (index: number) => {
           const worker = workers[index] as WorkerView;
           const { peer, slots, jobs, prefillTokensPerSecond, decodeTokensPerSecond, rttMs } = worker;
-          const speeds = { prefillTokensPerSecond, decodeTokensPerSecond, rttMs, loadMs: 0 };
+          const speeds = {
+            prefillTokensPerSecond,
+            decodeTokensPerSecond,
+            rttMs,
+            loadMs: 0,
+            isLoading: false,
+            evictionMs: 0,
+          };
           return { peer, slots, jobs, ...speeds, cachedTokens: cached.get(peer) ?? 0, reputation: 1, isOpen: false };
         },
       };

@@ -136,6 +136,10 @@ export interface Engine extends Vocabulary, AsyncDisposable {
   readonly isReady: boolean;
   /** False: the next job loads the model first. Absent: it is always loaded. */
   readonly isLoaded?: boolean;
+  /** Whether it is being loaded, or waits for the memory. */
+  readonly isLoading?: boolean;
+  /** Estimated memory that it holds while it is loaded, where models share a budget. */
+  readonly memoryBytes?: number | undefined;
   /** Why it accepts no jobs, where that is known: a public text. */
   readonly unavailable?: string | undefined;
   generate(job: Job, signal: AbortSignal, context?: JobContext): AsyncIterable<JobEvent>;

@@ -116,6 +116,14 @@ export class MeasuredEngine implements Engine {
     return this.#engine.isLoaded ?? true;
   }
 
+  get isLoading(): boolean {
+    return this.#engine.isLoading ?? false;
+  }
+
+  get memoryBytes(): number | undefined {
+    return this.#engine.memoryBytes;
+  }
+
   get unavailable(): string | undefined {
     return this.#engine.unavailable;
   }

@@ -39,6 +39,7 @@ export * from './network/directory/directory.ts';
 export { type ModelGroupsOptions, modelGroups } from './network/directory/model-groups.ts';
 export * from './network/directory/model-name.ts';
 export * from './network/placement/breaker.ts';
+export { evictionMs, type LoadedModel } from './network/placement/eviction.ts';
 export { type Candidate as PlacementCandidate, choosePlacement } from './network/placement/placement.ts';
 export { PrefixMap } from './network/placement/prefix-map.ts';
 export { replayOf } from './network/placement/replay.ts';

@@ -69,7 +69,7 @@ async function contributedModel({ id, file, engine }: OpenedModel, config: Worke
 }
 
 export function offeredModel({ name, engine, vocabulary, tree, speed }: ContributedModel): OfferedModel {
-  const { info, isLoaded } = engine;
+  const { info, isLoaded, isLoading, memoryBytes } = engine;
   return {
     name,
     sha256: info.sha256,
@@ -87,7 +87,8 @@ export function offeredModel({ name, engine, vocabulary, tree, speed }: Contribu
     decodeTokensPerSecond: speed.decode,
     engine: info.engine,
     ...(tree ? { fileTreeSha256: tree.digest } : {}),
-    ...(isLoaded === false ? { loadMs: expectedLoadMs(info.sizeBytes) } : {}),
+    ...(isLoaded === false ? { loadMs: expectedLoadMs(info.sizeBytes), isLoading: isLoading ?? false } : {}),
+    ...(memoryBytes === undefined ? {} : { memoryBytes }),
   };
 }
 

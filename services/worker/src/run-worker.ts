@@ -114,6 +114,7 @@ export async function startWorker(
       node,
       models,
       slots: engineSlots,
+      memory,
       logger,
       nowMs,
       isFit,

@@ -690,6 +690,12 @@ export interface Network {
     peer: string;
     software: string;
   };
+  gateways: {
+    peer: string;
+    self: boolean;
+    connected: boolean;
+    state: 'running' | 'silent';
+  }[];
   peers: {
     peer: string;
     role: 'worker' | 'other';
@@ -705,6 +711,8 @@ export interface Network {
       loaded: boolean;
       prefill_tokens_per_second: number;
       decode_tokens_per_second: number;
+      loading: boolean;
+      memory_bytes: number | null;
       verified: {
         level: 'claimed' | 'audited' | 'pinned';
         reason: string;
@@ -712,6 +720,10 @@ export interface Network {
     }[];
     running: number;
     waiting: number;
+    memory: {
+      budget_bytes: number;
+      held_bytes: number;
+    } | null;
     standing: {
       state: string;
       trust: number;
@@ -723,6 +735,8 @@ export interface Network {
     name: string;
     sha256: string;
     workers: number;
+    loaded: number;
+    loading: number;
     slots: number;
     running: number;
     waiting: number;

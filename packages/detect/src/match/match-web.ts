@@ -176,7 +176,7 @@ class AssetWalk {
     for (const { path, rule } of this.#hostRules) {
       if (path !== '' && !url.startsWith(path, pathStart)) continue;
       rules ??= [];
-      rules.push(rule);
+      addMoreSpecific(rules, rule);
     }
     const { assetFragments } = this.#matchers;
     for (let at = pathStart; at !== -1 && at < url.length; at = url.indexOf('/', at + 1)) {
@@ -185,7 +185,7 @@ class AssetWalk {
       // An image from a partner's WordPress does not show WordPress here; scripts and styles from an asset host do.
       if (!this.#isOwnHost && !CODE.test(url)) break;
       rules ??= [];
-      for (const rule of fitting) rules.push(rule);
+      for (const rule of fitting) addMoreSpecific(rules, rule);
     }
     return rules ?? NO_RULES;
   }
@@ -197,6 +197,17 @@ class AssetWalk {
     this.#isOwnHost = isWithin(host, this.#domain);
     this.#hostRules = this.#matchers.assetHosts.findEvery(host);
   }
+}
+
+/** Patterns of one service may overlap: a file is one piece of evidence, by the last of them, the most specific. */
+function addMoreSpecific(rules: Rule[], rule: Rule): void {
+  let at = 0;
+  while (at < rules.length && !isAlike(rules[at], rule)) at++;
+  rules[at] = rule;
+}
+
+function isAlike(known: Rule | undefined, rule: Rule): boolean {
+  return known?.service === rule.service && known.isParking === rule.isParking;
 }
 
 const CODE = /\.(?:m?js|css)(?:\?|$)/;

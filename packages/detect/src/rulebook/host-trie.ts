@@ -20,10 +20,12 @@ type Visit<T> = (values: readonly T[], depth: number) => void;
 export class HostTrie<T> {
   readonly #root: Node<T> = createNode();
 
-  add(pattern: string, value: T): void {
+  /** `isFirst`: before the other values of the pattern. */
+  add(pattern: string, value: T, { isFirst = false } = {}): void {
     let node = this.#root;
     for (const label of pattern.split('.').reverse()) node = childFor(node, label);
-    node.values.push(value);
+    if (isFirst) node.values.unshift(value);
+    else node.values.push(value);
   }
 
   /**

@@ -173,7 +173,8 @@ function addHeader(matchers: Matchers, name: string, value: string | undefined, 
 function addAsset(matchers: Matchers, text: string, rule: Rule): void {
   const slash = text.indexOf('/');
   if (slash === 0) matchers.assetFragments.add(text.slice(1), rule);
-  else if (slash === -1) matchers.assetHosts.add(text, { path: '', rule });
+  // Patterns with a path follow: they are more specific.
+  else if (slash === -1) matchers.assetHosts.add(text, { path: '', rule }, { isFirst: true });
   else matchers.assetHosts.add(text.slice(0, slash), { path: text.slice(slash), rule });
 }
 

@@ -29,6 +29,9 @@ export interface ModelMemoryOptions {
 /** A model of the budget. */
 export interface SharedModel {
   readonly isLoaded: boolean;
+  /** Being loaded, or waiting for memory. */
+  readonly isLoading: boolean;
+  readonly memoryBytes: number;
   /** False while its processes restart, and after a failed load or crashes until a retry is due: then uses are refused. */
   readonly isReady: boolean;
   /** Why uses are refused until a retry is due. */
@@ -94,6 +97,10 @@ export class ModelMemory implements AsyncDisposable {
       get isLoaded() {
         return resident.engine !== undefined;
       },
+      get isLoading() {
+        return resident.engine === undefined && resident.loading !== undefined;
+      },
+      memoryBytes: model.memoryBytes,
       get isReady() {
         return resident.engine?.isReady ?? resident.backoff.remainingMs === 0;
       },

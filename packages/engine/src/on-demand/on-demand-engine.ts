@@ -45,6 +45,14 @@ export class OnDemandEngine implements Engine {
     return this.#model.isLoaded;
   }
 
+  get isLoading(): boolean {
+    return this.#model.isLoading;
+  }
+
+  get memoryBytes(): number {
+    return this.#model.memoryBytes;
+  }
+
   get unavailable(): string | undefined {
     return this.#model.unavailable;
   }

@@ -6,6 +6,7 @@ import { GATEWAY_KEY } from '@strata/inference';
 import type { PeerNode } from '@strata/p2p';
 import type { Logger } from 'pino';
 import type { GatewayTable } from '../store/gateways.ts';
+import type { KnownGateways } from './known-gateways.ts';
 
 export interface AdvertiseOptions {
   /** SHA-256 by name. */
@@ -45,8 +46,9 @@ export async function advertise({ peers }: Pick<PeerNode, 'peers'>, options: Adv
 
 export interface SiblingsDeps {
   readonly node: Pick<PeerNode, 'id' | 'addresses'> & { readonly peers: Pick<PeerNode['peers'], 'join' | 'connected'> };
-  readonly gateways: Pick<GatewayTable, 'publish' | 'addressesOf'>;
+  readonly gateways: Pick<GatewayTable, 'publish' | 'siblingsOf'>;
   readonly gateway: () => number;
+  readonly known: KnownGateways;
   readonly logger: Logger;
 }
 
@@ -55,7 +57,7 @@ export interface SiblingsDeps {
  * killed gateways, and addresses that cannot be reached, are tried again.
  */
 export async function joinSiblings(
-  { node, gateways, gateway, logger }: SiblingsDeps,
+  { node, gateways, gateway, known, logger }: SiblingsDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const failures = new FailureLog(logger, { what: 'reading the addresses of the other gateways' });
@@ -63,7 +65,9 @@ export async function joinSiblings(
     try {
       await gateways.publish(gateway(), node.addresses());
       const isConnected = new Set([node.id, ...node.peers.connected().map(({ id }) => id)]);
-      for (const addresses of await gateways.addressesOf(gateway())) {
+      const siblings = await gateways.siblingsOf(gateway());
+      known.note(siblings);
+      for (const { addresses } of siblings) {
         if (addresses.some((address) => isConnected.has(address.split('/').at(-1) ?? ''))) continue;
         const limited = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
         await Promise.any(addresses.map((each) => node.peers.join(each, { signal: limited }))).catch(() => {});

@@ -15,8 +15,9 @@ import { Auditor } from './audit/auditor.ts';
 import { ReputationRecorder } from './audit/reputation-recorder.ts';
 import { advertise, joinSiblings, reportJoined } from './discovery.ts';
 import { LiveFleet } from './fleet/fleet.ts';
+import { ModelLoads } from './fleet/model-loads.ts';
+import { KnownGateways } from './known-gateways.ts';
 import type { NetworkConfig } from './network-config.ts';
-
 import { NetworkModels, networkModelInfo } from './network-models.ts';
 import { knownPeers, type NetworkReport, networkReport } from './network-report.ts';
 import { Offers } from './offers.ts';
@@ -76,6 +77,8 @@ export async function openGatewayNetwork(
   const node = stack.use(await startPeerNode(options.peer));
   const directory = new Directory();
   const prefixes = new PrefixMap();
+  const loads = new ModelLoads(() => performance.now());
+  const gateways = new KnownGateways();
   const closing = new AbortController();
   const sessions: Sessions = stack.use(
     new Sessions({
@@ -167,7 +170,7 @@ export async function openGatewayNetwork(
           const fleet = new LiveFleet(
             { sha256, vocabularySha256 },
             {
-              ...{ directory, prefixes, sessions: sessions.all },
+              ...{ directory, prefixes, loads, sessions: sessions.all },
               // Of a pinned model, only workers that have proved it are chosen.
               trust: { of: (peer) => (isServed(peer) ? trust.of(peer) : 0) },
               nowMs: () => performance.now(),
@@ -208,7 +211,7 @@ export async function openGatewayNetwork(
     advertise(node, { pins: options.pins, logger, signal: closing.signal }),
     reportJoined(node, { join: options.peer.join ?? [], logger, signal: closing.signal }),
     ...(deps.store.isShared
-      ? [joinSiblings({ node, ...deps.store, gateway: deps.gateway, logger }, closing.signal)]
+      ? [joinSiblings({ node, ...deps.store, gateway: deps.gateway, known: gateways, logger }, closing.signal)]
       : []),
   ]);
   stack.defer(async () => {
@@ -223,6 +226,7 @@ export async function openGatewayNetwork(
     report: () =>
       networkReport({
         self: { peer: node.id, software: SOFTWARE },
+        gateways: gateways.list(),
         peers: knownPeers({ node, directory, sessions, trust }),
         audits: trust.audits(),
         models: models.list().map(({ id, group, admission: { running, waiting }, fleet, verified }) => ({

@@ -8,6 +8,7 @@ import { type Harness, MODEL, startHarness } from '../test/harness.ts';
 import { offeredModel } from '../test/network/answers.ts';
 import { get, startOnSharedEngine } from '../test/shared.ts';
 import type { AuditRecord } from './audit/auditor.ts';
+import { KnownGateways } from './known-gateways.ts';
 import { type KnownPeer, NetworkReport, networkReport } from './network-report.ts';
 
 const model = offeredModel({ slots: 2 });
@@ -25,6 +26,7 @@ const audit: AuditRecord = {
   ...{ verifiers: ['other'], outcome: 'clean', deviation: 0 },
 };
 const self = { peer: 'me', software: 's' };
+const gateways: readonly never[] = [];
 
 it('the report of the network lists connected workers first, then other peers, then those known by gossip', () => {
   const [connectedSince, load] = [new Date(0), { running: 1, waiting: 0 }];
@@ -34,7 +36,7 @@ it('the report of the network lists connected workers first, then other peers, t
     peerOf('worker', { connectedSince, offer: offerOf('worker'), load, roundTripMs: 1.23456 }),
   ];
   const models = [{ id: 'm', name: 'm', sha256: 'a', workers: 1, slots: 2, running: 1, waiting: 0, verified }];
-  const report = networkReport({ self, peers, models, audits: [audit] });
+  const report = networkReport({ self, gateways, peers, models, audits: [audit] });
   const roles = report.peers.map(({ peer, role }) => `${peer} ${role}`);
   assert.deepEqual(roles, ['worker worker', 'other other', 'gossiped worker']);
   assert.deepEqual(report.totals, { peers: 3, workers: 1, models: 1, slots: 2, running: 1, waiting: 0 });
@@ -49,9 +51,42 @@ it('the report of the network lists connected workers first, then other peers, t
 it('the report of the network is bounded, however many peers there are and however much they offer', () => {
   const models = Array.from({ length: 64 }, () => ({ ...model, name: '\u202e'.repeat(200) }));
   const peers = Array.from({ length: 3_000 }, (_, i) => peerOf(`p${i}`, { offer: offerOf(`p${i}`, models) }));
-  const report = networkReport({ self, peers, models: [], audits: [] });
+  const report = networkReport({ self, gateways, peers, models: [], audits: [] });
   assert.deepEqual([report.totals.peers, report.peers.length], [3_000, 500]);
   assert.ok(JSON.stringify(report).length < 4_000_000);
+});
+it('the report of the network names the gateways, memory, and who holds or loads a model', () => {
+  const known = new KnownGateways();
+  const address = (peer: string) => [`/ip4/192.0.2.1/tcp/1/p2p/${peer}`];
+  for (const heartbeat of [1, 2, 3, 4])
+    known.note([
+      { id: 1, heartbeat, addresses: address('alive') },
+      { id: 2, heartbeat: 1, addresses: address('killed') },
+      { id: 3, heartbeat, addresses: [] },
+    ]);
+  const memory = { memoryBudgetBytes: 8, memoryHeldBytes: 5 };
+  const worker = (peer: string, more: Partial<typeof model>) =>
+    peerOf(peer, { connectedSince: new Date(0), offer: { ...offerOf(peer, [{ ...model, ...more }]), ...memory } });
+  const peers = [
+    worker('holds', { memoryBytes: 5 }),
+    worker('loads', { loadMs: 9, isLoading: true }),
+    worker('could', { loadMs: 9 }),
+    peerOf('alive', { connectedSince: new Date(0) }),
+  ];
+  const { sha256 } = model;
+  const models = [{ id: 'm', name: 'm', sha256, workers: 3, slots: 6, running: 0, waiting: 0, verified }];
+  const report = networkReport({ self, gateways: known.list(), peers, models, audits: [] });
+  assert.deepEqual(NetworkReport.parse(report), report);
+  const listed = report.gateways.map((each) => [each.peer, each.self, each.connected, each.state].join(' '));
+  assert.deepEqual(listed, ['me true true running', 'alive false true running', 'killed false false silent']);
+  assert.deepEqual([report.models[0]?.loaded, report.models[0]?.loading], [1, 1]);
+  const held = report.peers.flatMap((each) => each.models.map((one) => [each.peer, one.loading, one.memory_bytes]));
+  assert.deepEqual(held, [
+    ['holds', false, 5],
+    ['loads', true, null],
+    ['could', false, null],
+  ]);
+  assert.deepEqual(report.peers[0]?.memory, { budget_bytes: 8, held_bytes: 5 });
 });
 
 const ON = { STRATA_NETWORK: 'on', STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off' };

@@ -4,10 +4,12 @@ import type { PeerNode } from '@strata/p2p';
 import { z } from 'zod';
 import type { AuditRecord } from './audit/auditor.ts';
 import type { Trust } from './audit/trust.ts';
+import type { KnownGateway } from './known-gateways.ts';
 import type { Sessions } from './session/sessions.ts';
 
 /** Maximum number of listed peers; the totals count all. */
 const MAX_PEERS = 500;
+const MAX_GATEWAYS = 100;
 /** Maximum number of listed models of one peer. */
 const MAX_PEER_MODELS = 8;
 
@@ -21,12 +23,20 @@ const PeerModel = z.object({
   loaded: z.boolean(),
   prefill_tokens_per_second: z.number(),
   decode_tokens_per_second: z.number(),
+  /** It is being loaded. */
+  loading: z.boolean(),
+  /** Estimated memory that it holds while it is loaded; null: unknown. */
+  memory_bytes: Count.nullable(),
   verified: Verified,
 });
 
 export const NetworkReport = z.object({
   object: z.literal('network'),
   self: z.object({ peer: z.string(), software: z.string() }),
+  /** The gateways of the database, this one first. `silent`: no heartbeat for some seconds. */
+  gateways: z.array(
+    z.object({ peer: z.string(), self: z.boolean(), connected: z.boolean(), state: z.enum(['running', 'silent']) }),
+  ),
   peers: z.array(
     z.object({
       peer: z.string(),
@@ -38,6 +48,8 @@ export const NetworkReport = z.object({
       models: z.array(PeerModel),
       running: Count,
       waiting: Count,
+      /** What loaded models may hold and hold; null: unknown, or all models are always loaded. */
+      memory: z.object({ budget_bytes: Count, held_bytes: Count }).nullable(),
       /** Null for peers that are not workers. */
       standing: z.object({ state: z.string(), trust: z.number(), audits: Count }).nullable(),
     }),
@@ -48,6 +60,9 @@ export const NetworkReport = z.object({
       name: z.string(),
       sha256: z.string(),
       workers: Count,
+      /** Workers that have it loaded, and that are loading it. */
+      loaded: Count,
+      loading: Count,
       slots: Count,
       running: Count,
       waiting: Count,
@@ -75,10 +90,12 @@ export interface KnownPeer {
   readonly verified: (modelSha256: string) => Verified;
 }
 
-type NetworkModel = NetworkReport['models'][number];
+type NetworkModel = Omit<NetworkReport['models'][number], 'loaded' | 'loading'>;
 
 export interface NetworkFacts {
   readonly self: { readonly peer: string; readonly software: string };
+  /** The other gateways of the database. */
+  readonly gateways: readonly KnownGateway[];
   readonly peers: readonly KnownPeer[];
   readonly models: readonly NetworkModel[];
   /** Newest first. */
@@ -86,15 +103,20 @@ export interface NetworkFacts {
 }
 
 /** Bounded, whatever peers report about themselves; connected peers come first. */
-export function networkReport({ self, peers, models, audits }: NetworkFacts): NetworkReport {
+export function networkReport({ self, gateways, peers, models, audits }: NetworkFacts): NetworkReport {
   const reports = peers.map(peerReport);
   const workers = reports.filter(({ role, connected_since }) => role === 'worker' && connected_since !== null);
+  const isConnected = new Set(peers.filter(({ connectedSince }) => connectedSince).map(({ peer }) => peer));
   const sum = (of: (model: NetworkModel) => number) => models.reduce((total, model) => total + of(model), 0);
   return {
     object: 'network',
     self,
+    gateways: [
+      { peer: self.peer, self: true, connected: true, state: 'running' as const },
+      ...gateways.map(({ peer, state }) => ({ peer, self: false, connected: isConnected.has(peer), state })),
+    ].slice(0, MAX_GATEWAYS),
     peers: reports.sort((a, b) => rankOf(a) - rankOf(b)).slice(0, MAX_PEERS),
-    models: [...models],
+    models: models.map((model) => ({ ...model, ...loadsOf(model.sha256, peers) })),
     audits: audits.map(({ atMs, kind, peer, outcome }) => ({
       at: new Date(atMs).toISOString(),
       kind,
@@ -110,6 +132,15 @@ export function networkReport({ self, peers, models, audits }: NetworkFacts): Ne
       waiting: sum(({ waiting }) => waiting),
     },
   };
+}
+
+/** How many connected workers have the model loaded, and how many are loading it. */
+function loadsOf(sha256: string, peers: readonly KnownPeer[]): { readonly loaded: number; readonly loading: number } {
+  const offered = peers.flatMap(({ connectedSince, offer }) =>
+    connectedSince === undefined ? [] : (offer?.models.find((model) => model.sha256 === sha256) ?? []),
+  );
+  const loaded = offered.filter(({ loadMs }) => loadMs === undefined).length;
+  return { loaded, loading: offered.filter(({ loadMs, isLoading }) => loadMs !== undefined && isLoading).length };
 }
 
 type PeerReport = NetworkReport['peers'][number];
@@ -142,12 +173,20 @@ function peerReport({
       loaded: model.loadMs === undefined,
       prefill_tokens_per_second: model.prefillTokensPerSecond,
       decode_tokens_per_second: model.decodeTokensPerSecond,
+      loading: model.loadMs !== undefined && (model.isLoading ?? false),
+      memory_bytes: model.memoryBytes ?? null,
       verified: verified(model.sha256),
     })),
     running: load?.running ?? offer?.running ?? 0,
     waiting: load?.waiting ?? offer?.waiting ?? 0,
+    memory: memoryOf(offer),
     standing: offer && reputation ? { state: reputation.state, trust, audits: reputation.audits } : null,
   };
+}
+
+function memoryOf(offer: Offer | undefined): PeerReport['memory'] {
+  const { memoryBudgetBytes: budget, memoryHeldBytes: held } = offer ?? {};
+  return budget === undefined || held === undefined ? null : { budget_bytes: budget, held_bytes: held };
 }
 
 interface KnownPeersDeps {

@@ -72,10 +72,15 @@ export class GatewayTable {
       .execute();
   }
 
-  /** The addresses of all gateways but this one. */
-  async addressesOf(id: number): Promise<readonly (readonly string[])[]> {
-    const rows = await this.#db.selectFrom('gateways').where('id', '<>', id).select('addresses').execute();
-    return rows.map(({ addresses }) => JSON.parse(addresses ?? '[]') as string[]);
+  /** All gateways but this one, without those that have ended as far as is known. */
+  async siblingsOf(id: number): Promise<readonly (Pick<GatewayRow, 'id' | 'heartbeat'> & { addresses: string[] })[]> {
+    const rows = await this.#db
+      .selectFrom('gateways')
+      .where('id', '<>', id)
+      .whereRef('settler', '=', 'id')
+      .select(['id', 'heartbeat', 'addresses'])
+      .execute();
+    return rows.map((row) => ({ ...row, addresses: JSON.parse(row.addresses ?? '[]') as string[] }));
   }
 
   /** Without those that have ended and have only stored answers left. */

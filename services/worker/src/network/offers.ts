@@ -1,5 +1,6 @@
 // Publishes the worker's offer: signed, valid for two minutes, and renewed periodically and when the load changes, or which
 // models are loaded.
+import type { ModelMemoryStats } from '@strata/engine';
 import { encodeFrame, encodeOffer, OFFERS_TOPIC, type Offer, offerSignedBytes } from '@strata/inference';
 import type { FairSlots } from '@strata/limits';
 import type { PeerNode } from '@strata/p2p';
@@ -17,6 +18,8 @@ export interface OfferDeps {
   readonly node: Pick<PeerNode, 'id' | 'sign' | 'gossip'>;
   readonly models: readonly ContributedModel[];
   readonly slots: Pick<FairSlots, 'running' | 'waiting' | 'slots'>;
+  /** Undefined: all models are always loaded. */
+  readonly memory?: (() => Pick<ModelMemoryStats, 'budgetBytes' | 'heldBytes'>) | undefined;
   /** Whether the worker can serve requests at present. */
   readonly isFit: () => boolean;
   readonly logger: Logger;
@@ -107,7 +110,8 @@ export class Offers implements AsyncDisposable {
   }
 
   async #issue(models = this.#deps.isFit() ? this.#usable().map(offeredModel) : []): Promise<void> {
-    const { node, slots, nowMs, logger } = this.#deps;
+    const { node, slots, nowMs, logger, memory } = this.#deps;
+    const held = memory?.();
     const issuedAtMs = nowMs();
     // Derived from the clock, so that it increases across restarts.
     this.#sequence = Math.max(this.#sequence + 1, issuedAtMs);
@@ -121,6 +125,7 @@ export class Offers implements AsyncDisposable {
       models,
       running: slots.running,
       waiting: slots.waiting,
+      ...(held ? { memoryBudgetBytes: Math.floor(held.budgetBytes), memoryHeldBytes: Math.floor(held.heldBytes) } : {}),
     };
     const bytes = encodeOffer(offer);
     const signed = { offer: bytes, signature: await node.sign(offerSignedBytes(bytes)) };
@@ -139,7 +144,9 @@ export class Offers implements AsyncDisposable {
   /** The load in coarse steps, sufficient for remote placement, and the loaded models. */
   #load(): string {
     if (!this.#deps.isFit()) return 'unfit';
-    const loaded = this.#usable().map(({ name, engine }) => `${name} ${engine.isLoaded ?? true}`);
+    const loaded = this.#usable().map(
+      ({ name, engine }) => `${name} ${engine.isLoaded ?? true} ${engine.isLoading ?? false}`,
+    );
     return [stepOf(this.#deps.slots), ...loaded].join();
   }
 }

@@ -1,7 +1,15 @@
 // The workers: offered models, load, and reputation with its reason. Workers that went offline are shown for a while.
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Card } from '../../ui/card/card.tsx';
-import { formatClock, formatCount, formatNumber, formatPeer, formatShare, formatTime } from '../../ui/formats.ts';
+import {
+  formatClock,
+  formatCount,
+  formatDecimal,
+  formatNumber,
+  formatPeer,
+  formatShare,
+  formatTime,
+} from '../../ui/formats.ts';
 import { numberColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import type { Network, Peer } from '../inference.ts';
@@ -63,10 +71,11 @@ const WORKER_COLUMNS: readonly Column<Row>[] = [
     name: 'Models',
     cell: ({ peer: { models, software } }) => (
       <>
-        {models.map(({ name, sha256, quantisation, context_length, verified }) => (
+        {models.map(({ name, sha256, quantisation, context_length, loaded, loading, verified }) => (
           <span key={sha256} className="block">
             {name} <span className="small soft">{`${quantisation}, context ${formatNumber(context_length)}`}</span>{' '}
-            <Badge tone={verified.level === 'claimed' ? 'warn' : 'good'}>{verified.level}</Badge>
+            <Badge tone={verified.level === 'claimed' ? 'warn' : 'good'}>{verified.level}</Badge>{' '}
+            {loading ? <Badge tone="warn">loading</Badge> : !loaded && <Badge tone="plain">not loaded</Badge>}
             <span className="small soft block narrow">{verified.reason}</span>
           </span>
         ))}
@@ -74,6 +83,12 @@ const WORKER_COLUMNS: readonly Column<Row>[] = [
       </>
     ),
   },
+  numberColumn(
+    'Model memory',
+    ({ peer }) => peer.memory?.held_bytes ?? null,
+    (_held, { peer: { memory } }) =>
+      memory ? `${formatDecimal(memory.held_bytes / 1e9)} of ${formatDecimal(memory.budget_bytes / 1e9)} GB` : '–',
+  ),
   numberColumn('Tokens/s', ({ peer }) => speedOf(peer)),
   {
     name: 'Slots in use',

@@ -63,6 +63,17 @@ function Report({ network, fleet }: { readonly network: Network; readonly fleet:
         </Figures>
       </Card>
       <Workers network={network} fleet={fleet} />
+      {network.gateways.length > 1 && (
+        <Card title="Gateways" width="half">
+          <DataTable
+            caption="Gateways"
+            columns={GATEWAY_COLUMNS}
+            rows={network.gateways}
+            keyOf={({ peer }) => peer}
+            empty="No gateway is known."
+          />
+        </Card>
+      )}
       <Events fleet={fleet} />
       <Card title="Models" width="half">
         <DataTable
@@ -92,9 +103,23 @@ function Report({ network, fleet }: { readonly network: Network; readonly fleet:
 const MODEL_COLUMNS: readonly Column<Network['models'][number]>[] = [
   textColumn('Model', 'id'),
   numberColumn('Workers', 'workers'),
+  {
+    name: 'Loaded',
+    value: ({ loaded }) => loaded,
+    cell: ({ loaded, loading }) => (loading > 0 ? `${loaded}, loading on ${loading}` : loaded),
+  },
   numberColumn('Slots', 'slots'),
   numberColumn('In use', 'running'),
   numberColumn('Waiting', 'waiting'),
+];
+
+const GATEWAY_COLUMNS: readonly Column<Network['gateways'][number]>[] = [
+  textColumn('Gateway', 'peer', (peer) => <code title={peer}>{formatPeer(peer)}</code>),
+  textColumn('State', 'state', (state) => <Badge tone={state === 'running' ? 'good' : 'bad'}>{state}</Badge>),
+  {
+    name: 'Connection',
+    cell: ({ self, connected }) => (self ? 'this gateway' : connected ? 'connected' : 'not connected'),
+  },
 ];
 
 type AuditRow = Network['audits'][number] & { readonly id: string };

@@ -6,7 +6,7 @@ import { type Fleet, nextFleet } from './observed-fleet.ts';
 
 const worker = (peer: string, part: Partial<Peer> = {}): Peer => ({
   ...{ peer, role: 'worker', connected_since: '2026-01-01T00:00:00Z', round_trip_ms: 1, software: null },
-  ...{ models: [], running: 0, waiting: 0, standing: null },
+  ...{ models: [], running: 0, waiting: 0, memory: null, standing: null },
   ...part,
 });
 

@@ -46,8 +46,9 @@ function groupOf(offerings: readonly Offering[], nameOf: Required<ModelGroupsOpt
   const models = offerings.filter(({ weight }) => weight >= BELIEVED_SHARE * heaviest).map(({ model }) => model);
   const [first] = models as [OfferedModel];
   const { sha256, vocabularySha256 } = first;
-  const consensus = <Name extends Exclude<keyof OfferedModel, 'fileTreeSha256' | 'loadMs'>>(name: Name) =>
-    consensusOf(models.map((model) => model[name])) ?? first[name];
+  const consensus = <Name extends 'architecture' | 'quantisation' | 'sizeBytes' | 'parameters' | 'engine'>(
+    name: Name,
+  ) => consensusOf(models.map((model) => model[name])) ?? first[name];
   const names = models.map((model) => model.name).filter(isModelName);
   const before = nameOf({ sha256, vocabularySha256 });
   const name = before !== undefined && names.includes(before) ? before : (consensusOf(names) ?? '');

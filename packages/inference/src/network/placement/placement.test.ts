@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { casesOf, randomFrom } from '../../../../../tests/support/index.ts';
 import { weightedDraw } from '../audit/weighted-draw.ts';
+import { evictionMs } from './eviction.ts';
 import { type Candidate, type CandidateField, choosePlacement, expectedFirstTokenMs } from './placement.ts';
 import { PrefixMap } from './prefix-map.ts';
 import { replayOf } from './replay.ts';
 
 const idle: Candidate = {
-  ...{ peer: 'idle', slots: 4, jobs: 0, rttMs: 10, loadMs: 0 },
+  ...{ peer: 'idle', slots: 4, jobs: 0, rttMs: 10, loadMs: 0, isLoading: false, evictionMs: 0 },
   ...{ prefillTokensPerSecond: 1_000, decodeTokensPerSecond: 50 },
   ...{ cachedTokens: 0, reputation: 1, isOpen: false },
 };
@@ -60,7 +61,28 @@ describe('placement', () => {
     const cold = { ...idle, peer: 'cold', loadMs: 2_000 };
     for (let i = 0; i < 20; i++) assert.equal(choose([cold, cold, { ...idle, rttMs: 5_000 }])?.peer, 'idle');
     assert.equal(choose([cold, { ...idle, jobs: 4 }])?.peer, 'idle');
-    assert.equal(choose([cold, { ...idle, jobs: 6 }])?.expectedFirstTokenMs, 3_030);
+    // Slightly sooner is not enough: the load takes memory from other models.
+    assert.equal(choose([cold, { ...idle, jobs: 6 }])?.peer, 'idle');
+    assert.equal(choose([cold, { ...idle, jobs: 7 }])?.expectedFirstTokenMs, 3_030);
+  });
+  it('loads one at a time, where that costs other models least', () => {
+    const cold = { ...idle, peer: 'cold', loadMs: 2_000 };
+    const loading = { ...cold, peer: 'loading', loadMs: 30_000, isLoading: true };
+    const evicting = { ...cold, peer: 'evicting', loadMs: 1_000, evictionMs: 5_000 };
+    const small = { ...cold, peer: 'small', loadMs: 1_000, evictionMs: Number.POSITIVE_INFINITY };
+    assert.equal(choose([evicting, cold, small])?.peer, 'cold');
+    assert.equal(choose([small]), undefined);
+    assert.equal(choose([cold, { ...loading, jobs: 3 }])?.peer, 'loading');
+    assert.equal(choose([cold, { ...loading, jobs: 4 }])?.peer, 'cold', 'demand exceeds what it will serve');
+    assert.equal(choose([cold, { ...idle, peer: 'doubted', reputation: 0.1 }])?.peer, 'cold');
+  });
+  it('of what a load would close, counts recent use and what must be loaded again', () => {
+    const [idleFor, used] = [
+      { memoryBytes: 4, loadMs: 1_000, idleMs: 540_000 },
+      { memoryBytes: 4, loadMs: 1_000, idleMs: 0 },
+    ];
+    assert.deepEqual([evictionMs(4, 4, [used]), evictionMs(4, 0, [used, idleFor])], [0, 400]);
+    assert.deepEqual([evictionMs(8, 0, [used, idleFor]), evictionMs(9, 0, [used, idleFor])], [4_400, Infinity]);
   });
   it('returns a conversation to the worker with its prefix, unless that worker is full', () => {
     const many = Array.from({ length: 100 }, (_, i) => ({ ...idle, peer: `w${i}` }));

@@ -17,6 +17,10 @@ export interface Candidate {
   readonly rttMs: number;
   /** The expected time in which it loads the model first; 0: it is loaded. */
   readonly loadMs: number;
+  /** With `loadMs`: the load was begun. */
+  readonly isLoading: boolean;
+  /** The expected time that requests to models lose which it closes for the load. Infinite: it cannot load the model. */
+  readonly evictionMs: number;
   /** The number of prompt tokens that its cache probably contains. */
   readonly cachedTokens: number;
   /** Trust from 0 to 1. A worker with 0 gets no requests. */
@@ -68,6 +72,12 @@ const DRAWN = 2;
  */
 const MAX_DRAWS = 12;
 
+/**
+ * How much sooner the first token must come for a further load of a model that is loaded, or being loaded, elsewhere: the
+ * load takes memory from other models, and demand that has just risen may fall.
+ */
+const LOAD_HYSTERESIS = 1.5;
+
 /** The expected time in milliseconds from now to the first token if the request is sent to this worker. */
 export function expectedFirstTokenMs(candidate: Candidate, { promptTokens, replayTokens }: PlacementRequest): number {
   const perPrefill = 1_000 / (candidate.prefillTokensPerSecond || UNKNOWN_PREFILL_PER_SECOND);
@@ -104,11 +114,15 @@ export function choosePlacement(
   return best.placement;
 }
 
-/** Ranks, best first: trusted with a free slot and the model loaded; trusted; doubted; excluded. */
+/**
+ * Ranks, best first: trusted with a free slot and the model loaded; trusted, with the model loaded or being loaded; trusted
+ * and would have to load it; doubted; excluded.
+ */
 const FREE = 0;
 const FULL = 1;
-const LAST_RESORT = 2;
-const NEVER = 3;
+const UNLOADED = 2;
+const LAST_RESORT = 3;
+const NEVER = 4;
 
 /**
  * The best of the inspected candidates. Allocates nothing for the rest: when all workers are full, all are inspected.
@@ -119,6 +133,11 @@ class Best {
   #index = -1;
   #score = Number.POSITIVE_INFINITY;
   rank = NEVER;
+  /** The cheapest further load. */
+  #load = -1;
+  #loadScore = Number.POSITIVE_INFINITY;
+  /** A begun load will serve this request too. */
+  #isLoadingWithSlot = false;
 
   constructor(field: CandidateField, request: PlacementRequest) {
     this.#field = field;
@@ -130,9 +149,14 @@ class Best {
     const candidate = this.#field.at(index);
     const expectedMs = expectedFirstTokenMs(candidate, this.#request);
     const rank = rankOf(candidate, expectedMs, this.#request);
-    if (rank === NEVER || rank > this.rank) return rank;
     // With half the trust, a worker must be twice as fast.
-    const score = expectedMs / candidate.reputation;
+    const score = (expectedMs + candidate.evictionMs) / candidate.reputation;
+    if (rank === FULL && candidate.isLoading && candidate.jobs < candidate.slots) this.#isLoadingWithSlot = true;
+    if (rank === UNLOADED && score < this.#loadScore) {
+      this.#load = index;
+      this.#loadScore = score;
+    }
+    if (rank === NEVER || rank > this.rank || rank === UNLOADED) return rank;
     if (rank === this.rank && score >= this.#score) return rank;
     this.#index = index;
     this.#score = score;
@@ -141,21 +165,30 @@ class Best {
   }
 
   get placement(): Placement | undefined {
-    if (this.#index < 0) return undefined;
-    const candidate = this.#field.at(this.#index);
+    const index = this.#isLoadBetter() ? this.#load : this.#index;
+    if (index < 0) return undefined;
+    const candidate = this.#field.at(index);
     return {
-      index: this.#index,
+      index,
       peer: candidate.peer,
       expectedFirstTokenMs: expectedFirstTokenMs(candidate, this.#request),
     };
   }
+
+  /** One load at a time, and none while the workers that have the model are expected to answer about as soon. */
+  #isLoadBetter(): boolean {
+    if (this.#load < 0 || this.rank === FREE) return false;
+    if (this.rank !== FULL) return true;
+    return !this.#isLoadingWithSlot && LOAD_HYSTERESIS * this.#loadScore < this.#score;
+  }
 }
 
 function rankOf(candidate: Candidate, expectedMs: number, { promptTokens, replayTokens }: PlacementRequest): number {
-  if (candidate.isOpen || candidate.reputation <= 0) return NEVER;
+  if (candidate.isOpen || candidate.reputation <= 0 || candidate.evictionMs === Number.POSITIVE_INFINITY) return NEVER;
   if (candidate.reputation < DOUBTED) return LAST_RESORT;
-  // A free slot does not count if the model must be loaded first, or if the job would time out before its first token: the
-  // worker then competes with the full ones.
+  if (candidate.loadMs > 0 && !candidate.isLoading) return UNLOADED;
+  // A free slot does not count if the job would wait for a load, or time out before its first token: the worker then
+  // competes with the full ones.
   const isSoon = expectedMs <= maxReadingMs(promptTokens + replayTokens);
   return isSoon && candidate.loadMs === 0 && candidate.jobs < candidate.slots ? FREE : FULL;
 }

@@ -26,6 +26,10 @@ export const OfferedModel = z.object({
   fileTreeSha256: Digest.optional(),
   /** The model is not loaded: the next job loads it, in about this time. Absent: it is loaded. */
   loadMs: Uint32.optional(),
+  /** Estimated memory that it holds while it is loaded. Absent: unknown. */
+  memoryBytes: Uint64.optional(),
+  /** With `loadMs`: it is being loaded, and is loaded soon. */
+  isLoading: z.boolean().optional(),
 });
 export type OfferedModel = z.infer<typeof OfferedModel>;
 
@@ -39,5 +43,8 @@ export const Offer = z.object({
   models: z.array(OfferedModel).min(0).max(64).readonly(),
   running: Uint32,
   waiting: Uint32,
+  /** Memory that its loaded models may hold, and what they and those being loaded hold. Absent: all are always loaded. */
+  memoryBudgetBytes: Uint64.optional(),
+  memoryHeldBytes: Uint64.optional(),
 });
 export type Offer = z.infer<typeof Offer>;

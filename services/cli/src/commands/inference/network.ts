@@ -1,6 +1,7 @@
 // `strata inference network`: the peers of a gateway, their models, load and reputation.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InferenceClient, type Network } from '@strata/client';
+import { formatSize } from '@strata/files';
 import type { CommandContext, OutputStream } from '../../context.ts';
 import { CommandError } from '../../errors.ts';
 import { listenForInterruption } from '../../interruption.ts';
@@ -50,28 +51,44 @@ async function fetchNetwork(client: InferenceClient, base: string, signal?: Abor
   throw new CommandError(`${base} is not a gateway`);
 }
 
-function show(stdout: OutputStream, { self, peers, models, totals }: Network): void {
+function show(stdout: OutputStream, { self, gateways, peers, models, totals }: Network): void {
   stdout.write(
     `gateway ${plainText(self.peer)}: ${counted(totals.workers, 'worker')} of ${counted(totals.peers, 'peer')}\n\n`,
   );
+  // Absent in earlier gateways, as are loads and memory.
+  if ((gateways?.length ?? 0) > 1) {
+    const rows = gateways.map(({ peer, self: isSelf, state, connected }) => [
+      ...[peer, state, isSelf ? 'this one' : connected ? 'connected' : 'not connected'],
+    ]);
+    printTable(stdout, ['gateway', 'state', 'connection'], rows);
+    stdout.write('\n');
+  }
   if (models.length === 0) stdout.write('no worker offers a model\n\n');
   else {
-    const rows = models.map(({ id, sha256, workers, slots, running, waiting, verified }) => [
+    const rows = models.map(({ id, sha256, workers, loaded, loading, slots, running, waiting, verified }) => [
       id,
       sha256.slice(0, 12),
-      ...[workers, slots, running, waiting].map(String),
+      ...[workers, loaded ?? '', loading ?? '', slots, running, waiting].map(String),
       // Absent in earlier gateways.
       ...[verified?.level ?? '', verified?.reason ?? ''],
     ]);
-    printTable(stdout, ['model', 'sha256', 'workers', 'slots', 'running', 'waiting', 'verified', 'reason'], rows);
+    printTable(
+      stdout,
+      ['model', 'sha256', 'workers', 'loaded', 'loading', 'slots', 'running', 'waiting', 'verified', 'reason'],
+      rows,
+    );
     stdout.write('\n');
   }
   if (peers.length > 0)
     printTable(
       stdout,
-      ['peer', 'role', 'since', 'rtt', 'models', 'tokens/s', 'running', 'waiting', 'reputation', 'audits'],
+      ['peer', 'role', 'since', 'rtt', 'models', 'memory', 'tokens/s', 'running', 'waiting', 'reputation', 'audits'],
       peers.map(peerRow),
     );
+}
+
+function loadNote({ loaded, loading }: { readonly loaded?: boolean; readonly loading?: boolean }): string {
+  return loading ? ' (loading)' : loaded === false ? ' (not loaded)' : '';
 }
 
 function peerRow(peer: Network['peers'][number]): string[] {
@@ -81,7 +98,8 @@ function peerRow(peer: Network['peers'][number]): string[] {
     peer.role,
     peer.connected_since?.slice(0, 19).replace('T', ' ') ?? 'not connected',
     peer.round_trip_ms === null ? '' : `${peer.round_trip_ms.toFixed(1)} ms`,
-    peer.models.map(({ name }) => name).join(', '),
+    peer.models.map(({ name, loaded, loading }) => `${name}${loadNote({ loaded, loading })}`).join(', '),
+    peer.memory ? `${formatSize(peer.memory.held_bytes)} of ${formatSize(peer.memory.budget_bytes)}` : '',
     speeds.join(', '),
     String(peer.running),
     String(peer.waiting),

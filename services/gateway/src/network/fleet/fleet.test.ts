@@ -5,6 +5,7 @@ import { casesOf, randomFrom } from '../../../../../tests/support/index.ts';
 import { offeredModel } from '../../test/network/answers.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
 import { LiveFleet } from './fleet.ts';
+import { ModelLoads } from './model-loads.ts';
 
 /** Jobs assigned in this iteration of the event loop have reached their workers in the next. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
@@ -28,7 +29,7 @@ function world(facts: Readonly<Record<string, WorkerFacts>>) {
   };
   for (const [peer, each] of Object.entries(facts)) connect(peer, each);
   const trust = { of: (peer: string) => trusts.get(peer) ?? 0 };
-  const known = { sessions, directory, trust, prefixes: new PrefixMap() };
+  const known = { sessions, directory, trust, prefixes: new PrefixMap(), loads: new ModelLoads(() => time.nowMs) };
   const fleet = new LiveFleet(offeredModel(), { ...known, random: randomFrom(7), nowMs: () => time.nowMs });
   const load = (peer: string, change: Load) => Object.assign(sessions.get(peer)?.load ?? {}, change);
   const lose = (peer: string) => Object.assign(sessions.get(peer) ?? {}, { isAlive: false });

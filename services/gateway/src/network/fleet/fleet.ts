@@ -19,6 +19,7 @@ import { LRUCache } from 'lru-cache';
 import type { Trust } from '../audit/trust.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
 import { afterServed, believedSlots, believedSpeed, type FleetMember, newMember, type Served } from './fleet-member.ts';
+import type { ModelLoads } from './model-loads.ts';
 
 export interface Chosen {
   readonly session: WorkerSession;
@@ -59,6 +60,8 @@ export interface LiveFleetDeps {
   /** Can be shared between models. */
   readonly prefixes: PrefixMap;
   readonly trust: Pick<Trust, 'of'>;
+  /** Must be shared between models: it knows what a load would close. */
+  readonly loads: ModelLoads;
   /** A monotonic clock in milliseconds. */
   readonly nowMs: () => number;
   /** From 0 to below 1. */
@@ -120,6 +123,7 @@ export class LiveFleet implements Fleet {
       const claim = session.isAlive && this.#deps.trust.of(peer) > 0 ? this.#offered(peer) : undefined;
       if (!claim) continue;
       const known = this.#remembered.get(peer);
+      if (claim.loadMs === undefined) this.#deps.loads.noteEnded(peer, claim);
       members.push(known ? { ...known, claim } : newMember(peer, claim));
     }
     for (const { peer } of this.#members) if (!this.#deps.sessions.has(peer)) this.#deps.prefixes.forget(peer);
@@ -156,6 +160,7 @@ export class LiveFleet implements Fleet {
     const breaker = this.#breakers.get(placement.peer);
     if (breaker) this.#breakers.set(placement.peer, afterAsked(breaker, nowMs()));
     this.#assignTo(placement.peer);
+    this.#deps.loads.noteAsked(placement.peer, member.claim);
     const { decodeTokensPerSecond } = believedSpeed(member);
     const expectedFirstTokenMs = Math.max(MIN_EXPECTED_MS, placement.expectedFirstTokenMs);
     const { contextLength, loadMs = 0 } = member.claim;
@@ -192,6 +197,8 @@ export class LiveFleet implements Fleet {
       backoffMs === undefined ? afterFailure(breaker, nowMs(), random) : afterRefusal(breaker, nowMs(), backoffMs),
     );
     if (CACHE_LOST.has(loss)) prefixes.forget(peer);
+    const claim = this.#members[this.#indexes.get(peer) ?? -1]?.claim;
+    if (claim) this.#deps.loads.noteEnded(peer, claim);
   }
 
   #assignTo(peer: string): void {
@@ -208,8 +215,9 @@ export class LiveFleet implements Fleet {
     member: FleetMember,
     { cachedTokens, isExcluded }: { readonly cachedTokens: number; readonly isExcluded: boolean },
   ): PlacementCandidate {
-    const { sessions, trust, nowMs } = this.#deps;
-    const { peer } = member;
+    const { sessions, trust, nowMs, directory, loads } = this.#deps;
+    const { peer, claim } = member;
+    const offer = claim.loadMs === undefined ? undefined : directory.worker(peer)?.offer;
     const session = sessions.get(peer);
     const { prefillTokensPerSecond, decodeTokensPerSecond } = believedSpeed(member);
     const breaker = this.#breakers.get(peer);
@@ -221,7 +229,7 @@ export class LiveFleet implements Fleet {
       prefillTokensPerSecond,
       decodeTokensPerSecond,
       rttMs: session?.rttMs ?? 0,
-      loadMs: member.claim.loadMs ?? 0,
+      ...(offer ? loads.expected(offer, claim) : { loadMs: claim.loadMs ?? 0, isLoading: false, evictionMs: 0 }),
       cachedTokens,
       reputation: trust.of(peer),
       isOpen: isExcluded || !session?.isAlive || (breaker ? breakerState(breaker, nowMs()) === 'open' : false),
@@ -238,7 +246,12 @@ export class LiveFleet implements Fleet {
     this.#members = members;
     this.#indexes = new Map(members.map(({ peer }, index) => [peer, index]));
     this.#draw = weightedDraw(
-      members.map((member) => believedSlots(member) * Math.max(1, believedSpeed(member).decodeTokensPerSecond)),
+      // Workers that would have to load the model are inspected if no other has a free slot.
+      members.map((member) =>
+        member.claim.loadMs === undefined
+          ? believedSlots(member) * Math.max(1, believedSpeed(member).decodeTokensPerSecond)
+          : 0,
+      ),
     );
     this.#slots = members.reduce((sum, member) => sum + believedSlots(member), 0);
   }
