@@ -157,7 +157,7 @@ export class Metrics {
   }
 }
 
-/** Looks each value up once: finding a metric by its labels costs more than counting. */
+/** Finds the metric of each value once: that costs more than counting. */
 function byValue<Child>(childOf: (value: string) => Child): (value: string) => Child {
   const known = new Map<string, Child>();
   return (value) => {
