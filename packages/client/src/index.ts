@@ -5,14 +5,19 @@ export { type Fetched, fetchBounded } from './http/fetch-bounded.ts';
 export * from './inference/answer-speed.ts';
 export { answerDigest, type ChatRecord, digestsIn } from './inference/chat-record.ts';
 export type {
+  AdminKey,
+  AdminKeyPage,
   ChatCompletionChunk,
   ChatCompletionRequest,
+  CreatedAdminKey,
   GatewayPaths,
   GatewayPosts,
   Model,
   Network,
+  NewAdminKey,
   NewKey as NewInferenceKey,
   Receipt,
+  UsageReport,
 } from './inference/gateway-types.ts';
 export * from './inference/inference-client.ts';
 export type { AnswerEvent, AnswerStarted, AnswerUsage } from './inference/inference-events.ts';

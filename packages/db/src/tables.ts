@@ -14,6 +14,11 @@ export interface KeyTables {
     revoked_at: number | null;
     /** The UTC day, and salted hashes of the networks and the address of the request; null for keys of an operator. */
     origin: string | null;
+    /** Only in the gateway's database: the team of the key, its policy as JSON, and the hash of its secret before a rotation. */
+    team?: string | null | undefined;
+    policy?: string | null | undefined;
+    previous_hash?: string | null | undefined;
+    previous_until?: number | null | undefined;
   };
   quota_usage: {
     key_id: string;

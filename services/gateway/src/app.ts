@@ -23,7 +23,8 @@ import { targetMeter, targetStates } from './answers/targets/target-meter.ts';
 import { type GatewayConfig, inferenceDirectory } from './config.ts';
 import { addGatewayMetrics, answerMeter } from './gateway-metrics.ts';
 import { stopping } from './limits/admission.ts';
-import { Authentication, followRevocations } from './limits/authentication.ts';
+import { Authentication, followChanges } from './limits/authentication.ts';
+import { Budgets } from './limits/budgets.ts';
 import { Limits } from './limits/limits.ts';
 import { TokenQuota } from './limits/token-quota.ts';
 import { type GatewayNetwork, type GatewayNetworkDeps, openGatewayNetwork } from './network/gateway-network.ts';
@@ -47,6 +48,7 @@ export interface Gateway extends AsyncDisposable {
   readonly models: Models;
   readonly keys: GatewayStore['keys'];
   readonly answers: GatewayStore['answers'];
+  readonly audit: GatewayStore['audit'];
   readonly segments: GatewayStore['segments'];
   readonly recorder: AnswerRecorder;
   readonly membership: GatewayMembership;
@@ -149,12 +151,19 @@ export async function createGateway(
   const running = new Set<Promise<unknown>>();
   stack.defer(async () => void (await Promise.allSettled(running)));
   const tokens = stack.use(new TokenQuota({ reservations: store.tokens, gateway }));
-  const limits = new Limits({ quota: store.quota, tokens, now });
+  const budgets = new Budgets({ tokens, teams: store.teams, now });
+  await budgets.refresh();
+  const limits = new Limits({ quota: store.quota, tokens, budgets, now });
   const late = new AbortController();
   const hostGuard = createHostGuard({ ...config, keyedPath: '/v1/' });
   const authentication = new Authentication(store, { areKeysFree: config.freeKeysPerDay > 0 });
   const unwatched = new AbortController();
-  const following = followRevocations({ store, authentication, logger }, unwatched.signal);
+  /** Applies what was changed here or elsewhere: revocations, policies and prices. */
+  const applyChanges = async () => {
+    await authentication.endRevoked();
+    await budgets.refresh();
+  };
+  const following = followChanges({ store, applyChanges, logger }, unwatched.signal);
   // Stops after the server: until then a revocation ends open requests.
   stack.defer(async () => {
     unwatched.abort();
@@ -171,7 +180,13 @@ export async function createGateway(
   let description: object | undefined;
   const app: GatewayApp = {
     ...{ models, ownModels: own, recorder, limits, ledger, logger, now, running, stopping: late.signal },
-    ...{ keys: store.keys, keyRequests: newKeyRequests(now), freeKeysPerDay: config.freeKeysPerDay, hostGuard },
+    ...{
+      keys: store.keys,
+      admin: adminOf(store, applyChanges),
+      keyRequests: newKeyRequests(now),
+      freeKeysPerDay: config.freeKeysPerDay,
+      hostGuard,
+    },
     recentItems: new RecentItems(),
     storedAnswers,
     ...{ readiness, networkReport: network && cachedReport(network.report) },
@@ -212,11 +227,17 @@ export async function createGateway(
     network,
     monitoring,
     keys: store.keys,
+    audit: store.audit,
     answers,
     segments,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
+
+const adminOf = (
+  { keys, teams, audit, usage }: GatewayStore,
+  applyChanges: GatewayApp['admin']['applyChanges'],
+): GatewayApp['admin'] => ({ keys, teams, audit, usage, applyChanges });
 
 /**
  * The ledger of all gateways of a PostgreSQL database, or that of the data directory. The log of a gateway that had the

@@ -91,15 +91,18 @@ export async function serveGateway(
 
 /** Interval between deletions of expired receipts. */
 const FORGET_MS = 3_600_000;
+/** Retention of the log of administration: the changes of more than a year. */
+const AUDIT_DAYS = 400;
 
 async function forgetReceipts(
-  { recorder, membership }: Gateway,
+  { recorder, membership, audit }: Gateway,
   { config, logger, signal }: { readonly config: GatewayConfig; readonly logger: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
   const failures = new FailureLog(logger, { what: 'deleting expired receipts' });
   while (!signal.aborted) {
     try {
       await recorder.forget(new Date(Date.now() - config.receiptDays * 86_400_000));
+      await audit.forget(new Date(Date.now() - AUDIT_DAYS * 86_400_000));
       await membership.tidy(new Date());
       failures.recovered();
     } catch (error) {

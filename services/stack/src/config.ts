@@ -25,6 +25,8 @@ import { SmtpUrl } from './watchlists/smtp.ts';
 
 const Hours = z.coerce.number().min(0).max(8_760);
 const HOUR_MS = 3_600_000;
+/** A scanner claims or renews over one connection while it records over the other. */
+const SCANNER_CONNECTIONS = 2;
 const Switch = z
   .enum(['on', 'off', 'true', 'false', '1', '0'])
   .transform((value) => ['on', 'true', '1'].includes(value));
@@ -193,7 +195,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   return Object.freeze({
     dataDirectory: value.STRATA_DATA,
     databaseUrl,
-    databaseConnections: value.STRATA_DATABASE_CONNECTIONS,
+    databaseConnections:
+      value.STRATA_ROLE === 'scanner'
+        ? Math.min(value.STRATA_DATABASE_CONNECTIONS, SCANNER_CONNECTIONS)
+        : value.STRATA_DATABASE_CONNECTIONS,
     role: value.STRATA_ROLE,
     host: value.STRATA_HOST,
     port: value.STRATA_STACK_PORT,

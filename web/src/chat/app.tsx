@@ -9,12 +9,15 @@ import { onLink, useLocation } from './location.ts';
 import { useSite } from './site.ts';
 import { useOnline } from './use-online.ts';
 
+const Admin = lazy(async () => ({ default: (await import('./admin/admin.tsx')).Admin }));
 const Machines = lazy(async () => ({ default: (await import('./machines/machines.tsx')).Machines }));
 
 const VIEWS = [
   ['Chat', '/'],
   ['Machines', '/machines'],
 ] as const;
+
+const TITLES: Readonly<Record<string, string>> = { '/machines': 'Machines', '/admin': 'Administration' };
 
 export function App() {
   const { path, chat } = useLocation();
@@ -24,7 +27,7 @@ export function App() {
   const isOnline = useOnline();
   const explorerUrl = useSite()?.explorerUrl;
   useEffect(() => {
-    document.title = path === '/machines' ? 'Machines · Strata' : 'Chat · Strata';
+    document.title = `${TITLES[path] ?? 'Chat'} · Strata`;
   }, [path]);
   // A changed key closes the form.
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the key changes
@@ -78,12 +81,10 @@ export function App() {
 }
 
 function View({ path, chat }: { readonly path: string; readonly chat: string | null }) {
-  if (path === '/machines') {
+  if (path === '/machines' || path === '/admin') {
     return (
       <main id="content" tabIndex={-1} className="chat-machines content">
-        <Suspense fallback={<Loading />}>
-          <Machines />
-        </Suspense>
+        <Suspense fallback={<Loading />}>{path === '/admin' ? <Admin /> : <Machines />}</Suspense>
       </main>
     );
   }

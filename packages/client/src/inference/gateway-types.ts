@@ -55,6 +55,105 @@ export interface GatewayPaths {
     body: Receipt;
   };
   /**
+   * List keys, oldest first
+   */
+  '/admin/keys': {
+    path: Record<string, never>;
+    query: {
+      limit?: number;
+      cursor?: string;
+      team?: string;
+    };
+    body: AdminKeyPage;
+  };
+  /**
+   * Get a key
+   */
+  '/admin/keys/{id}': {
+    path: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: AdminKey;
+  };
+  /**
+   * List teams
+   */
+  '/admin/teams': {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      object: 'list';
+      data: Team[];
+    };
+  };
+  /**
+   * List prices
+   */
+  '/admin/prices': {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: {
+      object: 'list';
+      data: Price[];
+    };
+  };
+  /**
+   * Requests, tokens and spending by day, key and model, newest first
+   */
+  '/admin/usage': {
+    path: Record<string, never>;
+    query: {
+      /**
+       * UTC day; 29 days before today if absent.
+       */
+      since?: string;
+      /**
+       * The last day.
+       */
+      until?: string;
+      key?: string;
+      team?: string;
+      model?: string;
+      /**
+       * One row per day and key, team or model.
+       */
+      by?: 'key' | 'team' | 'model';
+    };
+    body: UsageReport;
+  };
+  /**
+   * The same as CSV, at most 100,000 rows
+   */
+  '/admin/usage.csv': {
+    path: Record<string, never>;
+    query: {
+      /**
+       * UTC day; 29 days before today if absent.
+       */
+      since?: string;
+      /**
+       * The last day.
+       */
+      until?: string;
+      key?: string;
+      team?: string;
+      model?: string;
+    };
+    body: string;
+  };
+  /**
+   * What was changed by whom, newest first
+   */
+  '/admin/audit': {
+    path: Record<string, never>;
+    query: {
+      limit?: number;
+      cursor?: number;
+    };
+    body: AuditPage;
+  };
+  /**
    * Peers, models, load and reputation in the network
    */
   '/network': {
@@ -390,6 +489,56 @@ export interface EmbeddingRequest {
   dimensions?: number | null;
   user?: string | null;
 }
+export interface NewAdminKey {
+  label?: string;
+  tier?: 'free' | 'standard' | 'unlimited';
+  priority?: 'low' | 'normal' | 'high';
+  /**
+   * A key stays in its team.
+   */
+  team?: string | null;
+  expires_at?: string | null;
+  models?: string[] | null;
+  tokens_per_day?: number | null;
+  spend_limit?: {
+    micros: number;
+    period: 'day' | 'month' | 'total';
+  } | null;
+}
+export interface AdminKeyChange {
+  label?: string | null;
+  tier?: 'free' | 'standard' | 'unlimited';
+  priority?: 'low' | 'normal' | 'high';
+  expires_at?: string | null;
+  models?: string[] | null;
+  tokens_per_day?: number | null;
+  spend_limit?: {
+    micros: number;
+    period: 'day' | 'month' | 'total';
+  } | null;
+}
+export interface KeyRotation {
+  /**
+   * How long the secret before stays valid.
+   */
+  overlap_seconds?: number;
+}
+export interface TeamLimits {
+  models?: string[] | null;
+  tokens_per_day?: number | null;
+  spend_limit?: {
+    micros: number;
+    period: 'day' | 'month' | 'total';
+  } | null;
+}
+/**
+ * Of a million tokens, in millionths of the operator's currency; cached as input if absent.
+ */
+export interface ModelPrice {
+  input_micros: number;
+  output_micros: number;
+  cached_micros?: number;
+}
 export interface ChatCompletion {
   id: string;
   created: number;
@@ -632,6 +781,19 @@ export interface Receipt {
     cached_tokens: number;
     completion_tokens: number;
   };
+  /**
+   * Of an answer with a price, or of a key with limits of its own or a team.
+   */
+  charge?: {
+    /**
+     * Millionths of the operator's currency.
+     */
+    spend_micros: number;
+    /**
+     * The limits of the key and its team that it counts in.
+     */
+    accounts: string[];
+  };
   times: {
     received_at: string;
     first_token_at: string | null;
@@ -768,6 +930,124 @@ export interface Error {
     code: string | null;
   };
 }
+export interface AdminKey {
+  id: string;
+  label: string | null;
+  tier: 'free' | 'standard' | 'unlimited';
+  priority: 'low' | 'normal' | 'high';
+  is_admin: boolean;
+  team: string | null;
+  expires_at: string | null;
+  models: string[] | null;
+  tokens_per_day: number | null;
+  spend_limit: {
+    micros: number;
+    period: 'day' | 'month' | 'total';
+  } | null;
+  created_at: string;
+  revoked_at: string | null;
+}
+export interface AdminKeyPage {
+  object: 'list';
+  next_cursor: string | null;
+  data: {
+    id: string;
+    label: string | null;
+    tier: 'free' | 'standard' | 'unlimited';
+    priority: 'low' | 'normal' | 'high';
+    is_admin: boolean;
+    team: string | null;
+    expires_at: string | null;
+    models: string[] | null;
+    tokens_per_day: number | null;
+    spend_limit: {
+      micros: number;
+      period: 'day' | 'month' | 'total';
+    } | null;
+    created_at: string;
+    revoked_at: string | null;
+  }[];
+}
+export interface CreatedAdminKey {
+  id: string;
+  label: string | null;
+  tier: 'free' | 'standard' | 'unlimited';
+  priority: 'low' | 'normal' | 'high';
+  is_admin: boolean;
+  team: string | null;
+  expires_at: string | null;
+  models: string[] | null;
+  tokens_per_day: number | null;
+  spend_limit: {
+    micros: number;
+    period: 'day' | 'month' | 'total';
+  } | null;
+  created_at: string;
+  revoked_at: string | null;
+  /**
+   * Returned only once.
+   */
+  key: string;
+}
+export interface RevokedKey {
+  id: string;
+  revoked: true;
+}
+export interface Team {
+  id: string;
+  models: string[] | null;
+  tokens_per_day: number | null;
+  spend_limit: {
+    micros: number;
+    period: 'day' | 'month' | 'total';
+  } | null;
+  created_at: string;
+}
+export interface Price {
+  model: string;
+  input_micros: number;
+  cached_micros: number;
+  output_micros: number;
+}
+export interface RemovedPrice {
+  model: string;
+  removed: true;
+}
+export interface UsageReport {
+  object: 'list';
+  is_truncated: boolean;
+  data: {
+    day: string;
+    key_id: string | null;
+    label: string | null;
+    team: string | null;
+    model: string | null;
+    requests: number;
+    prompt_tokens: number;
+    cached_tokens: number;
+    completion_tokens: number;
+    spend_micros: number;
+  }[];
+}
+export interface AuditPage {
+  object: 'list';
+  next_cursor: string | null;
+  data: {
+    at: string;
+    /**
+     * The id of an admin key; or `local`, a process with the database, as the CLI.
+     */
+    actor: string;
+    action: string;
+    target: string;
+    before: {
+      [k: string]: unknown;
+    } | null;
+    after: {
+      [k: string]: unknown;
+    } | null;
+  }[];
+}
 /**
  * Each POST path, and the body of its complete answer.
  */
@@ -822,6 +1102,34 @@ export interface GatewayPosts {
     query: Record<string, never>;
     body: NewKey;
   };
+  /**
+   * Create a key, which is returned once
+   */
+  '/admin/keys': {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: CreatedAdminKey;
+  };
+  /**
+   * Change fields of a key; null removes a limit
+   */
+  '/admin/keys/{id}': {
+    path: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: AdminKey;
+  };
+  /**
+   * Give a key another secret, which is returned once
+   */
+  '/admin/keys/{id}/rotate': {
+    path: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: CreatedAdminKey;
+  };
 }
 /**
  * Each PUT and DELETE, and the body of its complete answer.
@@ -836,5 +1144,45 @@ export interface GatewayChanges {
     };
     query: Record<string, never>;
     body: DeletedResponse;
+  };
+  /**
+   * Revoke a key
+   */
+  'DELETE /admin/keys/{id}': {
+    path: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: RevokedKey;
+  };
+  /**
+   * Create a team, or replace its limits
+   */
+  'PUT /admin/teams/{team}': {
+    path: {
+      team: string;
+    };
+    query: Record<string, never>;
+    body: Team;
+  };
+  /**
+   * Set the price of a model or alias; `*`: of all models without a price
+   */
+  'PUT /admin/prices/{model}': {
+    path: {
+      model: string;
+    };
+    query: Record<string, never>;
+    body: Price;
+  };
+  /**
+   * Remove the price of a model
+   */
+  'DELETE /admin/prices/{model}': {
+    path: {
+      model: string;
+    };
+    query: Record<string, never>;
+    body: RemovedPrice;
   };
 }

@@ -193,7 +193,7 @@ function poolOf(client: pg.PoolClient): pg.Pool {
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  return { connect: async () => same, ended: true } as unknown as pg.Pool;
+  return { connect: async () => same, ended: true, options: {} } as unknown as pg.Pool;
 }
 
 const listOf = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ');

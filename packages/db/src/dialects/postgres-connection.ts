@@ -37,12 +37,13 @@ interface Query {
 
 export class PoolConnection implements DatabaseConnection {
   readonly #client: pg.PoolClient;
-  readonly #names: StatementNames;
+  /** Undefined: statements are not prepared. */
+  readonly #names: StatementNames | undefined;
   #lost: Error | undefined;
   #beginning: Promise<unknown> | undefined;
   #committing: Promise<void> | undefined;
 
-  constructor(client: pg.PoolClient, names: StatementNames) {
+  constructor(client: pg.PoolClient, names: StatementNames | undefined) {
     this.#client = client;
     this.#names = names;
   }
@@ -67,7 +68,7 @@ export class PoolConnection implements DatabaseConnection {
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
     // Only a query without parameters may contain several statements, which cannot be prepared.
-    const name = parameters.length === 0 ? undefined : this.#names.of(sql);
+    const name = parameters.length === 0 ? undefined : this.#names?.of(sql);
     const { rows, rowCount } = await this.#sendInTransaction({
       text: sql,
       values: parameters.map((value) => (typeof value === 'string' ? withoutNul(value) : value)),

@@ -39,19 +39,28 @@ export interface PoolOptions extends PostgresOptions {
   readonly isPipelined?: boolean;
 }
 
+/**
+ * Whether the URL is that of a pooler in transaction mode (`?pgbouncer=true`), which refuses these settings at the start
+ * of a connection, and gives each transaction another one, without its prepared statements.
+ */
+const isBehindPooler = (url: string): boolean => /[?&]pgbouncer=true(?:&|$)/.test(url);
+
 /** Opens no connection; the first statement does. */
 export function openPool(
   url: string,
   { poolSize = DEFAULT_POOL_SIZE, isPipelined = false }: PoolOptions = {},
 ): pg.Pool {
+  const limits = {
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_TIMEOUT_MS,
+  };
   const pool = new pg.Pool({
     connectionString: url,
     pipeline: isPipelined,
     max: poolSize,
     Client: TimedClient,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    lock_timeout: LOCK_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_TIMEOUT_MS,
+    ...(isBehindPooler(url) ? {} : limits),
     keepAlive: true,
     application_name: 'strata',
     types: { getTypeParser },
@@ -116,10 +125,11 @@ class Compiler extends PostgresQueryCompiler {
 
 class PoolDriver implements Driver {
   readonly #pool: pg.Pool;
-  readonly #names = new StatementNames();
+  readonly #names: StatementNames | undefined;
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
+    this.#names = isBehindPooler(pool.options.connectionString ?? '') ? undefined : new StatementNames();
   }
 
   async init(): Promise<void> {}

@@ -3,7 +3,7 @@ import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { incrementCounter } from '../counters.ts';
 import { listed } from '../statements/json-rows.ts';
-import type { CommonTables } from '../tables.ts';
+import type { CommonTables, Connection } from '../tables.ts';
 import { writeTransaction } from '../transactions/write-transaction.ts';
 
 /** Requests a UTC day by tier; null is unlimited. */
@@ -32,12 +32,16 @@ export interface StoredKey {
   readonly revokedAt: Date | null;
 }
 
-interface NewKey {
+export interface NewKey {
   readonly tier: Tier;
   /** `normal` by default. */
   readonly priority?: Priority;
   readonly label?: string;
+  /** Columns that only the database of the gateway has. */
+  readonly columns?: Pick<KeyRow, 'team' | 'policy'>;
 }
+
+export type KeyRow = CommonTables['api_keys'];
 
 /** Of the stack service, and of the inference service. The prefix determines the service of a key. */
 const KEY_PREFIXES = ['ssk_', 'sk-'] as const;
@@ -84,12 +88,11 @@ export class KeyTable {
   }
 
   /** Creates a key. The returned `key` is not stored and cannot be read again. */
-  async create({
-    tier,
-    priority = 'normal',
-    label,
-  }: NewKey): Promise<{ readonly key: string; readonly stored: StoredKey }> {
-    return this.#insert(this.#db, { tier, priority, label: label ?? null, origin: null });
+  async create(
+    { tier, priority = 'normal', label, columns = {} }: NewKey,
+    db: Connection<CommonTables> = this.#db,
+  ): Promise<{ readonly key: string; readonly stored: StoredKey }> {
+    return this.#insert(db, { tier, priority, label: label ?? null, origin: null, ...columns });
   }
 
   /**
@@ -122,11 +125,11 @@ export class KeyTable {
 
   /** The key behind a presented text; undefined when unknown or revoked. */
   async find(presented: string): Promise<StoredKey | undefined> {
-    const secret = presented.startsWith(this.#prefix) ? presented.slice(this.#prefix.length) : '';
-    if (!secretPattern.test(secret)) return undefined;
+    const hash = presentedHash(presented, this.#prefix);
+    if (hash === undefined) return undefined;
     const row = await this.#db
       .selectFrom('api_keys')
-      .where('hash', '=', hashOf(presented))
+      .where('hash', '=', hash)
       .where('revoked_at', 'is', null)
       .selectAll()
       .executeTakeFirst();
@@ -150,8 +153,8 @@ export class KeyTable {
     return rows.map(storedKey);
   }
 
-  /** Returns whether the key existed and was not revoked yet. */
-  async revoke(id: string): Promise<boolean> {
+  /** Returns whether the key existed and was not revoked yet. `also`: in the same transaction. */
+  async revoke(id: string, also?: (tx: Transaction<CommonTables>) => Promise<void>): Promise<boolean> {
     return writeTransaction(this.#db, async (tx) => {
       const result = await tx
         .updateTable('api_keys')
@@ -162,18 +165,19 @@ export class KeyTable {
       if (Number(result.numUpdatedRows) !== 1) return false;
       // Signals other processes to drop their cached keys.
       await incrementCounter(tx, 'keys');
+      await also?.(tx);
       return true;
     });
   }
 
   async #insert(
-    db: Kysely<CommonTables>,
-    values: { tier: Tier; priority: Priority; label: string | null; origin: string | null },
+    db: Connection<CommonTables>,
+    values: { tier: Tier; priority: Priority; label: string | null; origin: string | null } & NewKey['columns'],
   ) {
-    const key = this.#prefix + randomBytes(32).toString('base64url');
+    const { key, hash } = newSecret(this.#prefix);
     const row = {
       id: `key_${randomUUID().replaceAll('-', '').slice(0, 16)}`,
-      hash: hashOf(key),
+      hash,
       created_at: this.#now().getTime(),
       revoked_at: null,
       ...values,
@@ -216,7 +220,19 @@ function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-function storedKey(row: CommonTables['api_keys']): StoredKey {
+/** A new key, and its hash. */
+export function newSecret(prefix: KeyPrefix): { readonly key: string; readonly hash: string } {
+  const key = prefix + randomBytes(32).toString('base64url');
+  return { key, hash: hashOf(key) };
+}
+
+/** The hash of a presented key; undefined for a text that is not a key of this service. */
+export function presentedHash(presented: string, prefix: KeyPrefix): string | undefined {
+  const secret = presented.startsWith(prefix) ? presented.slice(prefix.length) : '';
+  return secretPattern.test(secret) ? hashOf(presented) : undefined;
+}
+
+export function storedKey(row: KeyRow): StoredKey {
   const tier = isTier(row.tier) ? row.tier : 'free';
   return {
     id: row.id,

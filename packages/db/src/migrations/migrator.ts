@@ -1,6 +1,6 @@
 // Brings the schema of a store up to date: the migrations of its service, in order, in one transaction.
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { type Migration, Migrator } from 'kysely/migration';
+import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration';
 import { isPostgres } from '../dialects/postgres-dialect.ts';
 import { isNameTaken, StoreError } from '../store-error.ts';
 
@@ -15,7 +15,21 @@ const OURS = /^\d{3}-[a-z-]+$/;
  * later version, and `names-taken` or `not-a-database` if by another service or program.
  */
 export async function migrate<Tables>(db: Kysely<Tables>, migrations: Migrations): Promise<void> {
+  if (await isCurrent(db, migrations)) return;
   await run(db, migrations, (migrator) => migrator.migrateToLatest());
+}
+
+/** Asks without the lock of migrations: it is one of a session, which a pooler in transaction mode cannot hold. */
+async function isCurrent<Tables>(db: Kysely<Tables>, migrations: Migrations): Promise<boolean> {
+  const schema = isPostgres(db) ? [await currentSchema(db)] : [];
+  const applied = sql<{ name: string }>`select name from ${sql.id(...schema, DEFAULT_MIGRATION_TABLE)}`;
+  // A database without this table, or that cannot be read, is for the migrator to report.
+  const rows = await applied.execute(db).then(
+    (result) => result.rows,
+    () => [],
+  );
+  const names = rows.map(({ name }) => name);
+  return compareSchema(names, migrations) === 'current';
 }
 
 /** Upgrades the schema to a migration within a transaction. Rejects with StoreError `newer-version` if it is unknown. */

@@ -1,7 +1,7 @@
 // Runs one answer from its plan to its receipt: choices are generated as slots become free, collected or streamed, then
 // recorded.
 
-import { isSuperseded, type StoredKey } from '@strata/db';
+import { isSuperseded } from '@strata/db';
 import type { JobSegment } from '@strata/engine';
 import {
   type AnswerHead,
@@ -13,8 +13,9 @@ import {
   type Usage,
   usageChunk,
 } from '@strata/inference';
-import { type Admission, runInSlots } from '../limits/admission.ts';
+import { type Admission, runInSlots, SHARES } from '../limits/admission.ts';
 import type { Reservation } from '../limits/limits.ts';
+import { costOf, type GatewayKey } from '../store/access/policy.ts';
 import type { StoredEnd } from '../store/answers/stored-writes.ts';
 import { AnswerAccumulator } from './answer-accumulator.ts';
 import type { AnsweredBy, Plan } from './backend.ts';
@@ -42,7 +43,7 @@ export interface AnswerRequest {
   readonly request: Generation;
   readonly head: AnswerHead;
   readonly start: AnswerStart;
-  readonly caller: StoredKey;
+  readonly caller: GatewayKey;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   /** Aborts when the key is revoked. */
@@ -163,7 +164,8 @@ export class AnswerRun {
       this.#answeredBy[index] = by;
       this.#request.onAnswered?.(by);
     };
-    const deps = { usage, signal, context, stored, onAnswered };
+    const share = SHARES[this.#request.caller.priority];
+    const deps = { usage, signal, context, stored, share, onAnswered };
     for await (const made of this.#request.plan.choices[index]?.deltas(deps) ?? []) {
       if (made.some(({ kind }) => kind !== 'begin')) this.#firstTokenAt ??= this.#deps.now();
       const deltas = stored?.take(made, this.#firstTokenAt) ?? made;
@@ -238,7 +240,8 @@ export class AnswerRun {
   async #record(outcome: AnswerEnd['outcome'], stored?: StoredEnd): Promise<void> {
     const { start, reservation } = this.#request;
     const { usage } = this;
-    const release = reservation.settle(usage.promptTokens + usage.completionTokens);
+    const micros = costOf(start.charge?.price ?? null, usage);
+    const release = reservation.settle(usage.promptTokens + usage.completionTokens, micros);
     const kept = this.#deps.recorder.keep(
       this.receiptId,
       start,

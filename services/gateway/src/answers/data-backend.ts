@@ -97,11 +97,16 @@ function choiceOf(
  * The model that answers a request: for a question about the data that is put to a model which is too small to call tools, the data. The
  * answer names the model that gave it.
  */
-export function answeringModel(models: Models, request: ChatRequest): ServedModel {
-  const asked = models.get(request.model);
+export function answeringModel(
+  models: Models,
+  request: ChatRequest,
+  isAllowed: (model: string) => boolean = () => true,
+): ServedModel {
+  const asked = models.get(request.model, isAllowed);
   const { parameters } = asked.backend.facts;
   if (
     !models.has(DATA_MODEL) ||
+    !isAllowed(DATA_MODEL) ||
     parameters === null ||
     parameters >= MIN_TOOL_PARAMETERS ||
     !isPlainChat(request) ||

@@ -65,18 +65,24 @@ export class Models {
     return [...admissions].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Throws CompletionError `model_not_found`, or `overloaded` for a known model that no worker offers at present. */
-  get(id: string): ServedModel {
-    const model = this.#models.get(id);
-    if (model) return model;
-    if (this.#removed.has(id) || this.#pinned.has(id)) throw unavailable(id);
+  /**
+   * Throws CompletionError `model_not_found`, or `overloaded` for a known model that no worker offers at present. A model that
+   * the caller may not use is not found.
+   */
+  get(id: string, isAllowed: (id: string) => boolean = () => true): ServedModel {
+    if (isAllowed(id)) {
+      const model = this.#models.get(id);
+      if (model) return model;
+      if (this.#removed.has(id) || this.#pinned.has(id)) throw unavailable(id);
+    }
     const known = this.list()
+      .filter((each) => isAllowed(each.id))
       .slice(0, 10)
       .map((each) => `'${each.id}'`)
       .join(', ');
     throw new CompletionError(
       'model_not_found',
-      `The model '${id.slice(0, 100)}' does not exist. ${known === '' ? 'No model is available at present.' : `Available models: ${known}.`}`,
+      `The model '${id.slice(0, 100)}' does not exist, or this key may not use it. ${known === '' ? 'No model is available at present.' : `Available models: ${known}.`}`,
       { param: 'model' },
     );
   }

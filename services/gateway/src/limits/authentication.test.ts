@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { it } from 'node:test';
-import type { StoredKey } from '@strata/db';
 import { CompletionError } from '@strata/inference';
+import type { GatewayKey } from '../store/access/policy.ts';
 import { Authentication } from './authentication.ts';
 
 it('a revocation takes effect during a lookup, while the store fails, and in open requests', async () => {
@@ -12,7 +12,7 @@ it('a revocation takes effect during a lookup, while the store fails, and in ope
   let [isAway, held] = [false, Promise.resolve()];
   const keys = {
     async find(id: string) {
-      const key = valid.has(id) ? ({ id } as StoredKey) : undefined;
+      const key = valid.has(id) ? ({ id, validUntil: null } as GatewayKey) : undefined;
       await held;
       return key;
     },

@@ -3,10 +3,10 @@
 import { hash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StoredKey } from '@strata/db';
 import { countedCache, countedNetworks, FailureLog, InvalidKeyLimit } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import type { Logger } from 'pino';
+import type { GatewayKey } from '../store/access/policy.ts';
 import type { GatewayStore } from '../store/index.ts';
 
 /** A revocation takes effect within this time even if `endRevoked` is not called. */
@@ -14,7 +14,7 @@ const MEMORY_MS = 2_000;
 
 /** The key of a request, for as long as the request is open. */
 export interface OpenCaller {
-  readonly key: StoredKey;
+  readonly key: GatewayKey;
   /** Aborts with CompletionError `invalid_api_key` when the key is revoked. */
   readonly revoked: AbortSignal;
 }
@@ -28,7 +28,7 @@ export class Authentication {
   readonly #open = new Map<string, Set<(revoked: CompletionError) => void>>();
   /** Changes whenever keys may have been revoked. */
   #revision = 0;
-  readonly #known = countedCache<StoredKey>(10_000, { ttl: MEMORY_MS });
+  readonly #known = countedCache<GatewayKey>(10_000, { ttl: MEMORY_MS });
   readonly #guesses = new InvalidKeyLimit();
   readonly #missing: string;
 
@@ -44,12 +44,12 @@ export class Authentication {
    * Throws CompletionError `invalid_api_key` for a key that is missing, unknown or revoked, and `rate_limit` for a key
    * that was not recently valid from an address with too many invalid keys.
    */
-  async identify(authorization: string | undefined, from: string): Promise<StoredKey> {
+  async identify(authorization: string | undefined, from: string): Promise<GatewayKey> {
     const presented = presentedKey(authorization);
     if (!presented) throw new CompletionError('invalid_api_key', this.#missing);
     const digest = hash('sha256', presented, 'base64');
     const known = this.#known.get(digest);
-    if (known) return known;
+    if (known && (known.validUntil === null || known.validUntil > Date.now())) return known;
     const networks = countedNetworks(from);
     const waitSeconds = this.#guesses.try(networks, digest);
     if (waitSeconds > 0)
@@ -126,32 +126,29 @@ export const presentedKey = (authorization: string | undefined): string | undefi
 function unknownText(presented: string): string {
   if (presented.startsWith('ssk_'))
     return 'This is a key of the stack service; keys of the inference service begin with sk-.';
-  return 'This API key is unknown or was revoked.';
+  return 'This API key is unknown or was revoked, or it has expired.';
 }
 
 /** One small query each time. Together with the key query, a revocation takes effect in less than a second. */
 const POLL_MS = 250;
 
-interface RevocationDeps {
+interface ChangeDeps {
   readonly store: Pick<GatewayStore, 'revocations'>;
-  readonly authentication: Pick<Authentication, 'endRevoked'>;
+  readonly applyChanges: () => Promise<void>;
   readonly logger: Logger;
 }
 
 /**
- * Ends the open requests of keys that other processes, such as the CLI, have revoked: polls the store until `signal`
+ * Applies what other processes, such as the CLI, have changed of keys, teams and prices: polls the store until `signal`
  * aborts. Errors are retried.
  */
-export async function followRevocations(
-  { store, authentication, logger }: RevocationDeps,
-  signal: AbortSignal,
-): Promise<void> {
-  const failures = new FailureLog(logger, { what: 'polling for revoked keys' });
+export async function followChanges({ store, applyChanges, logger }: ChangeDeps, signal: AbortSignal): Promise<void> {
+  const failures = new FailureLog(logger, { what: 'polling for changed keys' });
   let before = 0;
   while (!signal.aborted) {
     try {
       const keys = await store.revocations();
-      if (keys !== before) await authentication.endRevoked();
+      if (keys !== before) await applyChanges();
       before = keys;
       failures.recovered();
     } catch (error) {

@@ -1,10 +1,12 @@
 // The limits of a key: requests and tokens, per minute and per UTC day, reported in OpenAI's rate limit headers.
 
-import type { StoredKey, Tier } from '@strata/db';
+import type { Tier } from '@strata/db';
 import { CompletionError } from '@strata/inference';
 import { RateLimiter } from '@strata/limits';
+import type { Charge, GatewayKey } from '../store/access/policy.ts';
 import type { GatewayStore } from '../store/index.ts';
-import type { TokenQuota } from './token-quota.ts';
+import type { Budgeted, Budgets } from './budgets.ts';
+import type { PlannedTokens, TokenQuota } from './token-quota.ts';
 
 interface TierLimits {
   readonly requestsPerMinute: number;
@@ -21,6 +23,8 @@ export const TIER_LIMITS = {
 
 export interface LimitsDeps extends Pick<GatewayStore, 'quota'> {
   readonly tokens: TokenQuota;
+  /** The limits of policies, in addition to those of the tier. */
+  readonly budgets?: Budgets;
   readonly now: () => Date;
   readonly tiers?: Readonly<Record<Tier, TierLimits | null>>;
 }
@@ -32,21 +36,17 @@ interface TierState {
   readonly tokens: RateLimiter;
 }
 
-/** What an answer may use. */
-export interface PlannedTokens {
-  readonly promptTokens: number;
-  readonly answerTokens: number;
-}
-
 /** Tokens that were taken before the work. */
 export interface Reservation {
   /** The rate limit headers. */
   readonly headers: Headers;
+  /** How its receipt is charged; undefined for a model without a price and a key without limits of its own. */
+  readonly charge?: Charge | undefined;
   /**
-   * Replaces the reserved tokens by those that were used: 0 without any work. Called once. Returns a function that releases
-   * those of the day too, for an answer that is not recorded.
+   * Replaces the reserved tokens by those that were used, and what they may cost by what they do: 0 without any work. Called
+   * once. Returns a function that releases those of the day too, for an answer that is not recorded.
    */
-  readonly settle: (usedTokens: number) => () => void;
+  readonly settle: (usedTokens: number, micros?: number) => () => void;
 }
 
 interface Window {
@@ -80,7 +80,7 @@ export class Limits {
   }
 
   /** Counts a request. Returns the rate limit headers; throws CompletionError `rate_limit` if a limit is reached. */
-  async takeRequest(key: StoredKey): Promise<Headers> {
+  async takeRequest(key: GatewayKey): Promise<Headers> {
     const tier = this.#tiers[key.tier];
     if (!tier) return {};
     const { limits, requests } = tier;
@@ -99,8 +99,31 @@ export class Limits {
     return rateLimitHeaders('requests', ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute);
   }
 
-  /** Reserves the tokens of an answer that another gateway has admitted, whatever the limits. */
-  reserveAgain(key: StoredKey, { promptTokens, answerTokens }: PlannedTokens): Pick<Reservation, 'settle'> {
+  /** Reserves an answer that another gateway has admitted, whatever the limits. */
+  reserveAgain(key: GatewayKey, planned: PlannedTokens, charge?: Charge): Pick<Reservation, 'settle'> {
+    const ofTier = this.#reserveTierAgain(key, planned);
+    const budgeted = charge && this.#deps.budgets?.reserveAgain(charge, planned);
+    return budgeted ? both({ headers: {}, ...ofTier }, budgeted) : ofTier;
+  }
+
+  /**
+   * Reserves the tokens of a prompt and the maximum of its answer, so that concurrent requests share what is
+   * left, of the key's tier and of the policies of the key and its team. Throws CompletionError `rate_limit` or
+   * `insufficient_quota` if a limit is reached, or is smaller than the request.
+   */
+  async reserve(key: GatewayKey, planned: PlannedTokens, model?: string): Promise<Reservation> {
+    const ofTier = await this.#reserveTier(key, planned);
+    if (model === undefined || !this.#deps.budgets) return ofTier;
+    try {
+      const budgeted = await this.#deps.budgets.reserve(key, planned, model);
+      return budgeted ? both(ofTier, budgeted) : ofTier;
+    } catch (error) {
+      ofTier.settle(0);
+      throw error;
+    }
+  }
+
+  #reserveTierAgain(key: GatewayKey, { promptTokens, answerTokens }: PlannedTokens): Pick<Reservation, 'settle'> {
     const tier = this.#tiers[key.tier];
     if (!tier) return { settle: () => () => {} };
     const of = { keyId: key.id, day: dayOf(this.#deps.now()) };
@@ -108,11 +131,7 @@ export class Limits {
     return { settle: (usedTokens) => taken.settle(usedTokens, dayOf(this.#deps.now())) };
   }
 
-  /**
-   * Reserves the tokens of a prompt and the maximum of its answer, so that concurrent requests share what is
-   * left. Throws CompletionError `rate_limit` if a limit is reached, or is smaller than the request.
-   */
-  async reserve(key: StoredKey, { promptTokens, answerTokens }: PlannedTokens): Promise<Reservation> {
+  async #reserveTier(key: GatewayKey, { promptTokens, answerTokens }: PlannedTokens): Promise<Reservation> {
     const tier = this.#tiers[key.tier];
     if (!tier) return { headers: {}, settle: () => () => {} };
     const { limits, tokens } = tier;
@@ -152,7 +171,20 @@ export class Limits {
   }
 }
 
-function windowOf(limiter: RateLimiter, limit: number, { id }: StoredKey): Window {
+function both({ headers, settle }: Reservation, budgeted: Budgeted): Reservation {
+  return {
+    headers,
+    charge: budgeted.charge,
+    settle: (usedTokens, micros = 0) => {
+      const releases = [settle(usedTokens), budgeted.settle(usedTokens, micros)];
+      return () => {
+        for (const release of releases) release();
+      };
+    },
+  };
+}
+
+function windowOf(limiter: RateLimiter, limit: number, { id }: GatewayKey): Window {
   const { left, fullAfter } = limiter.state(id);
   return { limit, remaining: Math.max(0, Math.floor(left)), resetMs: fullAfter };
 }

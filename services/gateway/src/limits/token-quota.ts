@@ -3,6 +3,12 @@
 // database.
 import type { GatewayStore } from '../store/index.ts';
 
+/** What an answer may use. */
+export interface PlannedTokens {
+  readonly promptTokens: number;
+  readonly answerTokens: number;
+}
+
 export interface TokenQuotaDeps {
   readonly reservations: Pick<GatewayStore['tokens'], 'reserve' | 'add'>;
   readonly gateway: () => number;

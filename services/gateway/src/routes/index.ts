@@ -1,5 +1,8 @@
 // The API: every route, in the order of its description. The ledger's routes are added to them in server.ts.
 
+import { changeKey, createAdminKey, getAdminKey, listKeys, revokeKey, rotateKey } from './admin/keys.ts';
+import { listPrices, listTeams, removePrice, setPrice, setTeam } from './admin/teams.ts';
+import { getUsage, getUsageCsv, listAudit } from './admin/usage.ts';
 import { getHealth, getOpenApi, getReady } from './health.ts';
 import { createKey } from './keys.ts';
 import { getNetwork } from './network.ts';
@@ -22,6 +25,9 @@ export const routes: readonly Route[] = [
   getModel,
   getReceipt,
   createKey,
+  ...[listKeys, createAdminKey, getAdminKey, changeKey, rotateKey, revokeKey],
+  ...[listTeams, setTeam, listPrices, setPrice, removePrice],
+  ...[getUsage, getUsageCsv, listAudit],
   getNetwork,
   getHealth,
   getReady,

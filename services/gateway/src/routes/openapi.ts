@@ -2,6 +2,7 @@
 import { requestSchemas } from '@strata/inference';
 import { z } from 'zod';
 import { VERSION } from '../version.ts';
+import { adminAnswers, adminBodies } from './admin/schemas.ts';
 import { routes } from './index.ts';
 import type { Route } from './route.ts';
 import { answers } from './v1/schemas.ts';
@@ -25,14 +26,20 @@ export function gatewayOpenApi() {
     security: [{ key: [] }],
     paths: pathsOf(routes),
     components: {
-      schemas: Object.fromEntries([...schemas(requestSchemas, 'input'), ...schemas(answers, 'output')]),
-      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key, `sk-…`.' } },
+      schemas: Object.fromEntries([
+        ...schemas({ ...requestSchemas, ...adminBodies }, 'input'),
+        ...schemas({ ...answers, ...adminAnswers }, 'output'),
+      ]),
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer', description: 'An API key, `sk-…`; an admin key for `/admin`.' },
+      },
     },
   };
 }
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const json = (schema: object) => ({ 'application/json': { schema } });
+const CSV = { 'text/csv': { schema: { type: 'string' } } };
 const textHeader = (description: string) => ({ description, schema: { type: 'string' } });
 
 /** Headers of answers with a receipt. */
@@ -56,11 +63,20 @@ function pathsOf(all: readonly Route[]): Readonly<Record<string, object>> {
 }
 
 /** Path and operation; nothing for a route that is not described. */
-function pathOf({ method, path, access, described, ...input }: Route['contract']): readonly [string, object][] {
+function pathOf({
+  method,
+  path,
+  access,
+  isAdmin,
+  described,
+  bodySchema,
+  ...input
+}: Route['contract']): readonly [string, object][] {
   const { params, query, body } = input;
   if (!described) return [];
   const { summary, description, answer, status = 200, stream } = described;
   const url = path.replace('*}', '}');
+  const named = bodySchema ?? body?.schema;
   const schema =
     typeof answer === 'string'
       ? ref(answer)
@@ -78,19 +94,22 @@ function pathOf({ method, path, access, described, ...input }: Route['contract']
       return { name, in: 'query', required: false, ...(about ? { description: about } : {}), schema: rest };
     }),
   ];
-  const ending = method === 'DELETE' ? '_delete' : '';
+  const ending = method === 'DELETE' || (isAdmin && method !== 'GET') ? `_${method.toLowerCase()}` : '';
   const operation = {
     summary,
     ...(description ? { description } : {}),
     operationId: url.replaceAll(/[^a-z]+/g, '_').replaceAll(/^_|_$/g, '') + ending,
     ...(access === 'open' ? { security: [] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body ? { requestBody: { required: true, content: json(ref(body.schema)) } } : {}),
+    ...(named ? { requestBody: { required: true, content: json(ref(named)) } } : {}),
     responses: {
       [status]: {
         description: stream ?? summary,
         ...(body ? { headers: RECEIPT_HEADERS } : {}),
-        content: { ...json(schema), ...(stream ? { 'text/event-stream': { schema: { type: 'string' } } } : {}) },
+        content:
+          answer === 'Csv'
+            ? CSV
+            : { ...json(schema), ...(stream ? { 'text/event-stream': { schema: { type: 'string' } } } : {}) },
       },
       default: { description: 'An error.', content: json(ref('Error')) },
     },

@@ -7,7 +7,7 @@ import type { GatewayConfig } from '../config.ts';
 const SITE = path.join(import.meta.dirname, '../../../../web/dist');
 
 /** The routes of the chat, the same as in web/src/chat/app.tsx. `/network` is the report in JSON. */
-const CHAT_ROUTES = ['/', '/machines'];
+const CHAT_ROUTES = ['/', '/machines', '/admin'];
 
 /** Serves the chat and the settings that it needs before the user has a key. It loads nothing from other hosts. */
 export async function servePages(

@@ -11,8 +11,11 @@ import type { Models, ServedModel } from '../answers/models.ts';
 import type { StoredAnswers } from '../answers/stored/stored-answers.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { GatewayStore } from '../store/index.ts';
+import type { AdminBody, adminAnswers } from './admin/schemas.ts';
 import type { RecentItems } from './v1/recent-items.ts';
 import type { AnswerName } from './v1/schemas.ts';
+
+type DescribedName = AnswerName | keyof typeof adminAnswers;
 
 /** What the handlers need. */
 export interface GatewayApp extends Omit<AnswerDeps, 'admission'> {
@@ -27,6 +30,10 @@ export interface GatewayApp extends Omit<AnswerDeps, 'admission'> {
   readonly openApi: () => object;
   readonly ledger: SignedLedger;
   readonly keys: Pick<GatewayStore['keys'], 'issue'>;
+  readonly admin: Pick<GatewayStore, 'keys' | 'teams' | 'audit' | 'usage'> & {
+    /** Applies changes of keys, teams and prices here; other gateways follow within a second. */
+    readonly applyChanges: () => Promise<void>;
+  };
   /** Limits requests for free keys. */
   readonly keyRequests: RateLimiter;
   /** Keys that one address can get per UTC day; 0 disables free keys. */
@@ -46,6 +53,10 @@ export interface RouteContract<
   readonly admit?: (app: GatewayApp, request: FastifyRequest) => void;
   readonly params?: P;
   readonly query?: Q;
+  /** Needs an admin key, which no other route accepts. */
+  readonly isAdmin?: boolean;
+  /** The name of the schema in `bodies` in the document. */
+  readonly bodySchema?: AdminBody;
   /** Of a GET whose response may take long: limited as streams are, but not counted as a request. */
   readonly isLong?: boolean;
   /** The function that validates the body, and the name of its schema in the document. */
@@ -54,7 +65,7 @@ export interface RouteContract<
   readonly described?: {
     readonly summary: string;
     readonly description?: string;
-    readonly answer: AnswerName | { readonly listOf: AnswerName };
+    readonly answer: DescribedName | 'Csv' | { readonly listOf: DescribedName };
     /** The status of a successful response; 200 by default. */
     readonly status?: number;
     /** The description of a streamed response. */

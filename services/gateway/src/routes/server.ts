@@ -1,5 +1,4 @@
 // The server of the gateway: Bearer keys and their limits, the bodies of requests, and OpenAI's error format.
-import type { StoredKey } from '@strata/db';
 import {
   addLedgerRoutes,
   createHttpServer,
@@ -11,6 +10,7 @@ import {
 import { CompletionError } from '@strata/inference';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authentication } from '../limits/authentication.ts';
+import type { GatewayKey } from '../store/access/policy.ts';
 import { BODY_BYTES, errorFormat, tooManyAnswers } from './error-response.ts';
 import { routes } from './index.ts';
 import { acceptJson } from './json-bodies.ts';
@@ -19,7 +19,7 @@ import type { GatewayApp, Route } from './route.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     /** The authenticated key; only set for routes that require one. */
-    caller: StoredKey;
+    caller: GatewayKey;
     /** Aborts when that key is revoked; only set for requests that may take long. */
     revoked: AbortSignal;
   }
@@ -89,6 +89,17 @@ export function createGatewayServer({ app, authentication, ...options }: Gateway
   return server;
 }
 
+/** The key, unless it may only do the other. */
+function ofScope(key: GatewayKey, { isAdmin }: { readonly isAdmin: boolean }): GatewayKey {
+  if ((key.access?.policy.isAdmin ?? false) === isAdmin) return key;
+  throw new CompletionError(
+    'forbidden',
+    isAdmin
+      ? 'This key asks models; administration needs an admin key, from `strata inference keys create --admin`.'
+      : 'This is an admin key, which asks no model and reads no answers; create another key for that.',
+  );
+}
+
 class GatewayResponder implements Responder<Route> {
   readonly #app: GatewayApp;
   readonly #authentication: Authentication;
@@ -104,17 +115,22 @@ class GatewayResponder implements Responder<Route> {
   async onRequest({ contract }: Route, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { authorization } = request.headers;
     if (contract.access === 'open') contract.admit?.(this.#app, request);
+    else if (contract.isAdmin) {
+      if (this.#app.hostGuard.isCrossSite(request))
+        throw new CompletionError('foreign_page', 'Pages of other sites cannot administer this gateway.');
+      request.caller = ofScope(await this.#authentication.identify(authorization, request.ip), { isAdmin: true });
+    }
     // POST requests are expensive and may take long; GET requests are not.
     else if (contract.method === 'POST') {
       await this.#enter(request, reply);
       reply.headers(await this.#app.limits.takeRequest(request.caller));
     } else if (contract.isLong) await this.#enter(request, reply);
-    else request.caller = await this.#authentication.identify(authorization, request.ip);
+    else request.caller = ofScope(await this.#authentication.identify(authorization, request.ip), { isAdmin: false });
   }
 
   async #enter(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { key, revoked } = await this.#authentication.enter(request.headers.authorization, request.ip, reply.raw);
-    Object.assign(request, { caller: key, revoked });
+    Object.assign(request, { caller: ofScope(key, { isAdmin: false }), revoked });
     const problem = this.#app.ledger.problem();
     if (problem !== undefined)
       throw new CompletionError('storage_unavailable', `The service ${problem}.`, { retryAfterMs: 30_000 });
@@ -130,7 +146,7 @@ class GatewayResponder implements Responder<Route> {
   async respond({ contract, handler }: Route, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     // Clients of the OpenAI contract may add parameters: `api-version`.
     const input = parseInput({ ...contract, ignoresUnknown: contract.path.startsWith('/v1/') }, request);
-    const body = contract.body?.read(request.body);
+    const body = contract.body ? contract.body.read(request.body) : input.body;
     return handler(this.#app, { ...input, body }, { request, reply });
   }
 }

@@ -60,6 +60,10 @@ export const migrations: Migrations = withOldNames({
     await db.schema.alterTable('gateways').addColumn('addresses', 'text').execute();
   },
   '025-stored-answers': createStoredAnswers,
+  '026-access': createAccess,
+  async '027-usage-days'(db) {
+    await db.schema.createIndex('token_usage_day').on('token_usage').column('day').execute();
+  },
 });
 
 export const gatewaySchema: InspectedSchema = { migrations, counted: 'api_keys' };
@@ -117,6 +121,37 @@ async function createStoredAnswers(db: Kysely<unknown>): Promise<void> {
     .addPrimaryKeyConstraint('stored_answer_parts_key', ['answer', 'number'])
     .execute();
 }
+
+/** Policies of keys and teams, prices of models, spending, and the log of administration. */
+async function createAccess(db: Kysely<unknown>): Promise<void> {
+  for (const [name, type] of Object.entries(KEY_COLUMNS))
+    await db.schema.alterTable('api_keys').addColumn(name, type).execute();
+  for (const name of ['team', 'previous_hash'])
+    await db.schema.createIndex(`api_keys_${name}`).on('api_keys').column(name).execute();
+  await db.schema
+    .alterTable('token_usage')
+    .addColumn('spend', 'integer', (column) => column.notNull().defaultTo(0))
+    .execute();
+  await createTable(db, 'teams')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('policy', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'integer', (column) => column.notNull())
+    .execute();
+  await createTable(db, 'model_prices')
+    .addColumn('model', 'text', (column) => column.primaryKey())
+    .addColumn('price', 'text', (column) => column.notNull())
+    .execute();
+  await createTable(db, 'admin_actions', { id: 'generated', key: 'seq' })
+    .addColumn('at', 'integer', (column) => column.notNull())
+    .addColumn('actor', 'text', (column) => column.notNull())
+    .addColumn('action', 'text', (column) => column.notNull())
+    .addColumn('target', 'text', (column) => column.notNull())
+    .addColumn('before', 'text')
+    .addColumn('after', 'text')
+    .execute();
+}
+
+const KEY_COLUMNS = { team: 'text', policy: 'text', previous_hash: 'text', previous_until: 'integer' } as const;
 
 async function createReputations(db: Kysely<unknown>): Promise<void> {
   await createTable(db, 'standings')

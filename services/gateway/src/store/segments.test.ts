@@ -212,9 +212,9 @@ onEach(kept, 'receipts', (_backend, test) => {
     await answers.enter(4, [used(), small, used({ model: 'n' }), used({ keyId: 'key_b' })]);
     await answers.enter(6, [used(), used({ day: '2026-01-02' })]);
     assert.deepEqual(await answers.usage({ since: '2026-01-01', keyId: 'key_a' }), [
-      { ...used({ day: '2026-01-02' }), requests: 1 },
-      { ...used({ promptTokens: 21, cachedTokens: 8, completionTokens: 7 }), requests: 3 },
-      { ...used({ model: 'n' }), requests: 1 },
+      { ...used({ day: '2026-01-02' }), requests: 1, spendMicros: 0 },
+      { ...used({ promptTokens: 21, cachedTokens: 8, completionTokens: 7 }), requests: 3, spendMicros: 0 },
+      { ...used({ model: 'n' }), requests: 1, spendMicros: 0 },
     ]);
     const usedOn = (keyId: string, day: string) => tokens.used({ keyId, day });
     assert.equal(await usedOn('key_a', '2026-01-01'), 28 + 13 + 13, 'that day and later ones');

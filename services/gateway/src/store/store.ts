@@ -19,6 +19,10 @@ import {
 import { type CheckpointCopy, type LedgerTables, ledgerTablesIn } from '@strata/log';
 import { type Segments, SegmentTable } from '@strata/segments';
 import { Kysely } from 'kysely';
+import { AuditTable } from './access/audit.ts';
+import { GatewayKeys } from './access/keys.ts';
+import { TeamTable } from './access/teams.ts';
+import { UsageTable } from './access/usage.ts';
 import { AnswerTable } from './answers/answers.ts';
 import { StoredAnswerTable } from './answers/stored-answers.ts';
 import { GatewayTable } from './gateways.ts';
@@ -42,13 +46,18 @@ export interface GatewayStore extends AsyncDisposable {
   readonly gateways: GatewayTable;
   /** Whether several gateways can share the database: on PostgreSQL. */
   readonly isShared: boolean;
-  readonly keys: KeyTable;
+  readonly keys: GatewayKeys;
+  /** Teams of keys, and the prices of models. */
+  readonly teams: TeamTable;
+  /** What operators have changed. */
+  readonly audit: AuditTable;
+  readonly usage: UsageTable;
   /** On PostgreSQL large quotas are leased in blocks; disposing of the store returns unspent blocks. */
   readonly quota: Quota;
   readonly segments: Segments;
   /** Held by the only gateway of a SQLite file while it runs, and by gateways of earlier versions on PostgreSQL. */
   readonly gatewayLock: TermLock;
-  /** Counts revoked keys. Another value than the last time: a process has revoked one. */
+  /** Counts changes of keys, teams and prices, except new keys. Another value than the last time: a process has made one. */
   revocations(): Promise<number>;
   /** Names of the models of the network that were served last. */
   readonly networkModels: { read(): Promise<readonly string[]>; write(ids: readonly string[]): Promise<void> };
@@ -69,8 +78,9 @@ const LEDGER_POOL_SIZE = 2;
 export async function openStore(url: string, options: PostgresOptions = {}): Promise<GatewayStore> {
   const { db, pool, file } = await openDatabase<GatewayDatabase>(url, migrations, options);
   let keys: KeyTable;
+  let now = () => new Date();
   try {
-    const now = pool ? (await SharedClock.open(db)).now : () => new Date();
+    if (pool) now = (await SharedClock.open(db)).now;
     keys = await KeyTable.open(db, { now, prefix: 'sk-' });
   } catch (error) {
     await db.destroy();
@@ -86,7 +96,10 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
     : undefined;
   const gatewayLock = pool ? sessionLock(db, GATEWAY, url) : fileLock(db, GATEWAY, file ?? '');
   return {
-    keys,
+    keys: new GatewayKeys(db, { keys, now }),
+    teams: new TeamTable(db, { now }),
+    audit: new AuditTable(db),
+    usage: new UsageTable(db),
     quota: blocks ?? counted,
     answers: new AnswerTable(db),
     segments: new SegmentTable(db),

@@ -4,7 +4,7 @@ import type { LedgerDatabase } from '@strata/log';
 import type { SegmentTables } from '@strata/segments';
 import type { Generated } from 'kysely';
 
-/** Counters: `keys`: keys revoked. `gateway-term`: the current term of the lock. `standings`: changes. */
+/** Counters: `keys`: changes of keys, teams and prices. `gateway-term`: the current term of the lock. `standings`: changes. */
 export interface GatewayDatabase extends CommonTables, SegmentTables, LedgerDatabase {
   /** Running gateways, and ended ones whose records are not settled yet. */
   gateways: {
@@ -58,9 +58,30 @@ export interface GatewayDatabase extends CommonTables, SegmentTables, LedgerData
     prompt_tokens: number;
     cached_tokens: number;
     completion_tokens: number;
+    /** Millionths of the operator's currency. */
+    spend: Generated<number>;
   };
-  /** Tokens that a gateway has reserved of a key's day, without those that are counted as usage. */
+  /**
+   * What a gateway has reserved of an account, without what is counted as usage. `key_id`: a key, for its tokens of a day; or
+   * an account of a policy (access/policy.ts). `day`: the last one of the account's period.
+   */
   token_reservations: { key_id: string; day: string; gateway: number; tokens: number };
+  /** `policy`: JSON. */
+  teams: { id: string; policy: string; created_at: number };
+  /** `price`: JSON. The model `*`: all models without a price. */
+  model_prices: { model: string; price: string };
+  /** What operators have changed. `actor`: the id of an admin key, or `local` for a process with the database. */
+  admin_actions: {
+    seq: Generated<number>;
+    at: number;
+    actor: string;
+    action: string;
+    /** The key, team or model. */
+    target: string;
+    /** JSON, without secrets. */
+    before: string | null;
+    after: string | null;
+  };
   /** Reputations of workers. */
   standings: {
     peer: string;

@@ -1,12 +1,15 @@
-// Tokens of a key's day that gateways have reserved and not counted in its usage yet. What a key has left is its limit
-// without its usage and all reservations; entering a receipt counts its usage and ends that reservation atomically.
+// What gateways have reserved of an account and not counted in its usage yet: the tokens of a key's day, or an account of a
+// policy (access/policy.ts). What is left is the limit without usage and all reservations; entering a receipt counts its
+// usage and ends that reservation atomically.
 import { integer, isPostgres, StoreError, writePipelined } from '@strata/db';
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
+import { accountOf, startOfPeriod } from './access/policy.ts';
 import type { GatewayDatabase } from './tables.ts';
 
 export interface KeyDay {
+  /** A key or another account. */
   readonly keyId: string;
-  /** UTC, `2026-01-31`. */
+  /** UTC, `2026-01-31`: the last day of the account's period. */
   readonly day: string;
 }
 
@@ -70,9 +73,12 @@ export class TokenReservations {
 /** Tokens that are reserved for a gateway without a row would stay reserved: none removes them. */
 const isRunning = (gateway: number): RawBuilder<boolean> => sql`id = ${gateway} and settler = ${gateway}`;
 
-const usedTokens = ({
-  keyId,
-  day,
-}: KeyDay): RawBuilder<number> => sql`((select coalesce(sum(prompt_tokens + completion_tokens), 0)
-    from token_usage where key_id = ${keyId} and day >= ${day})
-  + (select coalesce(sum(tokens), 0) from token_reservations where key_id = ${keyId} and day >= ${day}))`;
+function usedTokens({ keyId: account, day: end }: KeyDay): RawBuilder<number> {
+  const { unit, period, keyId, team } = accountOf(account);
+  const amount = unit === 'spend' ? sql`spend` : sql`prompt_tokens + completion_tokens`;
+  const owned =
+    team === undefined ? sql`key_id = ${keyId}` : sql`key_id in (select id from api_keys where team = ${team})`;
+  const start = startOfPeriod(end, period);
+  return sql`((select coalesce(sum(${amount}), 0) from token_usage where ${owned} and day >= ${start})
+    + (select coalesce(sum(tokens), 0) from token_reservations where key_id = ${account} and day >= ${start}))`;
+}

@@ -4,8 +4,8 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Button, Command } from '../../ui/controls/button.tsx';
 import { formatCount } from '../../ui/formats.ts';
+import { saveFile } from '../../ui/save-file.ts';
 import { Problem } from './answer.tsx';
-import { saveFile } from './save-file.ts';
 import { setQuota, stack } from './session.ts';
 import { Verify } from './source.tsx';
 

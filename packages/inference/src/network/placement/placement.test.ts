@@ -57,13 +57,18 @@ describe('placement', () => {
     assert.deepEqual(choose([idle]), { index: 0, peer: 'idle', expectedFirstTokenMs: 1_030 });
     assert.equal(choose([]), undefined);
   });
-  it('loads the model elsewhere only if the workers that have loaded it are full, and it is sooner', () => {
-    const cold = { ...idle, peer: 'cold', loadMs: 2_000 };
+  it('loads the model elsewhere only if the workers that have loaded it are full, for more than half of the load', () => {
+    const cold = { ...idle, peer: 'cold', loadMs: 4_000 };
     for (let i = 0; i < 20; i++) assert.equal(choose([cold, cold, { ...idle, rttMs: 5_000 }])?.peer, 'idle');
     assert.equal(choose([cold, { ...idle, jobs: 4 }])?.peer, 'idle');
-    // Slightly sooner is not enough: the load takes memory from other models.
-    assert.equal(choose([cold, { ...idle, jobs: 6 }])?.peer, 'idle');
-    assert.equal(choose([cold, { ...idle, jobs: 7 }])?.expectedFirstTokenMs, 3_030);
+    assert.equal(
+      choose([
+        { ...cold, evictionMs: 4_000 },
+        { ...idle, jobs: 5 },
+      ])?.peer,
+      'idle',
+    );
+    assert.equal(choose([cold, { ...idle, jobs: 5 }])?.expectedFirstTokenMs, 5_030);
   });
   it('loads one at a time, where that costs other models least', () => {
     const cold = { ...idle, peer: 'cold', loadMs: 2_000 };

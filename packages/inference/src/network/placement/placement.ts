@@ -73,10 +73,10 @@ const DRAWN = 2;
 const MAX_DRAWS = 12;
 
 /**
- * How much sooner the first token must come for a further load of a model that is loaded, or being loaded, elsewhere: the
- * load takes memory from other models, and demand that has just risen may fall.
+ * A further load of a model that is loaded, or being loaded, elsewhere begins when the request would wait for more than this
+ * share of the load and of what it takes from other models: later requests use it too. Measured by `bench -- placement`.
  */
-const LOAD_HYSTERESIS = 1.5;
+const LOAD_SHARE = 0.5;
 
 /** The expected time in milliseconds from now to the first token if the request is sent to this worker. */
 export function expectedFirstTokenMs(candidate: Candidate, { promptTokens, replayTokens }: PlacementRequest): number {
@@ -179,7 +179,7 @@ class Best {
   #isLoadBetter(): boolean {
     if (this.#load < 0 || this.rank === FREE) return false;
     if (this.rank !== FULL) return true;
-    return !this.#isLoadingWithSlot && LOAD_HYSTERESIS * this.#loadScore < this.#score;
+    return !this.#isLoadingWithSlot && LOAD_SHARE * this.#loadScore < this.#score;
   }
 }
 

@@ -10,6 +10,7 @@ import { addKeyCommands } from '../keys/key-commands.ts';
 import type { UsageOptions } from '../keys/usage.ts';
 import { addLedgerOptions } from '../verify/ledger-options.ts';
 import type { VerifyReceiptOptions } from '../verify/verify-receipt.ts';
+import { addAccessCommands, keyAccess } from './access-commands.ts';
 import type { AccountsOptions } from './accounts.ts';
 import type { ChatOptions } from './chat.ts';
 import type { GatewayCommandOptions } from './gateway.ts';
@@ -149,7 +150,7 @@ export function addInferenceCommands(inference: Command, context: CommandContext
     inference.command('keys').description('API keys and signing keys of the gateway'),
     context,
     {
-      hasPriorities: true,
+      extended: keyAccess({ open }),
       open,
       databaseUrl,
       signingDirectory: async () => (await import('@strata/gateway')).inferenceDirectory(await config()),
@@ -168,6 +169,7 @@ export function addInferenceCommands(inference: Command, context: CommandContext
         databaseUrl: await databaseUrl(),
       }),
     );
+  addAccessCommands({ inference, keys }, context, { open, databaseUrl });
   addNetworkCommands(inference, context, { base, config });
 }
 

@@ -214,8 +214,8 @@ it('strata inference reports what is missing for a verification', async () => {
 it('strata inference shows what the key used', async () => {
   await asked();
   const table = await strata('keys usage');
-  assert.match(table, /day +key +model +requests +prompt +cached +completion +label/);
-  assert.match(table, /key_\w+ +strata-tiny-chat +\d+ +\d+ +\d+ +\d+ +mine/);
+  assert.match(table, /day +key +model +requests +prompt +cached +completion +spend +label/);
+  assert.match(table, /key_\w+ +strata-tiny-chat +\d+ +\d+ +\d+ +\d+ +0 +mine/);
   const [row] = JSON.parse(await strata('keys usage --json --days 1'));
   assert.ok(row.requests >= 1 && row.completion_tokens > row.requests);
   await ends('keys usage --days 0', 2, /./);

@@ -10,8 +10,11 @@ export interface KeyLocations {
   /** Directory of the service's signing keys. */
   readonly signingDirectory: () => Promise<string>;
   readonly ledger: () => Promise<LedgerName>;
-  /** Whether keys have a priority. */
-  readonly hasPriorities: boolean;
+  /** Further options of `create`, and the fields of the new key that they give. */
+  readonly extended?: {
+    readonly options: (create: Command) => void;
+    readonly fields: (options: Readonly<Record<string, unknown>>) => Promise<object>;
+  };
 }
 
 const commands = () => import('./keys.ts');
@@ -19,7 +22,7 @@ const commands = () => import('./keys.ts');
 export function addKeyCommands(
   keys: Command,
   context: CommandContext,
-  { open, databaseUrl, signingDirectory, ledger, hasPriorities }: KeyLocations,
+  { open, databaseUrl, signingDirectory, ledger, extended }: KeyLocations,
 ): Command {
   const create = keys
     .command('create')
@@ -27,8 +30,11 @@ export function addKeyCommands(
     .option('--tier <tier>', 'free, standard or unlimited', 'free')
     .option('--label <text>', 'label, such as the name of the owner')
     .option('--json', 'print as JSON')
-    .action(async (options) => (await commands()).createKeyCommand(context, options, open, await databaseUrl()));
-  if (hasPriorities) create.option('--priority <priority>', 'low, normal or high: order in the queue', 'normal');
+    .action(async (options) => {
+      const fields = await extended?.fields(options);
+      await (await commands()).createKeyCommand(context, { ...options, ...fields }, open, await databaseUrl());
+    });
+  extended?.options(create);
   keys
     .command('list')
     .description('list API keys')

@@ -45,6 +45,36 @@ it('strata stack keys creates keys of the gateway with a priority, and rejects u
   await assertEnds('stack keys create --tier toString', 2, inherited, { env });
 });
 
+it('strata inference keys creates keys with limits and a team, rotates them, and sets teams and prices', async () => {
+  await using data = await temporaryDirectory();
+  const env = { STRATA_DATA: data.path };
+  await assertEnds('inference keys create --team t', 1, /no team 't'/, { env });
+  assert.match((await succeed('inference teams set t --spend-limit 2.5/day', { env })).stdout, /t: spend 2.5\/day/);
+  const limits = '--models a,b --tokens-per-day 9 --spend-limit 0.000001/total --expires 2030-01-01';
+  const { id, key } = await jsonOf(`inference keys create --json --team t ${limits}`, { env });
+  const [listed] = await jsonOf('inference keys list --json', { env });
+  const policy = { models: ['a', 'b'], tokensPerDay: 9, spend: { micros: 1, period: 'total' }, isAdmin: false };
+  assert.deepEqual([listed.team, listed.policy], ['t', { ...policy, expiresAt: Date.UTC(2030, 0, 1) }]);
+  const rotated = await jsonOf(`inference keys rotate ${id} --json`, { env });
+  assert.ok(rotated.id === id && rotated.key !== key);
+  await succeed('inference prices set m --input 0.15 --output 3', { env });
+  const price = { input: 150_000, cached: 150_000, output: 3_000_000 };
+  assert.deepEqual(await jsonOf('inference prices list --json', { env }), { m: price });
+  await succeed('inference prices remove m', { env });
+  await assertEnds('inference prices remove m', 1, /'m' has no price/, { env });
+  await succeed('inference keys create --admin', { env });
+  assert.match((await succeed('inference keys list', { env })).stdout, /free .* admin/);
+  for (const [args, refused] of [
+    ['keys create --spend-limit 5', /an amount and a period/],
+    ['keys create --spend-limit 1.2345678/day', /is not an amount/],
+    ['keys create --expires soon', /--expires: 'soon'/],
+    ['keys create --models a,,b', /--models/],
+    ['keys create --admin --models a', /--admin takes no limits/],
+    ['teams set A/b', /is not a name of a team/],
+  ] as const)
+    await assertEnds(`inference ${args}`, 2, refused, { env });
+});
+
 it('strata stack keys rotates the signing keys', async () => {
   await using data = await temporaryDirectory();
   const rotate = (more = {}) =>

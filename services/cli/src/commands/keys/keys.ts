@@ -1,7 +1,7 @@
 // `strata stack keys` and `strata inference keys`: API keys, and the rotation of the signing keys.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { isPriority, isTier, PRIORITIES, type StoredKey, sqliteFileOf, TIERS } from '@strata/db';
+import { isPriority, isTier, type NewKey, PRIORITIES, type StoredKey, sqliteFileOf, TIERS } from '@strata/db';
 import { rotateSigningKeys } from '@strata/log';
 import { KEY_OVERLAP_MS } from '@strata/receipts';
 import type { Store } from '@strata/stack/store';
@@ -11,20 +11,42 @@ import { type OutputOptions, printJson, printTable } from '../../output.ts';
 import { masked } from '../operations/config.ts';
 
 /** The stores of a service that have its keys. */
-type KeyStore = Pick<Store, 'keys'> & Partial<Pick<Store, 'clock' | 'ledger'>>;
+interface ListedKey extends StoredKey {
+  /** Of a key of the gateway that has limits of its own or a team. */
+  readonly access?: {
+    readonly team: string | null;
+    readonly policy: { readonly isAdmin: boolean; readonly expiresAt: number | null };
+  } | null;
+}
+
+interface KeyStore extends Partial<Pick<Store, 'clock' | 'ledger'>> {
+  readonly keys: {
+    create(key: NewKey): Promise<{ readonly key: string; readonly stored: StoredKey }>;
+    list(): Promise<readonly ListedKey[]>;
+    revoke(id: string): Promise<boolean>;
+  };
+}
 export type OpenKeys = () => Promise<KeyStore & AsyncDisposable>;
+
+interface CreateOptions extends OutputOptions {
+  readonly tier: string;
+  readonly priority?: string;
+  readonly label?: string;
+  /** Fields that only keys of the gateway have. */
+  readonly access?: object;
+}
 
 export async function createKeyCommand(
   { stdout, stderr }: CommandContext,
-  options: OutputOptions & { readonly tier: string; readonly priority?: string; readonly label?: string },
+  options: CreateOptions,
   open: OpenKeys,
   databaseUrl: string,
 ): Promise<void> {
-  const { tier, priority = 'normal', label } = options;
+  const { tier, priority = 'normal', label, access = {} } = options;
   if (!isTier(tier)) throw usageError(`unknown tier '${tier}'; tiers: ${Object.keys(TIERS).join(', ')}`);
   if (!isPriority(priority)) throw usageError(`unknown priority '${priority}'; priorities: ${PRIORITIES.join(', ')}`);
   await using store = await open();
-  const created = await store.keys.create({ tier, priority, ...(label === undefined ? {} : { label }) });
+  const created = await store.keys.create({ tier, priority, ...(label === undefined ? {} : { label }), ...access });
   if (options.json) printJson(stdout, { key: created.key, ...described(created.stored) });
   else {
     stdout.write(`${created.key}\n`);
@@ -66,7 +88,7 @@ export async function listKeysCommand(
       limitText(key),
       key.priority,
       key.createdAt.toISOString(),
-      key.revokedAt ? 'revoked' : 'active',
+      stateOf(key),
       key.label ?? '',
     ]);
     printTable(stdout, ['id', 'tier', 'limit', 'priority', 'created', 'state', 'label'], rows);
@@ -119,7 +141,13 @@ export async function rotateSigningCommand(
     );
 }
 
-function described(key: StoredKey) {
+function stateOf({ revokedAt, access }: ListedKey): string {
+  if (revokedAt) return 'revoked';
+  if ((access?.policy.expiresAt ?? Number.POSITIVE_INFINITY) <= Date.now()) return 'expired';
+  return access?.policy.isAdmin ? 'admin' : 'active';
+}
+
+function described(key: ListedKey) {
   return {
     id: key.id,
     tier: key.tier,
@@ -128,6 +156,7 @@ function described(key: StoredKey) {
     label: key.label,
     created_at: key.createdAt.toISOString(),
     revoked_at: key.revokedAt?.toISOString() ?? null,
+    ...(key.access ? { team: key.access.team, policy: key.access.policy } : {}),
   };
 }
 

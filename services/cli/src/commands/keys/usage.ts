@@ -1,5 +1,5 @@
 // `strata inference keys usage`: requests and tokens by key, model and day.
-import type { GatewayStore } from '@strata/gateway/store';
+import { amountText, type GatewayStore } from '@strata/gateway/store';
 import type { CommandContext } from '../../context.ts';
 import { type OutputOptions, printJson, printTable } from '../../output.ts';
 import { startOfDays } from '../inference/segment-totals.ts';
@@ -36,6 +36,7 @@ export async function usageCommand(
         prompt_tokens: row.promptTokens,
         cached_tokens: row.cachedTokens,
         completion_tokens: row.completionTokens,
+        spend_micros: row.spendMicros,
       })),
     );
   } else if (rows.length === 0) stdout.write(`no requests since ${since}\n`);
@@ -46,8 +47,9 @@ export async function usageCommand(
       row.keyId,
       row.model,
       ...[row.requests, row.promptTokens, row.cachedTokens, row.completionTokens].map(String),
+      amountText(row.spendMicros),
       labels.get(row.keyId) ?? '',
     ]);
-    printTable(stdout, ['day', 'key', 'model', 'requests', 'prompt', 'cached', 'completion', 'label'], table);
+    printTable(stdout, ['day', 'key', 'model', 'requests', 'prompt', 'cached', 'completion', 'spend', 'label'], table);
   }
 }

@@ -263,7 +263,6 @@ export function addStackCommands(
     config,
   );
   addKeyCommands(stack.command('keys').description('API keys and signing keys'), context, {
-    hasPriorities: false,
     open: async () => (await import('@strata/stack')).openConfiguredStore(await config()),
     databaseUrl: async () => (await config()).databaseUrl,
     ledger: async () => {

@@ -1,6 +1,7 @@
 // The receipt of an answer: its facts, salted digests of request and answer, usage and times.
 import { type AnswerContent, type FinishReason, type Usage, type Verified, weakest } from '@strata/inference';
 import { canonicalize } from '@strata/receipts';
+import { type Charge, costOf } from '../../store/access/policy.ts';
 import type { AnswerUsage } from '../../store/answers/answers.ts';
 import type { AnswerSegment } from '../answer-accumulator.ts';
 import type { AnsweredBy } from '../backend.ts';
@@ -27,6 +28,8 @@ export interface AnswerStart {
   /** Hexadecimal HMAC-SHA-256 of the request body. */
   readonly requestDigest: string;
   readonly receivedAt: Date;
+  /** Undefined for an answer that has no price and counts in no account of a policy. */
+  readonly charge?: Charge | undefined;
 }
 
 export interface AnswerEnd {
@@ -45,8 +48,9 @@ export interface AnswerEnd {
 
 export type AnswerReceipt = ReturnType<typeof receiptOf>;
 
-export function usedOf({ key_id, model, usage, times }: AnswerReceipt): AnswerUsage {
+export function usedOf({ key_id, model, usage, times, charge }: AnswerReceipt): AnswerUsage {
   return {
+    ...(charge && { charge: { micros: charge.spend_micros, accounts: charge.accounts } }),
     keyId: key_id,
     model: model.id,
     day: times.finished_at.slice(0, 10),
@@ -94,6 +98,9 @@ export function receiptOf(start: AnswerStart, answer: AnswerEnd, end: Date) {
       cached_tokens: usage.cachedTokens,
       completion_tokens: usage.completionTokens,
     },
+    ...(start.charge && {
+      charge: { spend_micros: costOf(start.charge.price, usage), accounts: start.charge.accounts },
+    }),
     times: {
       received_at: start.receivedAt.toISOString(),
       first_token_at: firstTokenAt?.toISOString() ?? null,

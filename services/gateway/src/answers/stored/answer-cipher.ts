@@ -40,6 +40,15 @@ export class AnswerCipher {
     return deserialize(Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]));
   }
 
+  /** The same; undefined for a part of another key, as of an answer of before a rotation. */
+  tryOpen(number: number, part: string): unknown {
+    try {
+      return this.open(number, part);
+    } catch {
+      return undefined;
+    }
+  }
+
   #context(number: number): Uint8Array {
     return Buffer.from(`${this.#answer} ${number}`);
   }

@@ -6,9 +6,10 @@
 // stored with the receipt. Earlier versions stored it before: then the next gateway only stores the receipt.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isSuperseded, type StoredKey } from '@strata/db';
+import { isSuperseded } from '@strata/db';
 import { CompletionError } from '@strata/inference';
 import type { Limits } from '../../limits/limits.ts';
+import type { GatewayKey } from '../../store/access/policy.ts';
 import type { GatewayStore, StoredState } from '../../store/index.ts';
 import { type AnswerDeps, type AnswerRequest, AnswerRun } from '../answer-run.ts';
 import type { Plan } from '../backend.ts';
@@ -32,7 +33,7 @@ export interface StoredAnswersDeps extends Omit<AnswerDeps, 'admission'>, Omit<L
 
 /** A key as its client sends it, which decrypts its answers. */
 export interface Reader {
-  readonly caller: StoredKey;
+  readonly caller: GatewayKey;
   readonly apiKey: string;
 }
 
@@ -104,7 +105,8 @@ export class StoredAnswers implements AsyncDisposable {
     if (!state || part?.number !== 0) throw notFound();
     const cipher = new AnswerCipher(reader.apiKey, id);
     // Encrypted by this class, with this key.
-    const request = cipher.open(0, part.body) as StoredRequest;
+    const request = cipher.tryOpen(0, part.body) as StoredRequest | undefined;
+    if (!request) throw notFound();
     return { ...reader, id, receiptId: state.receiptId, request, cipher };
   }
 
@@ -216,7 +218,7 @@ export class StoredAnswers implements AsyncDisposable {
     if (!(await stored.takeOver(answer.receiptId, { from: owner.gateway, to: gateway() }))) return;
     // From here on the gateway before can store no more.
     const state = await this.#read(answer, 1);
-    const reservation = limits.reserveAgain(answer.caller, plan);
+    const reservation = limits.reserveAgain(answer.caller, plan, answer.request.start.charge);
     if (owner.gateway !== gateway())
       logger.info({ answer: answer.id, gateway: owner.gateway }, 'an answer goes on here');
     const entries = entriesIn(answer.cipher, state);

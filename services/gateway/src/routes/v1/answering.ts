@@ -9,6 +9,7 @@ import { EventWriter, type StreamEvent } from '../../answers/event-writer.ts';
 import { fingerprintOf, type ServedModel } from '../../answers/models.ts';
 import type { AnswerStart } from '../../answers/receipts/answer-receipt.ts';
 import { SHARES } from '../../limits/admission.ts';
+import { mayUse } from '../../store/access/policy.ts';
 import { randomText } from '../../store/random-ids.ts';
 import { asRefusal } from '../error-response.ts';
 import type { GatewayApp } from '../route.ts';
@@ -34,9 +35,9 @@ export async function prepare(
   const plan = await planning();
   // The first is counted where the request enters.
   for (let i = 1; i < (plan.requests ?? 1); i += 1) reply.headers(await limits.takeRequest(request.caller));
-  const reservation = await limits.reserve(request.caller, plan);
+  const reservation = await limits.reserve(request.caller, plan, model.id);
   reply.headers(reservation.headers);
-  return { head, plan, reservation, start: startOf(request, { model, head, now: receivedAt }) };
+  return { head, plan, reservation, start: startOf(request, { ...reservation, model, head, now: receivedAt }) };
 }
 
 /** Plans an answer, reserves its tokens, and returns functions to generate it at once or as a stream. */
@@ -104,6 +105,11 @@ export async function streaming(
   writer.end();
 }
 
+/** Whether the key of a request may use a model; undefined: any. */
+export function allowedTo({ caller: { access } }: FastifyRequest): ((model: string) => boolean) | undefined {
+  return access === null ? undefined : (model) => mayUse(access, model);
+}
+
 export function headOf({ id, backend }: ServedModel, prefix: string, now: Date): AnswerHead {
   return {
     id: prefix + randomText(18),
@@ -130,7 +136,12 @@ export const answeredHeaders = ({ upstream, model, attempts }: AnsweredBy) => ({
 
 export function startOf(
   request: FastifyRequest,
-  { model, head, now }: { readonly model: ServedModel; readonly head: AnswerHead; readonly now: Date },
+  {
+    model,
+    head,
+    now,
+    charge,
+  }: Pick<AnswerStart, 'charge'> & { readonly model: ServedModel; readonly head: AnswerHead; readonly now: Date },
 ): AnswerStart {
   const { backend } = model;
   const { sha256, engine } = backend.facts;
@@ -143,6 +154,7 @@ export function startOf(
     salt: request.receiptSalt,
     requestDigest: request.bodyDigest,
     receivedAt: now,
+    ...(charge && { charge }),
   };
 }
 

@@ -2,7 +2,7 @@
 import { chatCompletion, readChatRequest, readCompletionRequest, textCompletion } from '@strata/inference';
 import { answeringModel } from '../../answers/data-backend.ts';
 import { route } from '../route.ts';
-import { begin } from './answering.ts';
+import { allowedTo, begin } from './answering.ts';
 import { isResumed, sendStored, startStored } from './stored.ts';
 
 export const createChatCompletion = route(
@@ -18,7 +18,7 @@ export const createChatCompletion = route(
   },
   async (app, { body: asked }, exchange) => {
     if (await isResumed(app, exchange)) return undefined;
-    const model = answeringModel(app.models, asked);
+    const model = answeringModel(app.models, asked, allowedTo(exchange.request));
     if (asked.isStored && asked.isStreamed) {
       const answer = await startStored(app, exchange, { kind: 'chat', asked, model, prefix: 'chatcmpl-' });
       return sendStored(app, exchange, { answer });
@@ -45,7 +45,7 @@ export const createCompletion = route(
   },
   async (app, { body: asked }, exchange) => {
     if (await isResumed(app, exchange)) return undefined;
-    const model = app.models.get(asked.model);
+    const model = app.models.get(asked.model, allowedTo(exchange.request));
     if (asked.isStored && asked.isStreamed) {
       const answer = await startStored(app, exchange, { kind: 'text', asked, model, prefix: 'cmpl-' });
       return sendStored(app, exchange, { answer });

@@ -6,8 +6,17 @@ import type { ServedModel } from '../../answers/models.ts';
 import type { AnswerEnd, AnswerStart } from '../../answers/receipts/answer-receipt.ts';
 import { runInSlots } from '../../limits/admission.ts';
 import type { Reservation } from '../../limits/limits.ts';
+import { costOf } from '../../store/access/policy.ts';
 import { type GatewayApp, route } from '../route.ts';
-import { answeredHeaders, clientSignal, headOf, orDisconnected, receiptHeaders, startOf } from './answering.ts';
+import {
+  allowedTo,
+  answeredHeaders,
+  clientSignal,
+  headOf,
+  orDisconnected,
+  receiptHeaders,
+  startOf,
+} from './answering.ts';
 
 export const createEmbeddings = route(
   {
@@ -18,7 +27,7 @@ export const createEmbeddings = route(
   },
   async (app, { body }, { request, reply }) => {
     const { model: id, inputs, encoding, dimensions } = body;
-    const model = app.models.get(id);
+    const model = app.models.get(id, allowedTo(request));
     if (dimensions !== undefined)
       throw new CompletionError(
         'unsupported_value',
@@ -29,9 +38,10 @@ export const createEmbeddings = route(
       );
     const { signal } = clientSignal(reply);
     const head = headOf(model, 'embd-', app.now());
-    const start = startOf(request, { model, head, now: app.now() });
+    const receivedAt = app.now();
     const plan = await model.backend.planEmbeddings(inputs);
-    const reservation = await app.limits.reserve(request.caller, { ...plan, answerTokens: 0 });
+    const reservation = await app.limits.reserve(request.caller, { ...plan, answerTokens: 0 }, model.id);
+    const start = startOf(request, { ...reservation, model, head, now: receivedAt });
     reply.headers(reservation.headers);
     const run = embed(app, { request, model, plan, reservation, start, signal });
     app.running.add(run);
@@ -64,7 +74,7 @@ async function embed(app: GatewayApp, { request, model, plan, reservation, start
   const receiptId = app.recorder.newId();
   const answeredBy: AnsweredBy[] = [];
   const record = (outcome: AnswerEnd['outcome'], content: AnswerEnd['content']) => {
-    reservation.settle(usage.promptTokens);
+    reservation.settle(usage.promptTokens, costOf(start.charge?.price ?? null, usage));
     const end = { outcome, content, usage, finishReasons: [], firstTokenAt: undefined, segments: [], answeredBy };
     return app.recorder.keep(receiptId, start, end);
   };

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { modelReport } from '../../answers/models.ts';
 import { route } from '../route.ts';
+import { allowedTo } from './answering.ts';
 
 export const getModels = route(
   {
@@ -9,7 +10,11 @@ export const getModels = route(
     path: '/v1/models',
     described: { summary: 'List the models', answer: { listOf: 'Model' } },
   },
-  ({ models }) => ({ object: 'list', data: models.list().map(modelReport) }),
+  ({ models }, _input, { request }) => {
+    const isAllowed = allowedTo(request) ?? (() => true);
+    const allowed = models.list().filter(({ id }) => isAllowed(id));
+    return { object: 'list', data: allowed.map(modelReport) };
+  },
 );
 
 export const getModel = route(
@@ -20,5 +25,5 @@ export const getModel = route(
     params: z.object({ id: z.string() }),
     described: { summary: 'Get a model', answer: 'Model' },
   },
-  ({ models }, { id }) => modelReport(models.get(id)),
+  ({ models }, { id }, { request }) => modelReport(models.get(id, allowedTo(request))),
 );

@@ -13,7 +13,7 @@ import { answeringModel } from '../../answers/data-backend.ts';
 import type { ServedModel } from '../../answers/models.ts';
 import { itemId, ResponseEvents } from '../../answers/response-events.ts';
 import { type Exchange, type GatewayApp, route } from '../route.ts';
-import { begin, clientSignal, receiptHeaders } from './answering.ts';
+import { allowedTo, begin, clientSignal, receiptHeaders } from './answering.ts';
 import { findResponse, isResumed, lastNumberOf, sendStored, startStored, storedResponse, untilOver } from './stored.ts';
 
 export const createResponse = route(
@@ -34,7 +34,7 @@ export const createResponse = route(
     const keep = (item: OutputItem) => {
       if (asked.isKept) app.recentItems.keep(keyId, item);
     };
-    const model = answeringModel(app.models, asked.chat);
+    const model = answeringModel(app.models, asked.chat, allowedTo(exchange.request));
     if (asked.chat.isStored) return createStored(app, exchange, { asked, model });
     const run = await begin(app, { ...exchange, model, asked: asked.chat, prefix: 'resp_' }, () =>
       model.backend.planChat(asked.chat).catch((error: unknown) => {

@@ -157,6 +157,13 @@ export const answers = {
       .describe('`interrupted`: the gateway was killed; the usage is that of the prompt, and the content is unknown.'),
     finish_reasons: z.array(finishReason.nullable()),
     usage: z.object({ prompt_tokens: z.int(), cached_tokens: z.int(), completion_tokens: z.int() }),
+    charge: z
+      .object({
+        spend_micros: z.int().describe("Millionths of the operator's currency."),
+        accounts: z.array(z.string()).describe('The limits of the key and its team that it counts in.'),
+      })
+      .optional()
+      .describe('Of an answer with a price, or of a key with limits of its own or a team.'),
     times: z.object({ received_at: z.string(), first_token_at: z.string().nullable(), finished_at: z.string() }),
     segments: z
       .array(

@@ -15,25 +15,14 @@ import {
   writePipelined,
 } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
+import { type AnswerUsage, reservedFor, summed, type TokensUsed } from '../access/usage-sums.ts';
 import { EARLIER_VERSIONS } from '../gateways.ts';
 import type { GatewayDatabase } from '../tables.ts';
 import { isOwner, type Owned, settles } from './ownership.ts';
 import { isStored } from './stored-answers.ts';
 import { StoredWriter, type StoredWrites } from './stored-writes.ts';
 
-export interface TokensUsed {
-  readonly promptTokens: number;
-  /** The part of the prompt tokens that came from the prompt cache. */
-  readonly cachedTokens: number;
-  readonly completionTokens: number;
-}
-
-export interface AnswerUsage extends TokensUsed {
-  readonly keyId: string;
-  readonly model: string;
-  /** UTC, `2026-01-31`. */
-  readonly day: string;
-}
+export type { AnswerUsage, TokensUsed };
 
 export interface NewReceipt {
   /** Ids sort by time. */
@@ -50,6 +39,8 @@ export interface KeptReceipt extends NewReceipt {
 
 export interface UsageRow extends AnswerUsage {
   readonly requests: number;
+  /** Millionths of the operator's currency. */
+  readonly spendMicros: number;
 }
 
 const RECEIPT = { id: 'text', key_id: 'text', body: 'text' } as const;
@@ -61,7 +52,9 @@ const USAGE = {
   prompt_tokens: 'integer',
   cached_tokens: 'integer',
   completion_tokens: 'integer',
+  spend: 'integer',
 } as const;
+const RESERVED = { key_id: 'text', day: 'text', used: 'integer' } as const;
 /** Model names are read from this many receipts, in well under a second. */
 const NAMED_BY = 100_000;
 
@@ -171,15 +164,30 @@ export class AnswerTable {
         requests = token_usage.requests + excluded.requests,
         prompt_tokens = token_usage.prompt_tokens + excluded.prompt_tokens,
         cached_tokens = token_usage.cached_tokens + excluded.cached_tokens,
-        completion_tokens = token_usage.completion_tokens + excluded.completion_tokens`.compile(this.#db);
+        completion_tokens = token_usage.completion_tokens + excluded.completion_tokens,
+        spend = token_usage.spend + excluded.spend`.compile(this.#db);
     const marking = sql<{ readonly id: number }>`update gateways set entered = ${seq}
       where id = ${gateway} and settler = ${own} returning id`.compile(this.#db);
+    const { ofKeys, ofPolicies } = reservedFor(used);
+    const reservedRows = (sums: typeof ofKeys) =>
+      jsonRows(
+        this.#db,
+        sums.map((sum) => valuesOf(RESERVED, sum)),
+        RESERVED,
+      );
     const returning = sql<never>`update token_reservations set tokens = tokens - summed.used
-      from (select key_id, day, sum(prompt_tokens + completion_tokens) as used
-        from ${jsonRows(this.#db, rows, USAGE)} as new group by key_id, day) as summed
+      from ${reservedRows(ofKeys)} as summed
       where gateway = ${gateway} and token_reservations.key_id = summed.key_id and token_reservations.day = summed.day
         and ${settles(own, gateway)}`.compile(this.#db);
-    const [marked] = await writePipelined(this.#db, [marking, counting, returning]);
+    // The reservation of an answer that ended in another period than it began may follow.
+    const returningOfPolicies = sql<never>`insert into token_reservations (key_id, day, gateway, tokens)
+      select key_id, day, ${integer(gateway)}, -used from ${reservedRows(ofPolicies)} as new
+      where ${settles(own, gateway)} on conflict (key_id, day, gateway) do update
+      set tokens = token_reservations.tokens + excluded.tokens`;
+    const [marked] = await writePipelined(this.#db, [
+      ...([marking, counting, returning] as const),
+      ...(ofPolicies.length === 0 ? [] : [returningOfPolicies.compile(this.#db)]),
+    ]);
     if (marked.rows.length === 0) throw new StoreError('superseded');
   }
 
@@ -264,6 +272,7 @@ export class AnswerTable {
       promptTokens: row.prompt_tokens,
       cachedTokens: row.cached_tokens,
       completionTokens: row.completion_tokens,
+      spendMicros: row.spend,
     }));
   }
 }
@@ -274,20 +283,3 @@ const ENTERED = sql<boolean>`answer_receipts.seq <=
 
 const jsonOf = (receipts: readonly NewReceipt[]): string =>
   toJson(receipts.map(({ id, keyId, body }) => [id, keyId, body]));
-
-/** Sums the usage by key, day and model. */
-function summed(used: readonly AnswerUsage[]): GatewayDatabase['token_usage'][] {
-  const sums = new Map<string, GatewayDatabase['token_usage']>();
-  for (const { keyId, day, model, promptTokens, cachedTokens, completionTokens } of used) {
-    const name = JSON.stringify([keyId, day, model]);
-    const sum = sums.get(name) ?? {
-      ...{ key_id: keyId, day, model, requests: 0, prompt_tokens: 0, cached_tokens: 0, completion_tokens: 0 },
-    };
-    sum.requests += 1;
-    sum.prompt_tokens += promptTokens;
-    sum.cached_tokens += cachedTokens;
-    sum.completion_tokens += completionTokens;
-    sums.set(name, sum);
-  }
-  return [...sums.values()];
-}

@@ -1,0 +1,141 @@
+// The limits of a key's policy and of its team's: what an answer may cost is reserved in each account before the work, by
+// the same reservations as the tokens of a key's day, and replaced afterwards by what it has cost.
+import { CompletionError } from '@strata/inference';
+import {
+  type Account,
+  ANY_MODEL,
+  accountOf,
+  accountsOf,
+  amountText,
+  type Charge,
+  costOf,
+  endOfPeriod,
+  type GatewayKey,
+  type Period,
+  type Price,
+} from '../store/access/policy.ts';
+import type { GatewayStore } from '../store/index.ts';
+import type { PlannedTokens, TakenTokens, TokenQuota } from './token-quota.ts';
+
+export interface BudgetDeps {
+  readonly tokens: TokenQuota;
+  readonly teams: Pick<GatewayStore['teams'], 'prices'>;
+  readonly now: () => Date;
+}
+
+/** What was reserved in all accounts. `settle` as that of a reservation. */
+export interface Budgeted {
+  readonly charge: Charge;
+  readonly settle: (usedTokens: number, micros: number) => () => void;
+}
+
+type Taken = readonly [Pick<Account, 'unit' | 'period'>, TakenTokens];
+
+export class Budgets {
+  readonly #deps: BudgetDeps;
+  #prices: ReadonlyMap<string, Price> = new Map();
+
+  constructor(deps: BudgetDeps) {
+    this.#deps = deps;
+  }
+
+  /** Reads the prices; called when they may have changed. Answers in progress keep theirs. */
+  async refresh(): Promise<void> {
+    this.#prices = await this.#deps.teams.prices();
+  }
+
+  /**
+   * Reserves what an answer may cost. Undefined, without any work, for a model without a price and a key without limits of
+   * its own. Throws CompletionError if an account has less left, or if its spend is limited and the model has no price.
+   */
+  async reserve(key: GatewayKey, planned: PlannedTokens, model: string): Promise<Budgeted | undefined> {
+    const price = this.#prices.get(model) ?? this.#prices.get(ANY_MODEL) ?? null;
+    const accounts = key.access?.limits.flatMap(accountsOf) ?? [];
+    if (accounts.length === 0) return price ? { charge: { price, accounts: [] }, settle: () => () => {} } : undefined;
+    if (price === null && accounts.some(({ unit }) => unit === 'spend')) throw unpriced(model);
+    const { promptTokens, answerTokens } = planned;
+    const used = { promptTokens, cachedTokens: 0, completionTokens: answerTokens };
+    const most = { tokens: promptTokens + answerTokens, spend: costOf(dearest(price), used) };
+    const taken: Taken[] = [];
+    try {
+      for (const account of accounts) taken.push([account, await this.#take(account, most[account.unit])]);
+    } catch (error) {
+      this.#settle(taken, { tokens: 0, spend: 0 });
+      throw error;
+    }
+    return this.#budgeted(taken, { price, accounts: accounts.map(({ name }) => name) });
+  }
+
+  /** Reserves what an answer that another gateway has admitted may cost, whatever is left. */
+  reserveAgain(charge: Charge, { promptTokens, answerTokens }: PlannedTokens): Budgeted {
+    const used = { promptTokens, cachedTokens: 0, completionTokens: answerTokens };
+    const most = { tokens: promptTokens + answerTokens, spend: costOf(dearest(charge.price), used) };
+    const taken = charge.accounts.map((name): Taken => {
+      const account = accountOf(name);
+      const of = { keyId: name, day: endOfPeriod(this.#today(), account.period) };
+      return [account, this.#deps.tokens.takeAnyway(of, most[account.unit])];
+    });
+    return this.#budgeted(taken, charge);
+  }
+
+  async #take({ name, unit, period, limit }: Account, amount: number): Promise<TakenTokens> {
+    const of = { keyId: name, day: endOfPeriod(this.#today(), period), limit };
+    const taken = await this.#deps.tokens.take(of, amount);
+    if ('settle' in taken) return taken;
+    const left = Math.max(0, limit - taken.used);
+    const owner = accountOf(name).team === undefined ? 'key' : 'team';
+    throw refusal({ unit, period, limit, left, owner, amount, waitMs: untilEnd(this.#deps.now(), period) });
+  }
+
+  #budgeted(taken: readonly Taken[], charge: Charge): Budgeted {
+    return { charge, settle: (usedTokens, micros) => this.#settle(taken, { tokens: usedTokens, spend: micros }) };
+  }
+
+  /** An answer counts in the period in which it ends. */
+  #settle(taken: readonly Taken[], used: Readonly<Record<Account['unit'], number>>): () => void {
+    const today = this.#today();
+    const released = taken.map(([{ unit, period }, { settle }]) => settle(used[unit], endOfPeriod(today, period)));
+    return () => {
+      for (const release of released) release();
+    };
+  }
+
+  #today(): string {
+    return this.#deps.now().toISOString().slice(0, 10);
+  }
+}
+
+/** A prompt may come from the cache or not, whichever costs more. */
+const dearest = (price: Price | null): Price | null =>
+  price && { ...price, input: Math.max(price.input, price.cached) };
+
+interface Exhausted extends Pick<Account, 'unit' | 'period' | 'limit'> {
+  readonly left: number;
+  readonly owner: 'key' | 'team';
+  readonly amount: number;
+  /** Undefined: the period has no end. */
+  readonly waitMs: number | undefined;
+}
+
+const PERIOD_TEXT: Readonly<Record<Period, string>> = { day: ' a day', month: ' a month', total: '' };
+
+function refusal({ unit, period, limit, left, owner, amount, waitMs }: Exhausted): CompletionError {
+  const text = (of: number) => (unit === 'spend' ? amountText(of) : `${of} tokens`);
+  const message = `This key's ${owner === 'team' ? 'team may' : 'limit is to'} ${unit === 'spend' ? 'spend' : 'use'} ${text(limit)}${PERIOD_TEXT[period]} (UTC), of which ${text(left)} is left; the request needs up to ${text(amount)}.`;
+  const isRetried = amount <= limit && waitMs !== undefined;
+  return new CompletionError('insufficient_quota', message, isRetried ? { retryAfterMs: waitMs } : {});
+}
+
+const unpriced = (model: string) =>
+  new CompletionError(
+    'unsupported_value',
+    `The spend of this key is limited, and the model '${model.slice(0, 100)}' has no price; the operator of the gateway sets one.`,
+    { param: 'model' },
+  );
+
+/** Milliseconds to the end of the period in UTC. */
+function untilEnd(now: Date, period: Period): number | undefined {
+  if (period === 'total') return undefined;
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
+  return (period === 'day' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1)) - now.getTime();
+}

@@ -1,0 +1,76 @@
+// Administration: keys of the service, and their usage. Needs an admin key.
+import './admin.css';
+import { useId, useState } from 'react';
+import { Button, Command } from '../../ui/controls/button.tsx';
+import { logIn, logOut, useAdminKey } from './admin-client.ts';
+import { KeysCard } from './keys-card.tsx';
+import { UsageCard } from './usage-card.tsx';
+
+export function Admin() {
+  const key = useAdminKey();
+  return (
+    <>
+      <header className="page-head">
+        <div>
+          <h1>Administration</h1>
+          <p className="soft">API keys with their models, limits and teams, and what they have used.</p>
+        </div>
+        {key !== undefined && <Button onClick={logOut}>Log out</Button>}
+      </header>
+      {key === undefined ? (
+        <LogIn />
+      ) : (
+        <div className="cards">
+          <KeysCard />
+          <UsageCard />
+        </div>
+      )}
+    </>
+  );
+}
+
+function LogIn() {
+  const [text, setText] = useState('');
+  const [problem, setProblem] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const id = useId();
+  const submit = async () => {
+    setBusy(true);
+    setProblem('');
+    await logIn(text.trim()).catch((error: Error) => setProblem(error.message));
+    setBusy(false);
+  };
+  return (
+    <form
+      className="admin-form stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <label htmlFor={id}>Admin key</label>
+      <div className="actions">
+        <input
+          id={id}
+          type="password"
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+          placeholder="sk-…"
+          autoComplete="off"
+          spellCheck={false}
+          required
+          aria-describedby={`${id}-note`}
+        />
+        <Button kind="primary" type="submit" disabled={isBusy}>
+          Log in
+        </Button>
+      </div>
+      <p role="alert">{problem}</p>
+      <p id={`${id}-note`} className="small soft">
+        The key stays in the memory of this page and is forgotten when it is closed or reloaded. The operator creates
+        it:
+      </p>
+      <Command text="npx strata inference keys create --admin" />
+    </form>
+  );
+}
