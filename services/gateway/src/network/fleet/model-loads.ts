@@ -94,8 +94,7 @@ export class ModelLoads {
   #begunSince(known: WorkerModels, shown: readonly OfferedModel[]): readonly OfferedModel[] {
     const begun = Array.from(known.begun.values(), ({ model }) => model);
     return begun.filter(
-      (model) =>
-        this.#begunAtMs(known, model) !== undefined && !shown.some(({ sha256 }) => sha256 === model.sha256),
+      (model) => this.#begunAtMs(known, model) !== undefined && !shown.some(({ sha256 }) => sha256 === model.sha256),
     );
   }
 
