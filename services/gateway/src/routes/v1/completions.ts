@@ -21,7 +21,7 @@ export const createChatCompletion = route(
     const model = answeringModel(app.models, asked, allowedTo(exchange.request));
     if (asked.isStored && asked.isStreamed) {
       const answer = await startStored(app, exchange, { kind: 'chat', asked, model, prefix: 'chatcmpl-' });
-      return sendStored(app, exchange, { answer });
+      return sendStored(app, exchange, { answer, isNew: true });
     }
     const run = await begin(app, { ...exchange, model, asked, prefix: 'chatcmpl-' }, () =>
       model.backend.planChat(asked),
@@ -48,7 +48,7 @@ export const createCompletion = route(
     const model = app.models.get(asked.model, allowedTo(exchange.request));
     if (asked.isStored && asked.isStreamed) {
       const answer = await startStored(app, exchange, { kind: 'text', asked, model, prefix: 'cmpl-' });
-      return sendStored(app, exchange, { answer });
+      return sendStored(app, exchange, { answer, isNew: true });
     }
     const run = await begin(app, { ...exchange, model, asked, prefix: 'cmpl-' }, () => model.backend.planText(asked));
     if (asked.isStreamed) return run.streaming((writer) => run.answer.stream(writer, 'text_completion'));
