@@ -92,7 +92,8 @@ export class AnswerRun {
   }
 
   /**
-   * Generates all choices into the log of a stored answer, after what it has already. Its end is stored with its receipt. An answer that is not recorded, because the gateway stops, can go on at another one.
+   * Generates all choices into the log of a stored answer, after what it has already. Its end is stored with its receipt.
+   * An answer that is not recorded, because the gateway stops, can go on at another one.
    */
   async write(): Promise<void> {
     await this.#recorded(() => this.#eachChoice(async () => {}));

@@ -22,7 +22,7 @@ const MAX_WORKERS = 4_096;
 const MAX_MODELS = 64;
 /** Of a model whose last use is not known: another gateway may use it. */
 const UNKNOWN_IDLE_MS = 600_000;
-/** A load that has not become visible after twice its time and this is given up. */
+/** A begun load that no offer shows within twice its load time and this is forgotten. */
 const GRACE_MS = 10_000;
 const LOADED: ExpectedLoad = { loadMs: 0, isLoading: false, evictionMs: 0 };
 
