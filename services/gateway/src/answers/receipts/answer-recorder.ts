@@ -115,7 +115,7 @@ export class AnswerRecorder implements AsyncDisposable {
     const options = this.#deps.ledger.issuing(receiptId);
     this.#deps.onAnswer?.(start, end, options.now);
     const signed = this.#signed(receiptId, { answer: { start, end }, options });
-    const issued = signed.then((issuedAnswer) => this.#store({ ended: { ...issuedAnswer, ...kept } }));
+    const issued = signed.then((each) => this.#store({ ended: { ...each, ...kept } }));
     this.#issuing.add(issued);
     return issued.finally(() => this.#issuing.delete(issued));
   }
