@@ -17,6 +17,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   sets: async () => (await import('./sets/sets.ts')).benchSets(),
   stream: async () => (await import('./stream/stream.ts')).benchStream(),
   fingerprints: async () => (await import('./detection/fingerprints.ts')).benchFingerprints(),
+  faults: async () => (await import('./network/faults.ts')).benchFaults(),
   gateway: async () => (await import('./gateway/gateway.ts')).benchGateway(),
   gpu: async () => (await import('./gpu/gpu.ts')).benchGpu(),
   advisories: async () => (await import('./advisories/advisories.ts')).benchAdvisories(),
@@ -36,7 +37,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
 const groups: Readonly<Record<string, readonly string[]>> = {
   load: ['load-nodes', 'load-keys', 'load-stream', 'load-soak'],
 };
-const long: readonly string[] = ['load-soak', 'gpu'];
+const long: readonly string[] = ['load-soak', 'gpu', 'faults'];
 
 const asked = process.argv.slice(2).flatMap((name) => groups[name] ?? [name]);
 const unknown = asked.filter((name) => !Object.hasOwn(suites, name));

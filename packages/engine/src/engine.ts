@@ -1,6 +1,6 @@
 // The engine interface: a model that generates tokens. Engines know nothing of HTTP, keys or other engines.
 // engines.
-import type { ChatMessage, Sampling, Tool, Verified } from '@strata/inference';
+import type { Ability, ChatMessage, Sampling, Tool, Verified } from '@strata/inference';
 
 export interface ModelInfo {
   /** The model's own name, or its file's name. */
@@ -22,6 +22,8 @@ export interface ModelInfo {
   readonly hasChatTemplate: boolean;
   /** Engine and version, for `system_fingerprint`. */
   readonly engine: string;
+  /** What it cannot do; absent: nothing. */
+  readonly lacks?: readonly Ability[];
   /** Where a GPU has layers of it: their number, and the device. */
   readonly gpu?: { readonly device: string; readonly layers: number };
 }
@@ -165,6 +167,8 @@ export type EngineErrorCode =
   | 'not-loaded'
   /** Vectors of the model need more memory than is configured: every call will fail. */
   | 'vectors-too-large'
+  /** The engine, or every worker that is left, cannot do what the request needs. */
+  | 'unsupported'
   /** No engine or worker is available. */
   | 'no-worker'
   /** An upstream rejects our configuration: key, address or account. */

@@ -44,6 +44,7 @@ export { type Candidate as PlacementCandidate, choosePlacement } from './network
 export { PrefixMap } from './network/placement/prefix-map.ts';
 export { replayOf } from './network/placement/replay.ts';
 export { StallWatch } from './network/placement/stall-watch.ts';
+export { type Ability, abilitiesIn, lackingOf, lacksOf, needsOf } from './network/protocol/abilities.ts';
 export * from './network/protocol/frame.ts';
 export {
   decodeFrame,

@@ -11,6 +11,14 @@ export type { Truth } from './companies/truth.ts';
 export { type Question, type Reply, startDnsServer } from './dns/dns-server.ts';
 export type { DnsRecord } from './dns/published-records.ts';
 export { type ModelFamily, type RandomModelOptions, randomModel, randomModelParts } from './engines/gguf.ts';
+export {
+  type InferenceFault,
+  type InferenceServer,
+  type InferenceServerKind,
+  type InferenceServerOptions,
+  PROMPT_END,
+  startInferenceServer,
+} from './engines/inference-server.ts';
 export { tinyChatModel } from './engines/models.ts';
 export {
   createSimulatedEngine,

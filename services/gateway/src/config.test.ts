@@ -34,7 +34,8 @@ it('the settings of upstreams name what is wrong, without a key', () => {
     const refusal = { name: 'SettingsError', message: new RegExp(`^STRATA_UPSTREAMS${message}(?!.*hidden)`) };
     assert.throws(() => readGatewayConfig({ STRATA_UPSTREAMS }), refusal, STRATA_UPSTREAMS);
   }
-  assert.deepEqual(readGatewayConfig({}).upstreams.health, { failures: 3, windowMs: 60_000, cooldownMs: 30_000 });
+  const { health, on } = readGatewayConfig({}).upstreams;
+  assert.deepEqual([health, on.has('context')], [{ failures: 3, windowMs: 60_000, cooldownMs: 30_000 }, false]);
 });
 
 it('the settings enable the network explicitly, or by naming a peer to join', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type Attributes, type Span, type Tracer, trace } from '@opentelemetry/api';
+import type { Tracer } from '@opentelemetry/api';
 import { Metrics } from '@strata/http';
 import { casesOf } from '../../../tests/support/vectors.ts';
 import type { AnswerEnd, AnswerStart } from './answers/receipts/answer-receipt.ts';
@@ -21,30 +21,24 @@ const ended = (more: object) =>
     ...more,
   }) as unknown as AnswerEnd;
 
+type Recorded = [endpoint: string, model: object, end: { firstTokenMs?: number }, ms: number];
+
 it('an answer is a span and metrics by the conventions for generative AI, without its text', async () => {
-  const spans: { name: string; attributes: Attributes; status?: unknown; ms: number }[] = [];
-  const startSpan: Tracer['startSpan'] = (name) => {
-    const span = { name, attributes: {}, ms: 0 } as (typeof spans)[number];
+  const spans: object[] = [];
+  const startSpan = (name: string) => {
+    const span = { name };
     spans.push(span);
-    const fake: Partial<Span> = {
+    return {
       isRecording: () => true,
-      setAttributes: (attributes) => Object.assign(span, { attributes }) && (fake as Span),
-      setStatus: (status) => Object.assign(span, { status }) && (fake as Span),
-      end: (endedAt) => void Object.assign(span, { ms: Number(endedAt) - receivedAt.getTime() }),
+      setAttributes: (attributes: object) => Object.assign(span, { attributes }),
+      setStatus: (status: object) => Object.assign(span, { status }),
+      end: (endedAt: Date) => Object.assign(span, { ms: Number(endedAt) - Number(receivedAt) }),
     };
-    return fake as Span;
   };
-  trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan }) as unknown as Tracer });
   const metrics = new Metrics();
-  const record = genAiMeter(metrics);
-  const own = { id: 'tiny', engine: 'llama.cpp b7000' };
-  record(start('/v1/chat/completions', own), ended({ firstTokenAt: at(200) }), at(1_000));
-  const by = { upstream: 'east', model: 'llama-70b', engine: 'other', attempts: 2 };
-  const alias = { id: 'chat', engine: 'vllm 0.12.0, other' };
-  const failed = { outcome: 'failed', finishReasons: [null, 'length'], answeredBy: [by] };
-  record(start('/v1/completions', alias), ended(failed), at(3_000));
-  record(start('/v1/embeddings', { id: 'e', engine: '<claimed>' }), ended({ finishReasons: [] }), at(10));
-  trace.disable();
+  const record = genAiMeter(metrics, { startSpan } as unknown as Tracer);
+  for (const [endpoint, model, { firstTokenMs, ...end }, ms] of casesOf<Recorded[]>('gateway', 'answers to record'))
+    record(start(endpoint, model), ended(firstTokenMs ? { ...end, firstTokenAt: at(firstTokenMs) } : end), at(ms));
   assert.deepEqual(spans, casesOf<unknown[]>('gateway', 'spans of answers'));
   const text = await metrics.registry.metrics();
   for (const line of casesOf<string[]>('gateway', 'metrics of answers')) assert.ok(text.includes(`\n${line}\n`), line);

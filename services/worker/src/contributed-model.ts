@@ -2,18 +2,22 @@
 import path from 'node:path';
 import {
   type Engine,
+  EngineError,
   type FileTree,
+  type Job,
   MeasuredEngine,
   measureSpeed,
   type OpenedModel,
   openFileTree,
   openModels,
+  openRemoteModel,
+  type RemoteServer,
   readVocabulary,
   type Speed,
   type VocabularyFile,
 } from '@strata/engine';
 import { StartError } from '@strata/http';
-import type { OfferedModel } from '@strata/inference';
+import { GREEDY, lacksOf, type OfferedModel } from '@strata/inference';
 import type { Logger } from 'pino';
 import type { WorkerConfig } from './config.ts';
 
@@ -37,6 +41,7 @@ export interface ContributeDeps {
 
 /** Of an offer. */
 const MAX_MODELS = 64;
+const MEASURE_MS = 10_000;
 const UNKNOWN_SPEED = { prefill: 0, decode: 0 };
 
 /** Opens the models of the settings; the stack closes them. Rejects with StartError, or as `openModels` does. */
@@ -48,16 +53,57 @@ export async function contributeModels(config: WorkerConfig, { logger, stack, si
   if (config.models.length > MAX_MODELS) throw new StartError(`a worker contributes at most ${MAX_MODELS} models`);
   if (config.models.length > 1 && config.name !== undefined)
     throw new StartError('STRATA_WORKER_NAME names one model, and STRATA_MODEL lists several');
+  const { engine: server } = config;
+  if (server) return { models: [await servedModel(server, config, { logger, stack, signal })], memory: undefined };
   const opened = stack.use(await openModels({ ...config, signal }, logger));
   const models: ContributedModel[] = [];
   for (const each of opened.models) models.push(await contributedModel(each, config));
   return { models, memory: opened.memory };
 }
 
+/** A model of another inference server; its vocabulary is that of the file. */
+async function servedModel(
+  server: RemoteServer,
+  config: WorkerConfig,
+  { logger, stack, signal }: ContributeDeps,
+): Promise<ContributedModel> {
+  const [model, second] = config.models;
+  if (model === undefined || second !== undefined)
+    throw new StartError('with --engine, --model names one GGUF file: it gives vocabulary and chat template');
+  const { id, file, engine, isFileServed } = await openRemoteModel(server, { ...config, model, signal }, logger);
+  const measured = stack.use(new MeasuredEngine(engine, UNKNOWN_SPEED));
+  await measureAnswer(measured, signal);
+  const vocabulary = await readVocabulary(file);
+  return {
+    ...{ name: config.name ?? id, engine: measured, vocabulary },
+    ...(isFileServed ? { tree: await treeOf(file, engine, config) } : {}),
+    get speed() {
+      return measured.speed;
+    },
+  };
+}
+
+/** A server reads given tokens as a prompt, so only an answer shows how fast it makes tokens. */
+async function measureAnswer(engine: Engine, signal: AbortSignal | undefined): Promise<void> {
+  const { vocabularySize, contextLength } = engine.info;
+  const size = Math.min(128, Math.floor(contextLength / 4));
+  const prompt = Array.from({ length: size }, (_, at) => (at * 7 + 1) % vocabularySize);
+  const limits = [AbortSignal.timeout(MEASURE_MS), ...(signal ? [signal] : [])];
+  const job: Job = { prompt, given: [], replay: 'fast', maxTokens: 32, sampling: GREEDY };
+  await Array.fromAsync(engine.generate(job, AbortSignal.any(limits))).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    // Slow is no reason not to join: the speed is measured by answers.
+    if (error instanceof EngineError) throw error;
+  });
+}
+
+const treeOf = (file: string, { info }: Engine, { directory }: WorkerConfig): Promise<FileTree> =>
+  openFileTree(file, { cache: path.join(directory, `${info.sha256}.tree`) });
+
 /** The speed of a model that is not loaded is measured by its answers. */
 async function contributedModel({ id, file, engine }: OpenedModel, config: WorkerConfig): Promise<ContributedModel> {
   const vocabulary = await readVocabulary(file);
-  const tree = await openFileTree(file, { cache: path.join(config.directory, `${engine.info.sha256}.tree`) });
+  const tree = await treeOf(file, engine, config);
   const speed = engine.isLoaded === false ? UNKNOWN_SPEED : await measureSpeed(engine);
   const measured = new MeasuredEngine(engine, speed);
   return {
@@ -86,6 +132,7 @@ export function offeredModel({ name, engine, vocabulary, tree, speed }: Contribu
     prefillTokensPerSecond: speed.prefill,
     decodeTokensPerSecond: speed.decode,
     engine: info.engine,
+    ...(info.lacks?.length ? { lacks: lacksOf(info.lacks) } : {}),
     ...(tree ? { fileTreeSha256: tree.digest } : {}),
     ...(isLoaded === false ? { loadMs: expectedLoadMs(info.sizeBytes), isLoading: isLoading ?? false } : {}),
     ...(memoryBytes === undefined ? {} : { memoryBytes }),

@@ -1,31 +1,19 @@
 // A gateway that is killed while it stores the receipt of a stream: the client has the answer's text but not its end, and
 // its receipt exists after the restart.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 import { Cluster } from '../../support/network/cluster.ts';
-
-const MODEL = 'scripted';
-const event = (delta: object, finish_reason: string | null = null) =>
-  `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
-const END = `${event({ content: ' end' })}${event({}, 'stop')}data: [DONE]\n\n`;
+import { begin, delta, ends, events, MODEL, says, startScripted } from '../../support/scripted-upstream.ts';
 
 it('a stream whose end waits for its receipt has one after a SIGKILL', async () => {
   const { promise: asked, resolve: answering } = Promise.withResolvers<ServerResponse>();
-  await using upstream = createServer((request, response) => {
-    if (request.method === 'POST') answering(response.writeHead(200, { 'content-type': 'text/event-stream' }));
-    else response.end(JSON.stringify({ data: [{ id: MODEL }] }));
-  });
-  await once(upstream.listen(0, '127.0.0.1'), 'listening');
+  await using upstream = await startScripted();
+  upstream.script((response) => answering(begin(response)));
   await using cluster = await Cluster.open();
-  const settings = {
-    STRATA_UPSTREAM: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`,
-    STRATA_UPSTREAM_MODELS: MODEL,
-  };
+  const settings = { STRATA_UPSTREAM: upstream.base, STRATA_UPSTREAM_MODELS: MODEL };
   const gateway = await cluster.startGateway({ settings, name: 'gateway' });
   const authorization = `Bearer ${gateway.ready.key}`;
   const answer = fetch(`${gateway.ready.base}/v1/chat/completions`, {
@@ -34,7 +22,7 @@ it('a stream whose end waits for its receipt has one after a SIGKILL', async () 
     body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'a' }], stream: true }),
   });
   const source = await asked;
-  source.write(event({ role: 'assistant', content: 'the' }));
+  source.write(events(delta({ role: 'assistant', content: 'the' })));
   const { headers, body } = await answer;
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader() ?? assert.fail();
   let received = '';
@@ -45,7 +33,7 @@ it('a stream whose end waits for its receipt has one after a SIGKILL', async () 
   // The receipt cannot be stored for as long as another connection writes.
   using database = new DatabaseSync(path.join(cluster.directory, 'gateway', 'inference.db'));
   database.exec('BEGIN IMMEDIATE');
-  source.end(END);
+  source.end(events(says(' end'), ends('stop'), '[DONE]'));
   await read('"finish_reason":"stop"');
   await gateway.kill();
   await assert.rejects(read('[DONE]'));

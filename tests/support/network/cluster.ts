@@ -63,6 +63,11 @@ interface StartOptions {
   readonly simulated?: SimulatedEngineOptions | undefined;
 }
 
+interface GatewayStart extends StartOptions {
+  /** How far its clock is off. */
+  readonly clockOffsetMs?: number;
+}
+
 interface WorkerStart extends StartOptions {
   /** Join tokens or addresses; those of all gateways by default. */
   readonly join?: readonly string[];
@@ -90,8 +95,9 @@ export class Cluster implements AsyncDisposable {
     await this.#remove();
   }
 
-  async startGateway({ settings = {}, name, simulated }: StartOptions = {}): Promise<GatewayProcess> {
-    const options: ProcessOptions = { data: this.#data(name), settings, simulated };
+  async startGateway({ settings = {}, name, ...own }: GatewayStart = {}): Promise<GatewayProcess> {
+    const { simulated, clockOffsetMs } = own;
+    const options: ProcessOptions = { data: this.#data(name), settings, simulated, clockOffsetMs };
     const gateway = await start<GatewayReady>('./gateway-process.ts', options);
     this.gateways.push(gateway);
     return gateway;

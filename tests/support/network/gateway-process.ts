@@ -7,15 +7,18 @@ import type { ProcessOptions } from './worker-process.ts';
 
 export type GatewayReady = typeof ready;
 
-const { data, settings, simulated } = JSON.parse(process.argv[2] ?? '{}') as ProcessOptions;
+const { data, settings, simulated, clockOffsetMs = 0 } = JSON.parse(process.argv[2] ?? '{}') as ProcessOptions;
 const config = readGatewayConfig({
   ...{ STRATA_DATA: data, STRATA_INFERENCE_PORT: '0', STRATA_NETWORK: 'on', STRATA_QUEUE: '2000' },
   ...{ STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off', STRATA_LOG_LEVEL: 'error' },
   ...settings,
 });
 const own = simulated && createSimulatedEngine(simulated);
-const engines = own ? { engines: { [own.info.name]: own } } : {};
-const running = await startGateway(config, createLogger({ level: config.logLevel }), engines);
+const world = {
+  now: () => new Date(Date.now() + clockOffsetMs),
+  ...(own ? { engines: { [own.info.name]: own } } : {}),
+};
+const running = await startGateway(config, createLogger({ level: config.logLevel }), world);
 const { network } = running.gateway;
 if (network === undefined) throw new Error('this gateway is not on the network');
 const { key } = await running.gateway.keys.create({ tier: 'unlimited', label: 'cluster' });

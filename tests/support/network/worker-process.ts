@@ -9,6 +9,8 @@ export interface ProcessOptions {
   readonly settings: Readonly<Record<string, string>>;
   /** An engine of its own; undefined: the model of the settings. */
   readonly simulated: SimulatedEngineOptions | undefined;
+  /** Of a gateway: how far its clock is off. */
+  readonly clockOffsetMs?: number | undefined;
 }
 
 export type WorkerReady = typeof ready;

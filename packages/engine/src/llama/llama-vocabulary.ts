@@ -3,6 +3,7 @@ import type { LlamaModel, Token } from 'node-llama-cpp';
 import { type ChatPrompt, EngineError, type ModelMarks } from '../engine.ts';
 import { hasTools } from '../vocabulary/adapt-prompt.ts';
 import { renderChat } from '../vocabulary/chat-template.ts';
+import { isEndToken } from './closing.ts';
 
 const DEFAULT_MAX_CONTEXT = 8_192;
 
@@ -43,6 +44,12 @@ export class LlamaVocabulary {
 
   marks(): ModelMarks {
     return this.#marks;
+  }
+
+  /** The tokens that end an answer. */
+  ends(): number[] {
+    const size = this.#model.fileInfo.metadata.tokenizer.ggml.tokens?.length ?? 0;
+    return Array.from({ length: size }, (_, token) => token).filter((token) => isEndToken(this.#model, token));
   }
 
   /** Throws EngineError `template-failed`. */

@@ -24,6 +24,8 @@ function serve(host: LlamaHost, call: Call, context: CallContext): unknown {
       return host.vocabulary.render(call.prompt);
     case 'marks':
       return host.vocabulary.marks();
+    case 'ends':
+      return host.vocabulary.ends();
     case 'embed':
       return host.embed(call.tokens);
     case 'score':

@@ -6,6 +6,7 @@ export type VocabularyCall =
   | { readonly kind: 'detokenize'; readonly tokens: readonly number[] }
   | { readonly kind: 'render'; readonly prompt: ChatPrompt }
   | { readonly kind: 'marks' }
+  | { readonly kind: 'ends' }
   | { readonly kind: 'bytes'; readonly tokens: readonly number[] };
 
 /** Opens the file of a vocabulary process, which starts without one so that a spare process can be kept ready. */

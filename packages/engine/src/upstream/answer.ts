@@ -1,6 +1,6 @@
 // Converts an upstream's events into the deltas of one choice, from `begin` to `end`.
 import { type ChatDelta, type ChosenLogprob, CompletionError, type FinishReason, StopScanner } from '@strata/inference';
-import { type CallPiece, type Chunk, ChunkReader, type UpstreamUsage } from './chunks.ts';
+import { type CallPiece, type Chunk, ChunkReader, ONLY_TEXT, type UpstreamUsage } from './chunks.ts';
 import { failed } from './errors.ts';
 import { isDone, type StreamEvent } from './response.ts';
 
@@ -84,7 +84,7 @@ class AnswerReader {
   read(events: readonly StreamEvent[]): void {
     for (const event of events) {
       if (isDone(event)) this.#end();
-      else this.#readChunk(this.#chunks.read(event));
+      else this.#readChunkOrText(this.#chunks.read(event));
       if (this.isEnded) return;
     }
   }
@@ -95,13 +95,30 @@ class AnswerReader {
     this.#end();
   }
 
+  #readChunkOrText(chunk: Chunk | string): void {
+    const { topLogprobs, isCallForced, stops, usage } = this.#options;
+    if (typeof chunk !== 'string') this.#readChunk(chunk);
+    else if (!this.#hasBegun || isCallForced || topLogprobs !== undefined || stops.length > 0)
+      this.#readChunk({ ...ONLY_TEXT, text: chunk });
+    else {
+      // Nearly every chunk of most answers.
+      usage.completionTokens += 1;
+      this.#addLength(chunk.length);
+      this.#deltas.push({ kind: 'text', text: chunk });
+    }
+  }
+
+  #addLength(characters: number): void {
+    this.#length += characters;
+    if (this.#length > MAX_TEXT) throw failed(`sent more than ${MAX_TEXT} characters`);
+  }
+
   #readChunk(chunk: Chunk): void {
     const { topLogprobs, isCallForced, usage } = this.#options;
     if (!this.#hasBegun && (!isCallForced || chunk.calls.length > 0)) this.#begin();
     count(usage, chunk);
-    this.#length += chunk.text.length + chunk.reasoning.length;
-    for (const call of chunk.calls) this.#length += call.arguments.length;
-    if (this.#length > MAX_TEXT) throw failed(`sent more than ${MAX_TEXT} characters`);
+    this.#addLength(chunk.text.length + chunk.reasoning.length);
+    for (const call of chunk.calls) this.#addLength(call.arguments.length);
     // Tokens of calls are not emitted.
     if (topLogprobs !== undefined && !isCallForced && chunk.calls.length === 0) {
       if (this.#logprobs.length + chunk.logprobs.length > MAX_HELD_LOGPROBS)

@@ -82,7 +82,10 @@ const chunkShape = z.object({
     .nullish(),
 });
 
-const ONLY_TEXT = { reasoning: '', logprobs: [], calls: [], reason: undefined, usage: undefined, hasTokens: true };
+/** Of a chunk that has only text. */
+export const ONLY_TEXT = {
+  ...{ reasoning: '', logprobs: [], calls: [], reason: undefined, usage: undefined, hasTokens: true },
+};
 /** The inside of a JSON string without escapes. */
 const PLAIN = /^[^"\\\p{Cc}]+$/u;
 const CONTENT = '"content":';
@@ -98,10 +101,13 @@ export class ChunkReader {
     this.#secret = secret;
   }
 
-  /** Throws the error of an error event, and EngineError `upstream-failed` for an invalid chunk. */
-  read(event: StreamEvent): Chunk {
+  /**
+   * The text of a chunk that has nothing else; otherwise the chunk. Throws the error of an error event, and EngineError
+   * `upstream-failed` for an invalid chunk.
+   */
+  read(event: StreamEvent): Chunk | string {
     const text = this.#textOf(event);
-    if (text !== undefined) return { ...ONLY_TEXT, text };
+    if (text !== undefined) return text;
     const chunk = readChunk(event, this.#secret);
     this.#remember(event.data, chunk);
     return chunk;

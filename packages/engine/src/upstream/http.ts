@@ -122,6 +122,13 @@ export class UpstreamHttp implements AsyncDisposable {
     }
   }
 
+  /** Whether a page of its root answers with success; rejects with the signal's reason. */
+  async isHealthy(path: string, signal: AbortSignal): Promise<boolean> {
+    const outcome = await this.#try(this.#target(this.base.replace(/\/v1$/, '') + path), { path, signal }, this.#fresh);
+    if ('response' in outcome) drain(outcome.response);
+    return 'response' in outcome;
+  }
+
   #text({ response }: Opened, { signal }: Ask): Promise<string> {
     return readText(response, { maxBytes: JSON_BYTES, idleMs: this.#options.idleMs, signal });
   }

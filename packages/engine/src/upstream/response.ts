@@ -63,7 +63,8 @@ export class EventReader {
   }
 
   #read(text: string): StreamEvent[] {
-    const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
+    const lines = text.lastIndexOf('\n') + 1;
+    const end = Math.max(lines, text.indexOf('\r', lines) < 0 ? 0 : text.lastIndexOf('\r') + 1);
     if (end > 0) {
       this.#parser.feed(this.#line + text.slice(0, end));
       this.#line = '';

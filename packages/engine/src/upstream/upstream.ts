@@ -97,11 +97,12 @@ export class Upstream implements AsyncDisposable {
    * stops the server.
    */
   chat(request: ChatRequest, deps: AskDeps): AsyncGenerator<readonly ChatDelta[]> {
+    const { name, kind } = this.info;
     const open = async () => {
       const lengthName = this.#lengthName;
       const ask = () => ({
         path: '/chat/completions',
-        body: chatBody(request, { ...this.info, seed: deps.seed, lengthName: this.#lengthName }),
+        body: chatBody(request, { name, kind, seed: deps.seed, lengthName: this.#lengthName }),
         signal: deps.signal,
       });
       try {
@@ -112,7 +113,8 @@ export class Upstream implements AsyncDisposable {
         return await this.#http.open(ask());
       }
     };
-    return this.#answer(open, { ...request, isCallForced: callableTools(request).isCallForced }, deps);
+    const { stops, topLogprobs } = request;
+    return this.#answer(open, { stops, topLogprobs, isCallForced: callableTools(request).isCallForced }, deps);
   }
 
   /** The same for a prompt of plain text. */

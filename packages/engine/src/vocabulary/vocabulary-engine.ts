@@ -26,6 +26,12 @@ export interface OpenedVocabulary extends Vocabulary, TokenBytes, AsyncDisposabl
   readonly facts: VocabularyFacts;
 }
 
+/** What only the owner of a model asks for. */
+export interface ModelVocabulary extends OpenedVocabulary {
+  /** The tokens that end an answer. */
+  ends(): Promise<readonly number[]>;
+}
+
 /** Far longer than the largest request takes. */
 const CALL_MS = 5_000;
 /** After this many consecutive crashes in calls of one kind, such calls fail at once for a while. */
@@ -35,7 +41,7 @@ const REST_MS = 60_000;
 const MAX_WAITING = 1_024;
 
 /** Opens a vocabulary file, or a model file whose weights are not loaded. Rejects with EngineError `model-unusable`. */
-export async function openVocabulary(file: string, options: VocabularyOptions = {}): Promise<OpenedVocabulary> {
+export async function openVocabulary(file: string, options: VocabularyOptions = {}): Promise<ModelVocabulary> {
   // Limits and format are checked before native code reads the file.
   const facts = await readVocabularyFacts(file);
   const vocabulary = new VocabularyEngine(file, facts, options);
@@ -49,7 +55,7 @@ interface Failures {
   readonly lastAt: number;
 }
 
-class VocabularyEngine implements OpenedVocabulary {
+class VocabularyEngine implements ModelVocabulary {
   readonly facts: VocabularyFacts;
   readonly #file: string;
   readonly #options: VocabularyOptions;
@@ -84,6 +90,10 @@ class VocabularyEngine implements OpenedVocabulary {
 
   async marks(): Promise<ModelMarks> {
     return (await this.#ask({ kind: 'marks' })) as ModelMarks;
+  }
+
+  async ends(): Promise<readonly number[]> {
+    return (await this.#ask({ kind: 'ends' })) as number[];
   }
 
   /** Rejects with EngineError `model-unusable`. */

@@ -50,6 +50,8 @@ function serve(vocabulary: LlamaVocabulary | undefined, call: Call): unknown {
       return vocabulary.render(call.prompt);
     case 'marks':
       return vocabulary.marks();
+    case 'ends':
+      return vocabulary.ends();
     default:
       throw new EngineError('model-unusable', 'a vocabulary has no weights');
   }

@@ -33,9 +33,11 @@ export const pageSecurity = {
     'camera=(), display-capture=(), geolocation=(), hid=(), microphone=(), midi=(), payment=(), serial=(), usb=()',
 } as const;
 
+const [PAGE_HEADERS, ANSWER_HEADERS] = [Object.entries(pageSecurity), Object.entries(answerSecurity)];
+
 /** Adds the headers that the reply does not have yet. */
 export function addSecurityHeaders(reply: FastifyReply): void {
   const isPage = String(reply.getHeader('content-type') ?? '').startsWith('text/html');
-  for (const [name, value] of Object.entries(isPage ? pageSecurity : answerSecurity))
+  for (const [name, value] of isPage ? PAGE_HEADERS : ANSWER_HEADERS)
     if (!reply.hasHeader(name)) reply.header(name, value);
 }

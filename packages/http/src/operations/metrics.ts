@@ -111,7 +111,8 @@ export class Metrics {
   /** A counter with one label, whose values are few and known. */
   counter(name: string, help: string, label: string): (value: string, by?: number) => void {
     const counter = new Counter({ name, help, labelNames: [label], registers: [this.registry] });
-    return (value, by = 1) => counter.inc({ [label]: value }, by);
+    const of = byValue((value) => counter.labels({ [label]: value }));
+    return (value, by = 1) => of(value).inc(by);
   }
 
   /** A counter with several labels, whose values are few and known. */
@@ -151,8 +152,19 @@ export class Metrics {
       buckets: [...buckets],
       registers: [this.registry],
     });
-    return (value, durationMs) => histogram.observe({ [label]: value }, durationMs / 1_000);
+    const of = byValue((value) => histogram.labels({ [label]: value }));
+    return (value, durationMs) => of(value).observe(durationMs / 1_000);
   }
+}
+
+/** Finds the metric of each value once: that costs more than counting. */
+function byValue<Child>(childOf: (value: string) => Child): (value: string) => Child {
+  const known = new Map<string, Child>();
+  return (value) => {
+    const child = known.get(value) ?? childOf(value);
+    known.set(value, child);
+    return child;
+  };
 }
 
 /** Operators need few. */

@@ -3,25 +3,17 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { it } from 'node:test';
-import { temporaryDirectory } from '../../../../tests/support/index.ts';
+import { casesOf, temporaryDirectory } from '../../../../tests/support/index.ts';
 import { MODEL, startScripted } from '../../../../tests/support/scripted-upstream.ts';
 import { checkUpstream } from '../doctor/upstreams.ts';
 import { assertEnds, succeed } from '../test/run-strata.ts';
 import { findSettings } from './settings.ts';
 
-const LINES = (url: string) => `upstreams:
-  servers:
-    east: { url: "${url}", key_file: keys/east, models: [${MODEL}], slots: 2 }
-    west: { url: "${url}", key: sk-hidden-west, models: [${MODEL}] }
-  aliases:
-    chat: [{ east/${MODEL}: 3, west/${MODEL}: 1 }]
-`;
-
 it('upstreams are a map of the settings file, and their keys come from files and are not printed', async () => {
   await using directory = await temporaryDirectory();
   const STRATA_CONFIG = path.join(directory.path, 'strata.yaml');
   const env = { STRATA_CONFIG };
-  await writeFile(STRATA_CONFIG, LINES('http://127.0.0.1:1/v1'));
+  await writeFile(STRATA_CONFIG, casesOf<string[]>('cli', 'settings file with upstreams').join('\n'));
   await assertEnds('config check', 1, /^/, { env });
   const { problems } = await findSettings(env, 'gateway');
   assert.match(problems.join(), /^STRATA_UPSTREAMS: servers\.east\.key_file: keys\/east cannot be read: ENOENT/);

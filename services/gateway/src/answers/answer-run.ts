@@ -13,7 +13,7 @@ import {
   type Usage,
   usageChunk,
 } from '@strata/inference';
-import { type Admission, runInSlots } from '../limits/admission.ts';
+import { type Admission, runInSlots, SHARES } from '../limits/admission.ts';
 import type { Reservation } from '../limits/limits.ts';
 import { costOf, type GatewayKey } from '../store/access/policy.ts';
 import type { StoredEnd } from '../store/answers/stored-writes.ts';
@@ -165,7 +165,8 @@ export class AnswerRun {
       this.#answeredBy[index] = by;
       this.#request.onAnswered?.(by);
     };
-    const deps = { usage, signal, context, stored, onAnswered };
+    const share = SHARES[this.#request.caller.priority];
+    const deps = { usage, signal, context, stored, share, onAnswered };
     for await (const made of this.#request.plan.choices[index]?.deltas(deps) ?? []) {
       if (made.some(({ kind }) => kind !== 'begin')) this.#firstTokenAt ??= this.#deps.now();
       const deltas = stored?.take(made, this.#firstTokenAt) ?? made;

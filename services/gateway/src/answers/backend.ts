@@ -20,6 +20,8 @@ export interface ChoiceDeps {
   readonly signal: AbortSignal;
   /** Of a stored answer: the tokens that it begins with, and where its next ones are recorded. */
   readonly stored?: StoredChoice | undefined;
+  /** Of the key's priority, where an answer needs a slot of another model. */
+  readonly share?: number;
   /** Called before the first delta, if several targets could answer. */
   readonly onAnswered?: ((by: AnsweredBy) => void) | undefined;
 }

@@ -19,15 +19,13 @@ export const CLAIMED = { level: 'claimed', reason: 'an upstream server names its
 export class UpstreamBackend implements Backend {
   readonly verified = CLAIMED;
   readonly isLoaded = null;
+  readonly facts: BackendFacts;
   readonly #upstream: Upstream;
 
   constructor(upstream: Upstream) {
     this.#upstream = upstream;
-  }
-
-  get facts(): BackendFacts {
-    const { name, engine, contextLength, slots } = this.#upstream.info;
-    return {
+    const { name, engine, contextLength, slots } = upstream.info;
+    this.facts = {
       ...{ name, engine, slots, contextLength: contextLength ?? null },
       ...{ sha256: null, parameters: null, quantisation: null, sizeBytes: null },
     };

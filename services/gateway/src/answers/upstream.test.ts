@@ -1,9 +1,7 @@
 // A gateway with an upstream server: another gateway with its own keys.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { ends, events, says, startScripted, streams } from '../../../../tests/support/scripted-upstream.ts';
 import { type Harness, MODEL, startHarness } from '../test/harness.ts';
 import { assertRefusal, chunksOf, MESSAGES as messages, sharedGateway } from '../test/shared.ts';
 
@@ -68,16 +66,10 @@ describe('an upstream server', () => {
 });
 
 it('a stream that arrives at once is sent after its receipt is stored', async (context) => {
-  const chunk = (delta: object, finish_reason: string | null = null) =>
-    `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
-  const stream = `${chunk({ content: 'Hi' })}${chunk({}, 'stop')}data: [DONE]\n\n`;
-  await using server = createServer(({ method }, response) => {
-    response.setHeader('content-type', method === 'GET' ? 'application/json' : 'text/event-stream');
-    response.end(method === 'GET' ? '{"data":[{"id":"m"}]}' : stream);
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const STRATA_UPSTREAM = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-  await using gateway = await startHarness({ STRATA_MODEL: '', STRATA_UPSTREAM, STRATA_UPSTREAM_MODELS: 'm' });
+  await using server = await startScripted();
+  server.script(streams(events(says('Hi'), ends('stop'), '[DONE]')));
+  const settings = { STRATA_MODEL: '', STRATA_UPSTREAM: server.base, STRATA_UPSTREAM_MODELS: 'm' };
+  await using gateway = await startHarness(settings);
   const ask = () => gateway.post(CHAT, { model: 'm', messages, stream: true });
   const texts = chunksOf(await ask()).map(({ choices }) => choices[0].delta.content);
   assert.deepEqual(texts, ['', 'Hi', undefined]);

@@ -98,7 +98,7 @@ export async function openGatewayNetwork(
   );
   const isConnected = (peer: string) => sessions.all.get(peer)?.isAlive ?? false;
   const offers = new Offers({
-    ...{ directory, isConnected, nowMs },
+    ...{ directory, nowMs },
     onTaken: ({ peer }) => {
       if (!isConnected(peer)) return;
       models.scheduleRefresh();
@@ -124,6 +124,7 @@ export async function openGatewayNetwork(
           models.list().some(({ group }) => group.sha256 === sha256 && group.peers.some((other) => other !== peer)),
         // An audit loads no model.
         engine: (sha256) => deps.engines.find(({ info, isLoaded }) => info.sha256 === sha256 && isLoaded !== false),
+        lacks: (peer, sha256) => offered(peer, sha256)?.lacks,
         proved: (peer, sha256) => proofs.of(peer, sha256),
         logger,
         now,

@@ -90,6 +90,8 @@ function ofEngine(cause: EngineError): CompletionError {
         'Embeddings of this model need more memory than this gateway may use; its operator can raise the limit.',
         { param: 'model', cause },
       );
+    case 'unsupported':
+      return new CompletionError('unsupported_value', `This request cannot be served: ${cause.message}.`, { cause });
     case 'no-worker':
       return new CompletionError(
         'overloaded',

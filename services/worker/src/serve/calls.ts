@@ -36,7 +36,12 @@ async function computed(
   { gateway, signal }: { readonly gateway: string; readonly signal: AbortSignal },
 ): Promise<Frame> {
   const { engine } = modelWith(models, call.modelSha256);
-  const { vocabularySize, contextLength } = engine.info;
+  const { vocabularySize, contextLength, lacks } = engine.info;
+  if (lacks?.includes(call.kind === 'score' ? 'scores' : 'embeddings'))
+    throw new RequestFailure(
+      'unusable',
+      `the engine of this worker has no ${call.kind === 'score' ? 'scores' : 'vectors'}`,
+    );
   const lists = call.kind === 'score' ? [call.prompt, call.answer] : [call.tokens];
   checkTokens(lists, vocabularySize);
   if (lists[0]?.length === 0) throw new RequestFailure('unusable', 'the prompt is empty');

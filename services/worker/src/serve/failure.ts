@@ -19,6 +19,8 @@ export function failureOf(error: unknown): RequestFailure {
     switch (error.code) {
       case 'grammar-unusable':
         return new RequestFailure('grammar-unusable', 'the grammar cannot be parsed');
+      case 'unsupported':
+        return new RequestFailure('unusable', error.message);
       case 'prompt-empty':
       case 'job-too-long':
         return new RequestFailure('unusable', 'the prompt is empty or longer than the context');

@@ -5,6 +5,7 @@ import {
   bytesSha256,
   type Frame,
   type FrameOf,
+  needsOf,
   type Sampling,
   type SegmentReceipt,
   TokenChain,
@@ -209,7 +210,10 @@ export function modelWith(models: readonly ContributedModel[], sha256: string): 
 }
 
 /** Throws RequestFailure for a request that this model cannot serve. */
-function checkRequest({ prompt, given }: FrameOf<'request'>, { contextLength, vocabularySize }: ModelInfo): void {
+function checkRequest(request: FrameOf<'request'>, { contextLength, vocabularySize, lacks }: ModelInfo): void {
+  const { prompt, given } = request;
+  const lacking = needsOf(request).find((need) => lacks?.includes(need));
+  if (lacking) throw new RequestFailure('unusable', `the engine of this worker lacks ${lacking}`);
   if (prompt.length === 0) throw new RequestFailure('unusable', 'the prompt is empty');
   if (prompt.length + given.length >= contextLength)
     throw new RequestFailure('unusable', `prompt and answer exceed the context of ${contextLength} tokens`);

@@ -30,6 +30,8 @@ export const OfferedModel = z.object({
   memoryBytes: Uint64.optional(),
   /** With `loadMs`: it is being loaded, and is loaded soon. */
   isLoading: z.boolean().optional(),
+  /** What its engine cannot do, as `lacksOf` has it. Absent: nothing. */
+  lacks: Uint32.optional(),
 });
 export type OfferedModel = z.infer<typeof OfferedModel>;
 

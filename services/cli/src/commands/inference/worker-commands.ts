@@ -9,6 +9,7 @@ import type { EarningsOptions } from './earnings.ts';
 
 interface WorkerOptions extends OutputOptions {
   readonly model?: string;
+  readonly engine?: string;
   readonly join?: readonly string[];
   readonly name?: string;
   readonly slots?: number;
@@ -26,14 +27,16 @@ export function addWorkerCommands(inference: Command, context: CommandContext): 
     .command('worker')
     .description('serve a model of this machine to the gateways of a network, until SIGINT or SIGTERM')
     .option('--model <files>', 'GGUF files, or hf:owner/repository:quantisation, comma-separated (STRATA_MODEL)')
+    .option('--engine <url>', 'llama-server, vLLM, SGLang or TensorRT-LLM with that model (STRATA_ENGINE)')
     .option('--join <address...>', 'a join token that a gateway printed, or multiaddrs of nodes (STRATA_JOIN)')
     .option('--name <name>', 'name of the model at gateways; by default that of the file (STRATA_WORKER_NAME)')
     .option('--slots <number>', 'number of concurrent answers (slots of STRATA_MODEL_OPTIONS)', integerBetween(1, 64))
     .option('--json', 'print events as JSON, one object a line')
-    .action(async ({ model, join, name, slots, ...options }: WorkerOptions) => {
+    .action(async ({ model, engine, join, name, slots, ...options }: WorkerOptions) => {
       const { workerCommand } = await import('./worker.ts');
       const settings = {
         ...(model === undefined ? {} : { STRATA_MODEL: model }),
+        ...(engine === undefined ? {} : { STRATA_ENGINE: engine }),
         ...(join === undefined ? {} : { STRATA_JOIN: join.join(' ') }),
         ...(name === undefined ? {} : { STRATA_WORKER_NAME: name }),
         ...(slots === undefined ? {} : { STRATA_MODEL_OPTIONS: `slots=${slots}` }),

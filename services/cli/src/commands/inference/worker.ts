@@ -49,8 +49,9 @@ function linesOf(event: WorkerEvent, { isJoining, isLanSearched, isServing }: Se
     case 'started': {
       return [
         ...event.models.map(({ name, engine: { info } }) => {
-          const { quantisation, contextLength, slots } = info;
-          return `model ${name} (${quantisation}, context of ${contextLength} tokens, ${counted(slots, 'slot')})`;
+          const { quantisation, contextLength, slots, engine, lacks = [] } = info;
+          const limits = lacks.length === 0 ? '' : `; ${engine}, without ${lacks.join(', ')}`;
+          return `model ${name} (${quantisation}, context of ${contextLength} tokens, ${counted(slots, 'slot')}${limits})`;
         }),
         `peer ${event.peer}`,
         ...(isJoining

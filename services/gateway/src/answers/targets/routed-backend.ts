@@ -14,7 +14,7 @@ import {
 import { CLAIMED, estimatedTokens } from '../upstream-backend.ts';
 import { chooseTarget, type Groups } from './choose-target.ts';
 import { type Fault, faultOf } from './fault.ts';
-import type { Target } from './target.ts';
+import type { Caller, Target } from './target.ts';
 
 export type TargetEvent =
   | { readonly kind: 'attempt' | 'fallback' | 'cooldown'; readonly target: string }
@@ -43,7 +43,7 @@ interface Asking<Item> {
   /** Whether it is a part of the answer that cannot be taken back. */
   readonly isAnswer: (item: Item) => boolean;
   readonly signal: AbortSignal;
-  readonly caller: string;
+  readonly caller: Caller;
   readonly sticky?: string | undefined;
   readonly onAnswered?: ((by: AnsweredBy) => void) | undefined;
 }
@@ -133,7 +133,7 @@ export class RoutedBackend implements Backend {
             for (const part of parts) vectors.push(...(await part(usage, signal)));
             yield vectors;
           };
-          const asking = { items, isAnswer: () => true, signal, caller: '', onAnswered };
+          const asking = { items, isAnswer: () => true, signal, caller: { id: '' }, onAnswered };
           const [vectors = []] = await Array.fromAsync(this.#tried(asking, groups));
           return vectors;
         },
@@ -156,7 +156,7 @@ export class RoutedBackend implements Backend {
     const isAnswer = (deltas: readonly ChatDelta[]) => deltas.some(({ kind }) => kind !== 'begin');
     return this.#tried({
       ...{ items, isAnswer, signal, sticky },
-      ...{ caller: context.caller ?? '', onAnswered: deps.onAnswered },
+      ...{ caller: { id: context.caller ?? '', share: deps.share }, onAnswered: deps.onAnswered },
     });
   }
 

@@ -19,7 +19,13 @@ export interface Target {
   /** Undefined while it is not known. */
   readonly current: Backend | undefined;
   /** The backend, with the slot that an answer of it needs. Rejects with its errors, or with the signal's reason. */
-  open(caller: string, signal: AbortSignal): Promise<Opened>;
+  open(caller: Caller, signal: AbortSignal): Promise<Opened>;
+}
+
+export interface Caller {
+  /** Of its key; empty if it is not known. */
+  readonly id: string;
+  readonly share?: number | undefined;
 }
 
 export interface Opened extends Disposable {
@@ -46,9 +52,9 @@ export function ownTarget(model: string, health: TargetHealth, find: () => Serve
     get current() {
       return known()?.backend;
     },
-    async open(caller, signal) {
+    async open({ id, share }, signal) {
       const served = find();
-      const slot = await served.admission.enter(caller, signal);
+      const slot = await served.admission.enter(id, signal, share);
       return { backend: served.backend, [Symbol.dispose]: () => slot[Symbol.dispose]() };
     },
   };
@@ -83,7 +89,7 @@ export class UpstreamTarget implements Target, AsyncDisposable {
     this.#logger = logger;
   }
 
-  async open(_caller: string, signal: AbortSignal): Promise<Opened> {
+  async open(_caller: Caller, signal: AbortSignal): Promise<Opened> {
     const backend = this.current ?? (await orAborted(this.ready(), signal));
     return { backend, [Symbol.dispose]() {} };
   }

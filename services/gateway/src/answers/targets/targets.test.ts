@@ -1,14 +1,19 @@
 // Health and choice of targets, by tables: time and chance are given.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { UpstreamError } from '@strata/engine';
 import { casesOf } from '../../../../../tests/support/index.ts';
 import { chooseTarget } from './choose-target.ts';
-import type { Fault } from './fault.ts';
+import { FAULT_REASONS, type Fault } from './fault.ts';
+import { RoutedBackend, type TargetEvent } from './routed-backend.ts';
+import type { Target } from './target.ts';
 import { type Attempt, TargetHealth } from './target-health.ts';
+
+const HEALTH = { failures: 3, windowMs: 100, cooldownMs: 30 };
 
 for (const [name, steps] of casesOf<[string, string[]][]>('gateway', 'cooldowns of targets'))
   it(`of a target: ${name}`, () => {
-    const health = new TargetHealth({ failures: 3, windowMs: 100, cooldownMs: 30 });
+    const health = new TargetHealth(HEALTH);
     const attempts = new Map<string, Attempt>();
     for (const step of steps) {
       const [ms = '', id = '', verb, reason, wait] = step.split(' = ')[0]?.split(' ') ?? [];
@@ -79,3 +84,30 @@ it('requests are shared by weight; those with the same value stay together, and 
     if (names[0] !== 'c') assert.equal(names[2], names[0]);
   }
 });
+
+for (const [on, tried] of [
+  [FAULT_REASONS, ['a', 'b']],
+  [['busy'], ['a']],
+] as const)
+  it(`a request tries ${tried.join(' and ')} on ${on.join(', ')}, and nothing after two minutes`, async (t) => {
+    let nowMs = 0;
+    const attempted: string[] = [];
+    const targetOf = (name: string): Target => ({
+      ...{ name, upstream: name, model: 'm', slots: 1, current: undefined, health: new TargetHealth(HEALTH) },
+      open: async () => {
+        nowMs += 70_000;
+        throw new UpstreamError(`${name} is away`, { fault: 'timeout' });
+      },
+    });
+    const groups = ['a', 'b', 'c'].map((name) => [{ target: targetOf(name), weight: 1 }]);
+    const deps = {
+      nowMs: () => nowMs,
+      random: () => 0,
+      onEvent: ({ kind, target }: TargetEvent) => void (kind === 'attempt' && attempted.push(target)),
+    };
+    const { parts } = await new RoutedBackend({ id: 'x', groups, on: new Set(on) }, deps).planEmbeddings(['x']);
+    await assert.rejects(parts[0]?.({ promptTokens: 0 }, t.signal) ?? assert.fail(), {
+      message: `${tried.at(-1)} is away`,
+    });
+    assert.deepEqual(attempted, tried);
+  });

@@ -3,17 +3,30 @@
 // and what they do not.
 import { randomInt } from 'node:crypto';
 import type { Engine, ScoreJob } from '@strata/engine';
-import { auditShare, deviation, type Finding, TOLERATED_DEVIATION, trust, type Verified } from '@strata/inference';
+import {
+  type Ability,
+  auditShare,
+  deviation,
+  type Finding,
+  lackingOf,
+  TOLERATED_DEVIATION,
+  trust,
+  type Verified,
+} from '@strata/inference';
 import type { Logger } from 'pino';
 import type { WorkerSession } from '../session/worker-session.ts';
 import { isPassed, KnownAnswers } from './audit-challenge.ts';
 import { hasDrawnEnd, isCutShort } from './audit-facts.ts';
+import { comparedWith, forcedJob, isForced } from './audit-forced.ts';
 import { judge, ownVerifier, type Panel, ranked, scoreOf, type Verifier, workerVerifier } from './audit-panel.ts';
 import { AuditQueue } from './audit-queue.ts';
 import { AuditRuns } from './audit-runs.ts';
-import { auditedLevel } from './audited.ts';
+import { type AuditorOptions, type AuditRecord, auditedLevel } from './audited.ts';
+
 import type { ReputationRecorder } from './reputation-recorder.ts';
 import type { ObservedAnswer, Trust } from './trust.ts';
+
+export type { AuditorOptions, AuditRecord } from './audited.ts';
 
 export interface AuditorDeps {
   readonly reputations: ReputationRecorder;
@@ -23,41 +36,12 @@ export interface AuditorDeps {
   readonly hasOtherWorkers: (modelSha256: string, peer: string) => boolean;
   /** A local engine with the same model file: preferred to all workers, and trusted. */
   readonly engine: (modelSha256: string) => Pick<Engine, 'score'> | undefined;
+  /** What the engine of a worker cannot do, as its offer has it. */
+  readonly lacks?: (peer: string, modelSha256: string) => number | undefined;
   /** What a worker of a pinned model has proved; undefined for other models. */
   readonly proved?: (peer: string, modelSha256: string) => Verified | undefined;
   readonly logger: Logger;
   readonly now: () => Date;
-}
-
-export interface AuditorOptions {
-  /** Share of answers to audit for workers with a good reputation, 0 to 1; 0 disables audits. 0.02 by default. */
-  readonly share?: number;
-  /** Maximum number of concurrent audits. 2 by default. */
-  readonly concurrency?: number;
-  /**
-   * Maximum number of tokens that wait for an audit, including prompts; the same limit applies to the ends of runs.
-   * 2,000,000 by default.
-   */
-  readonly maxQueuedTokens?: number;
-  /** Time limit for one verifier and one answer. 60,000 by default. */
-  readonly timeoutMs?: number;
-  /** Numbers from 0 to below 1 that a worker cannot predict. */
-  readonly random?: () => number;
-}
-
-export interface AuditRecord {
-  readonly atMs: number;
-  readonly kind: /** The audit of an answer. */ 'answer' | 'challenge';
-  /** The audited worker or the challenged verifier. */
-  readonly peer: string;
-  readonly modelSha256: string;
-  /** The number of checked tokens. */
-  readonly tokens: number;
-  /** Peers that scored it; empty if it was our own engine or nothing was scored. */
-  readonly verifiers: readonly string[];
-  readonly outcome: 'clean' | 'deviating' | 'proof' | 'unconfirmed' | 'disputed' | 'unverified' | 'passed' | 'failed';
-  /** 0 to 1; undefined: not scored. */
-  readonly deviation: number | undefined;
 }
 
 /** Records of audits that are kept for the report. */
@@ -116,6 +100,7 @@ export class Auditor implements Trust, AsyncDisposable {
         isOn: this.#share > 0,
         hasOwnEngine: engine(modelSha256) !== undefined,
         hasOtherWorkers: hasOtherWorkers(modelSha256, peer),
+        isBlind: this.#lacks(peer, modelSha256, 'draws') && this.#lacks(peer, modelSha256, 'scores'),
       })
     );
   }
@@ -127,6 +112,7 @@ export class Auditor implements Trust, AsyncDisposable {
       return;
     }
     if (answer.from === answer.answer.length && !hasDrawnEnd(answer)) return;
+    if (this.#isForced(answer) && this.#lacks(answer.worker, answer.modelSha256, 'scores')) return;
     const share = auditShare(this.#reputations.of(answer.worker), this.#share);
     const dropped = this.#runs.add(answer, share).flatMap((due) => this.#queue.push(due));
     for (const { worker } of dropped) this.#runs.owe(worker);
@@ -170,9 +156,10 @@ export class Auditor implements Trust, AsyncDisposable {
 
   async #audit(answer: ObservedAnswer): Promise<void> {
     const { modelSha256, worker } = answer;
-    const job = this.#jobOf(answer);
+    const compares = this.#isForced(answer);
+    const job = compares ? forcedJob(answer) : this.#jobOf(answer);
     const suspects = this.#otherWorkers(answer).filter(({ state }) => state === 'suspect');
-    const panel = await judge(job, this.#verifiers(answer), {
+    const panel = await judge(job, compares ? this.#comparing(answer) : this.#verifiers(answer), {
       from: answer.from,
       isDoubleChecked: this.#random() < (suspects.length > 0 ? ALERT_SHARE : DOUBLE_CHECK_SHARE),
       timeoutMs: this.#timeoutMs,
@@ -184,7 +171,8 @@ export class Auditor implements Trust, AsyncDisposable {
     for (const peer of panel.misjudged) this.#note(peer, { kind: 'misjudged' });
     for (const peer of panel.malformed) this.breach(peer, 'scores that do not belong to the answer');
     const outcome = this.#weigh(answer, panel);
-    if (outcome === 'clean' && panel.verdict.kind === 'judged' && panel.verdict.voices > 1 && answer.from === 0)
+    const isKnown = panel.verdict.kind === 'judged' && panel.verdict.voices > 1 && answer.from === 0;
+    if (outcome === 'clean' && isKnown && !compares)
       this.#known.keep({ modelSha256, job, knownTo: [worker, ...panel.asked] });
     for (const peer of new Set([...panel.asked, ...suspects.map(({ session }) => session.peer)]))
       if (this.#random() < this.#challengeShare(peer)) await this.#challenge(peer, modelSha256);
@@ -256,10 +244,26 @@ export class Auditor implements Trust, AsyncDisposable {
     if (engine) return [ownVerifier(engine)];
     const candidates = this.#otherWorkers(answer)
       .filter(({ state }) => state === 'good' || state === 'new')
+      .filter(({ session }) => !this.#lacks(session.peer, answer.modelSha256, 'scores'))
       .map(({ session, state }) => ({ session, isKnown: state === 'good', isBusy: session.load.waiting > 0 }));
     return ranked(candidates, this.#random)
       .slice(0, MAX_VERIFIERS)
       .map(({ session }) => workerVerifier(session, answer.modelSha256));
+  }
+
+  /** None if the worker is offline: it cannot be asked for its own score. */
+  #comparing(answer: ObservedAnswer): readonly Verifier[] {
+    const { worker, modelSha256 } = answer;
+    const session = this.#deps.workers(modelSha256).find(({ peer, isAlive }) => isAlive && peer === worker);
+    return session ? comparedWith(workerVerifier(session, modelSha256), this.#verifiers(answer)) : [];
+  }
+
+  #isForced(answer: ObservedAnswer): boolean {
+    return isForced(answer) && this.#lacks(answer.worker, answer.modelSha256, 'draws');
+  }
+
+  #lacks(peer: string, modelSha256: string, ability: Ability): boolean {
+    return lackingOf(this.#deps.lacks?.(peer, modelSha256), [ability]) !== undefined;
   }
 
   #otherWorkers({ worker, modelSha256 }: ObservedAnswer) {

@@ -1,6 +1,7 @@
 // The connected workers of one model: chooses the next worker, and learns from the outcome.
 import type { Job } from '@strata/engine';
 import {
+  type Ability,
   afterAsked,
   afterFailure,
   afterRefusal,
@@ -10,6 +11,7 @@ import {
   CLOSED,
   choosePlacement,
   type Directory,
+  lackingOf,
   type PlacementCandidate,
   type PrefixMap,
   type WeightedDraw,
@@ -33,6 +35,9 @@ export interface Chosen {
   readonly loadMs: number;
 }
 
+/** A job, and what its worker must be able to do. */
+export type Wanted = Pick<Job, 'prompt' | 'given'> & { readonly needs?: readonly Ability[] };
+
 export interface Fleet {
   readonly isReady: boolean;
   /** Whether any worker has loaded the model. */
@@ -40,7 +45,9 @@ export interface Fleet {
   /** The number of answers that all workers together can generate concurrently. */
   readonly slots: number;
   /** Undefined if no worker is left. The caller must report the outcome with one of the methods below. */
-  choose(job: Pick<Job, 'prompt' | 'given'>, options: { readonly except: ReadonlySet<string> }): Chosen | undefined;
+  choose(job: Wanted, options: { readonly except: ReadonlySet<string> }): Chosen | undefined;
+  /** What none of the workers can do, if there are any; absent: they can do everything. */
+  lacking?(needs: readonly Ability[]): Ability | undefined;
   /** A part of an answer succeeded: its speed, concurrency and cached tokens affect later choices. */
   noteServed(served: Served): void;
   /** A call other than an answer succeeded: a score or an embedding. */
@@ -130,10 +137,7 @@ export class LiveFleet implements Fleet {
     this.#publish(members);
   }
 
-  choose(
-    { prompt, given }: Pick<Job, 'prompt' | 'given'>,
-    { except }: { readonly except: ReadonlySet<string> },
-  ): Chosen | undefined {
+  choose({ prompt, given, needs }: Wanted, { except }: { readonly except: ReadonlySet<string> }): Chosen | undefined {
     const { prefixes, sessions, random, nowMs } = this.#deps;
     const replayTokens = given?.length ?? 0;
     const cached = prefixes.cachedTokens(this.#options.sha256, prompt);
@@ -147,7 +151,10 @@ export class LiveFleet implements Fleet {
           const { peer, claim } = member;
           return this.#candidate(member, {
             cachedTokens: cached.get(peer) ?? 0,
-            isExcluded: except.has(peer) || prompt.length + replayTokens >= claim.contextLength,
+            isExcluded:
+              except.has(peer) ||
+              prompt.length + replayTokens >= claim.contextLength ||
+              lackingOf(claim.lacks, needs) !== undefined,
           });
         },
       },
@@ -165,6 +172,11 @@ export class LiveFleet implements Fleet {
     const expectedFirstTokenMs = Math.max(MIN_EXPECTED_MS, placement.expectedFirstTokenMs);
     const { contextLength, loadMs = 0 } = member.claim;
     return { session, expectedFirstTokenMs, decodeTokensPerSecond, contextLength, loadMs };
+  }
+
+  lacking(needs: readonly Ability[]): Ability | undefined {
+    const lacking = this.#members.map(({ claim }) => lackingOf(claim.lacks, needs));
+    return lacking.includes(undefined) ? undefined : lacking[0];
   }
 
   noteServed(served: Served): void {

@@ -1,9 +1,9 @@
 // The search for a worker that can continue a job: first workers that have not lost it, later also those that have;
 // within a time limit.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EngineError, type Job } from '@strata/engine';
+import { EngineError } from '@strata/engine';
 import type { LossCause, WorkerLostError } from '../session/session-events.ts';
-import type { Chosen, Fleet } from './fleet.ts';
+import type { Chosen, Fleet, Wanted } from './fleet.ts';
 
 /** Polling interval while there is no worker: it grows with the waiting time, because many jobs may be polling. */
 const FIRST_POLL_MS = 20;
@@ -23,8 +23,6 @@ const REFUSALS_BELIEVED = 5;
  * failure.
  */
 const ALTERNATIVE_TIMEOUT_MS = 1_000;
-
-type Wanted = Pick<Job, 'prompt' | 'given'>;
 
 export interface WorkerSearchOptions {
   readonly timeoutMs: number;
@@ -66,7 +64,8 @@ export class WorkerSearch {
 
   /**
    * Rejects with EngineError: `no-worker` if no worker is available in time, `crashed` after too many failures,
-   * `grammar-unusable` if no worker is left that can use the grammar; or with the signal's reason.
+   * `grammar-unusable` if no worker is left that can use the grammar, `unsupported` if the engine of none can do what
+   * the job needs; or with the signal's reason.
    */
   async next(wanted: Wanted, signal: AbortSignal): Promise<Chosen> {
     if (this.#losses >= MAX_LOSSES)
@@ -74,10 +73,13 @@ export class WorkerSearch {
     const sinceMs = this.#nowMs();
     const refusals = this.#refused.size;
     const leftMs = this.#timeoutMs - this.#waitedMs;
-    const timeoutMs = refusals > 0 ? Math.min(leftMs, ALTERNATIVE_TIMEOUT_MS) : leftMs;
+    const lacking = this.#fleet.lacking?.(wanted.needs ?? []);
+    const timeoutMs = refusals > 0 || lacking !== undefined ? Math.min(leftMs, ALTERNATIVE_TIMEOUT_MS) : leftMs;
     const chosen = refusals < REFUSALS_BELIEVED ? await this.#find(wanted, { timeoutMs, signal }) : undefined;
     this.#waitedMs += this.#nowMs() - sinceMs;
     if (chosen) return chosen;
+    if (lacking !== undefined)
+      throw new EngineError('unsupported', `no worker of this model can do what the request needs: ${lacking}`);
     if (refusals > 0) throw new EngineError('grammar-unusable', `${refusals} workers cannot use the grammar`);
     throw new EngineError('no-worker', 'no worker is available');
   }

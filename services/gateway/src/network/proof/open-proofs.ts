@@ -2,7 +2,7 @@
 // answers of one worker for its trial.
 import path from 'node:path';
 import { type Engine, type ModelInfo, openFileTree } from '@strata/engine';
-import type { Directory } from '@strata/inference';
+import { type Directory, lackingOf } from '@strata/inference';
 import type { Logger } from 'pino';
 import { ownVerifier, workerVerifier } from '../audit/audit-panel.ts';
 import type { ReputationRecorder } from '../audit/reputation-recorder.ts';
@@ -58,12 +58,19 @@ export function openProofs(options: OpenProofsOptions, deps: OpenProofsDeps): Pr
       const engine = engines.find(({ info }) => info.sha256 === sha256);
       return engine && ownVerifier(engine);
     },
-    trial: (worker, asked) => trial(answersOf(worker, deps), { ...asked, vocabularySize: worker.offer.vocabularySize }),
+    trial: (worker, asked) =>
+      trial(answersOf(worker, deps), {
+        ...asked,
+        vocabularySize: worker.offer.vocabularySize,
+        drawsItself: drawsItself(worker.offer.lacks),
+      }),
     breach: (peer, reason) => trust.breach(peer, reason),
     nowMs: () => performance.now(),
     ...{ workerVerifier, records, onChange, logger, random },
   });
 }
+
+const drawsItself = (lacks: number | undefined): boolean => lackingOf(lacks, ['draws']) !== undefined;
 
 async function knownTree(
   sha256: string,
@@ -96,7 +103,8 @@ function answersOf(
         : undefined,
     ...{ noteServed: () => {}, noteAnswered: () => {}, noteLost: () => {} },
   };
-  const info = { ...offer, slots: 1, hasChatTemplate: false } satisfies ModelInfo;
+  const { lacks: _lacks, ...described } = offer;
+  const info = { ...described, slots: 1, hasChatTemplate: false } satisfies ModelInfo;
   const vocabulary = { bytes: async (tokens: readonly number[]) => tokens.map(() => new Uint8Array()) };
   return {
     generate: (job, signal, context = {}) =>

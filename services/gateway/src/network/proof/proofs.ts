@@ -1,6 +1,6 @@
 // Which workers have proved that they have the file of a pinned model and answer by it: only these get its traffic.
 // A worker is checked when it joins, and again after a random time. docs/trust.md says what the checks do not show.
-import type { OfferedModel, Verified } from '@strata/inference';
+import { lackingOf, type OfferedModel, type Verified } from '@strata/inference';
 import type { Logger } from 'pino';
 import type { Verifier } from '../audit/audit-panel.ts';
 import type { ReputationRecorder } from '../audit/reputation-recorder.ts';
@@ -30,7 +30,10 @@ export interface ProofsDeps {
   /** This gateway's own engine with the file. */
   readonly ownVerifier: (modelSha256: string) => Verifier | undefined;
   readonly workerVerifier: (session: WorkerSession, modelSha256: string) => Verifier;
-  readonly trial: (worker: PinnedWorker, options: Omit<TrialOptions, 'vocabularySize'>) => Promise<TrialResult>;
+  readonly trial: (
+    worker: PinnedWorker,
+    options: Omit<TrialOptions, 'vocabularySize' | 'drawsItself'>,
+  ) => Promise<TrialResult>;
   /** The trees whose chunks were proved; remembered, so that reconnecting does not cost all chunks again. */
   readonly records: Pick<ReputationRecorder, 'file' | 'noteTree'>;
   /** A violation is proved: the worker is quarantined. */
@@ -210,7 +213,7 @@ export class Proofs implements AsyncDisposable {
     const states = this.#states.get(sha256);
     const rank = ({ session }: PinnedWorker) => (states?.get(session.peer)?.verified.level === 'pinned' ? 0 : 1);
     return this.#copies(sha256, workers(sha256))
-      .filter(({ session }) => session.peer !== peer)
+      .filter(({ session, offer: { lacks } }) => session.peer !== peer && lackingOf(lacks, ['scores']) === undefined)
       .sort((a, b) => rank(a) - rank(b))
       .map(({ session }) => workerVerifier(session, sha256));
   }

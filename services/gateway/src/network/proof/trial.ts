@@ -6,6 +6,8 @@ import { ownPart, scoreOf, type Verifier } from '../audit/audit-panel.ts';
 
 export interface TrialOptions {
   readonly vocabularySize: number;
+  /** Its engine ignores the noise of our seed: only an answer at temperature 0 can be checked. */
+  readonly drawsItself?: boolean;
   /** In the order to ask; the first three that answer decide. */
   readonly verifiers: readonly Verifier[];
   readonly random: () => number;
@@ -29,11 +31,11 @@ const TIMEOUT_MS = 60_000;
 /** `worker`: an engine that only this worker serves. Rejects with EngineError if it does not answer. */
 export async function trial(
   worker: Pick<Engine, 'generate'>,
-  { vocabularySize, verifiers, random, signal }: TrialOptions,
+  { vocabularySize, drawsItself = false, verifiers, random, signal }: TrialOptions,
 ): Promise<TrialResult> {
   const draw = (below: number) => Math.floor(random() * below);
   const prompt = Array.from({ length: PROMPT_TOKENS }, () => draw(vocabularySize));
-  const sampling = { ...GREEDY, temperature: 1, seed: draw(2 ** 32) };
+  const sampling = { ...GREEDY, temperature: drawsItself ? 0 : 1, seed: draw(2 ** 32) };
   const job: Job = { prompt, given: [], replay: 'exact', maxTokens: ANSWER_TOKENS, sampling };
   const answer: number[] = [];
   let hasEnd = false;

@@ -1,9 +1,9 @@
 // Relays one answer from successive workers as a single stream: each token is added to the answer before it is sent,
 // and the next worker receives all tokens so far.
 import { EngineError, type Job, type JobEvent, type ModelInfo, type TokenBytes } from '@strata/engine';
-import { MAX_TOKENS, replayOf, tokensSha256 } from '@strata/inference';
+import { MAX_TOKENS, needsOf, replayOf, tokensSha256 } from '@strata/inference';
 import { isCutShort } from '../audit/audit-facts.ts';
-import type { Chosen } from '../fleet/fleet.ts';
+import type { Chosen, Wanted } from '../fleet/fleet.ts';
 import { WorkerSearch } from '../fleet/worker-search.ts';
 import {
   knownBiases,
@@ -102,8 +102,9 @@ export class AnswerRelay {
     yield { kind: 'end', reason: 'length' };
   }
 
-  get #wanted(): Pick<Job, 'prompt' | 'given'> {
-    return { prompt: this.#task.job.prompt, given: this.#answer };
+  get #wanted(): Wanted {
+    const { job } = this.#task;
+    return { prompt: job.prompt, given: this.#answer, needs: needsOf({ ...job, given: this.#answer }) };
   }
 
   /** Whether the answer was cut short, assuming the context of the model. */

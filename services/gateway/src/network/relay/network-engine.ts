@@ -1,6 +1,7 @@
 // One model of the network as an engine: when a worker is lost, another one continues the answer from the tokens so
 // far.
-import { type Engine, EngineError, type Job, type ModelInfo, type TokenBytes, type Vocabulary } from '@strata/engine';
+import { type Engine, EngineError, type ModelInfo, type TokenBytes, type Vocabulary } from '@strata/engine';
+import type { Wanted } from '../fleet/fleet.ts';
 import { WorkerSearch } from '../fleet/worker-search.ts';
 import { knownBiases, samplingFrame, WorkerLostError } from '../session/session-events.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
@@ -26,7 +27,7 @@ export function createNetworkEngine(options: NetworkEngineOptions): Engine {
   const whileOpen = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, closing.signal]);
 
   async function withWorker<Result>(
-    wanted: Pick<Job, 'prompt' | 'given'>,
+    wanted: Wanted,
     signal: AbortSignal,
     call: (session: WorkerSession) => Promise<Result>,
   ): Promise<Result> {
@@ -70,13 +71,16 @@ export function createNetworkEngine(options: NetworkEngineOptions): Engine {
       const { sha256: modelSha256, vocabularySize } = info();
       const request = { ...job, modelSha256, sampling: samplingFrame(knownBiases(job.sampling, vocabularySize)) };
       const stop = whileOpen(signal);
-      return withWorker({ prompt: job.prompt, given: job.answer }, stop, (session) => session.score(request, stop));
+      const wanted = { prompt: job.prompt, given: job.answer, needs: ['scores'] as const };
+      return withWorker(wanted, stop, (session) => session.score(request, stop));
     },
     async embed(tokens, signal) {
       assertPrompt(tokens);
       const request = { modelSha256: info().sha256, tokens };
       const stop = whileOpen(signal);
-      return withWorker({ prompt: tokens, given: [] }, stop, (session) => session.embed(request, stop));
+      return withWorker({ prompt: tokens, given: [], needs: ['embeddings'] }, stop, (session) =>
+        session.embed(request, stop),
+      );
     },
     async [Symbol.asyncDispose]() {
       closing.abort(new EngineError('crashed', 'this model of the network is no longer served'));

@@ -45,10 +45,10 @@ export async function begin(app: GatewayApp, { asked, ...context }: AnswerContex
   const { request, reply, model } = context;
   const { signal, leave } = clientSignal(reply);
   const { head, plan, reservation, start } = await prepare(app, context, planning);
-  const { logger } = app;
+  const { recorder, now, stopping, running, logger } = app;
   const { admission } = model;
   const answer = new AnswerRun(
-    { ...app, admission },
+    { admission, recorder, now, stopping, running },
     {
       ...{ plan, reservation, request: asked, head, start },
       ...{ caller: request.caller, signal, revoked: request.revoked },
@@ -169,7 +169,7 @@ export function clientSignal(reply: FastifyReply): { readonly signal: AbortSigna
 }
 
 /** Never sent, because the client has disconnected. */
-const disconnected = (cause: unknown) =>
+export const disconnected = (cause: unknown) =>
   new CompletionError('invalid_request', 'The client has disconnected.', { cause });
 
 export function orDisconnected(signal: AbortSignal) {

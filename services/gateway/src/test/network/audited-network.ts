@@ -1,5 +1,5 @@
 // An auditor and workers in one process, whose answers and scores the test controls. The truth is a simulated engine’s.
-import { GREEDY } from '@strata/inference';
+import { type Ability, GREEDY, lacksOf } from '@strata/inference';
 import { createSimulatedEngine, simulatedAnswer } from '@strata/testnet';
 import pino from 'pino';
 import { randomFrom } from '../../../../../tests/support/random.ts';
@@ -58,10 +58,12 @@ export interface NetworkOptions extends AuditorOptions {
   /** How each worker verifies, by its peer id. */
   readonly workers: Readonly<Record<string, Score>>;
   readonly hasOwnEngine?: boolean;
+  /** What the engines of workers lack, by peer id. */
+  readonly lacks?: Readonly<Record<string, readonly Ability[]>>;
   readonly reputations?: Reputations;
 }
 
-export async function auditedNetwork({ workers, hasOwnEngine, reputations, ...options }: NetworkOptions) {
+export async function auditedNetwork({ workers, hasOwnEngine, lacks = {}, reputations, ...options }: NetworkOptions) {
   const asked: { peer: string; request: Parameters<Score>[0] }[] = [];
   const clock = { nowMs: Date.UTC(2026, 0, 1) };
   const load = { running: 0, waiting: 0, otherGateways: 0, own: 0, writing: 0, calls: 0 };
@@ -79,6 +81,7 @@ export async function auditedNetwork({ workers, hasOwnEngine, reputations, ...op
     reputations: records,
     workers: (sha256: string) => (sha256 === MODEL ? sessions : []),
     hasOtherWorkers: () => sessions.length > 1,
+    lacks: (peer: string) => lacksOf(lacks[peer] ?? []),
     engine: () => (hasOwnEngine ? truth : undefined),
     logger,
     now: () => new Date(clock.nowMs),

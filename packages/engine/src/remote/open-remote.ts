@@ -1,0 +1,117 @@
+// Opens a model of another inference server as an engine. A GGUF file at this machine gives its vocabulary and chat
+// template; for llama-server it is also the model itself.
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { EngineError, type ModelInfo } from '../engine.ts';
+import { describeModel, type ModelDescription } from '../on-demand/describe-model.ts';
+import { fileOf, idOf, type ModelLog, type OpenedModel, type OpenModelOptions } from '../open-model.ts';
+import { UpstreamHttp } from '../upstream/http.ts';
+import { readMetadata } from '../vocabulary/gguf-metadata.ts';
+import { openVocabulary } from '../vocabulary/vocabulary-engine.ts';
+import { readVocabulary } from '../vocabulary/vocabulary-file.ts';
+import { checkTokens, lacksByTrial, type Probed, probe } from './probe.ts';
+import { RemoteEngine } from './remote-engine.ts';
+
+export interface RemoteServer {
+  /** Scheme, host and port. */
+  readonly url: string;
+  /** Of several models of the server. */
+  readonly model?: string | undefined;
+  /** File with the server's key. */
+  readonly keyFile?: string | undefined;
+}
+
+export interface OpenedRemote extends OpenedModel {
+  /** The file is the model that the server runs, as far as the server reports it. */
+  readonly isFileServed: boolean;
+}
+
+const TIMING = { connectMs: 5_000, firstTokenMs: 120_000, idleMs: 30_000, retries: 0 };
+/** Of all questions at the start. */
+const PROBE_MS = 60_000;
+
+/** Rejects with EngineError, or with the signal's reason. */
+export async function openRemoteModel(
+  server: RemoteServer,
+  options: OpenModelOptions,
+  log: ModelLog,
+): Promise<OpenedRemote> {
+  await using stack = new AsyncDisposableStack();
+  const file = await fileOf(options, log);
+  const http = stack.use(
+    new UpstreamHttp({ ...TIMING, ...(await addressOf(server)), random: Math.random, onRetry: () => {} }),
+  );
+  const signal = AbortSignal.any([AbortSignal.timeout(PROBE_MS), ...(options.signal ? [options.signal] : [])]);
+  const probed = await probe(http, server.model, signal);
+  const vocabulary = stack.use(await openVocabulary(file));
+  const areTokensChecked = await checkTokens(http, probed, { vocabulary, signal });
+  if (areTokensChecked === undefined)
+    log.warn({ engine: probed.engine }, 'the server tokenizes no text: its vocabulary is not compared with the file');
+  const prompt = (await vocabulary.tokenize('Hello, world')).slice(0, 4);
+  const [plain = 0] = await vocabulary.tokenize('a');
+  const lacks = await lacksByTrial(http, probed, { prompt, plain, signal });
+  const info = await infoOf(file, probed, { options, facts: vocabulary.facts, lacks });
+  const { dialect, model } = probed;
+  const ends = await vocabulary.ends();
+  const { firstTokenMs: firstMs, idleMs } = TIMING;
+  const engine = new RemoteEngine({ http, dialect, model, info, vocabulary, ends, plain, firstMs, idleMs });
+  log.info({ url: http.base, model, engine: info.engine, contextLength: info.contextLength, lacks }, 'engine joined');
+  stack.move();
+  return { id: idOf(file), file, engine, isFileServed: dialect.kind === 'llama-server' };
+}
+
+async function addressOf({
+  url,
+  keyFile,
+}: RemoteServer): Promise<{ readonly base: string; readonly apiKey: string | undefined }> {
+  const parsed = URL.parse(url);
+  const isPlain = parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password;
+  if (!isPlain || parsed.search || parsed.hash || !/^\/(v1\/?)?$/.test(parsed.pathname))
+    throw new EngineError('upstream-refused', 'the address of an engine must be http(s)://host:port');
+  if (keyFile === undefined) return { base: parsed.origin, apiKey: undefined };
+  const apiKey = (await readFile(keyFile, 'utf8')).trim();
+  if (!/^[\x21-\x7e]{1,4096}$/.test(apiKey))
+    throw new EngineError('upstream-refused', `the key in ${keyFile} must be printable ASCII without spaces`);
+  return { base: parsed.origin, apiKey };
+}
+
+interface InfoOptions {
+  readonly options: OpenModelOptions;
+  readonly facts: Pick<ModelInfo, 'vocabularySize' | 'longestToken' | 'hasChatTemplate'>;
+  readonly lacks: ModelInfo['lacks'];
+}
+
+/** A server of other weights than a GGUF file is named by its model and vocabulary: there is no file to compare. */
+async function infoOf(file: string, probed: Probed, { options, facts, lacks }: InfoOptions): Promise<ModelInfo> {
+  const { dialect, engine, model } = probed;
+  const contextLength = Math.min(
+    ...[options.contextLength, probed.contextLength].filter((each) => each !== undefined && each > 0).map(Number),
+  );
+  if (!Number.isFinite(contextLength))
+    throw new EngineError(
+      'model-unusable',
+      `${engine} does not report its context: set context of STRATA_MODEL_OPTIONS`,
+    );
+  const shared = {
+    ...{ ...facts, contextLength, engine: engine.slice(0, 100), ...(lacks ? { lacks } : {}) },
+    slots: Math.min(options.slots, probed.slots || options.slots),
+  };
+  if (dialect.kind === 'llama-server') {
+    const described = await describe(file, options);
+    if (probed.parameters !== described.parameters || probed.vocabularySize !== described.vocabularySize)
+      throw new EngineError(
+        'model-unusable',
+        `llama-server runs another model than ${file}: ${probed.parameters} parameters and ${probed.vocabularySize} tokens`,
+      );
+    return { ...described, ...shared };
+  }
+  const vocabulary = await readVocabulary(file);
+  const architecture = (await readMetadata(file)).find(({ key }) => key === 'general.architecture')?.text ?? 'unknown';
+  const sha256 = createHash('sha256').update(`engine model\n${model}\n${vocabulary.sha256}`).digest('hex');
+  return { name: model, sha256, sizeBytes: 0, architecture, parameters: 0, quantisation: 'unknown', ...shared };
+}
+
+async function describe(file: string, { signal }: OpenModelOptions): Promise<ModelDescription['info']> {
+  const options = { file, slots: 1, processes: 1, threads: 1, gpu: false as const };
+  return (await describeModel(options, signal)).info;
+}

@@ -1,0 +1,14 @@
+// Random faults of gateways, workers and the database under stored streams, in small: `npm run bench -- faults` takes five minutes.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { runFaults } from '../../../bench/network/faults.ts';
+import { binaries, notice } from '../../support/database/postgres.ts';
+
+it('streams lose and repeat no token under faults of each kind, and each receipt is counted once', {
+  skip: binaries ? false : notice,
+  timeout: 600_000,
+}, async () => {
+  const { wrong, faults } = await runFaults(30);
+  assert.deepEqual(wrong, []);
+  assert.ok(faults.size > 0);
+});
