@@ -22,7 +22,7 @@ export const listKeys = adminRoute(
   async ({ admin }, { limit, cursor = '', team }) => {
     const [, createdAt, last] = CURSOR.exec(cursor) ?? [];
     const before = last === undefined ? undefined : { createdAtMs: Number(createdAt), id: last };
-    const keys = await admin.keys.page({ limit: limit + 1, before, team });
+    const keys = await admin.keys.list({ limit: limit + 1, before, team });
     const shown = keys.slice(0, limit);
     const end = shown.at(-1);
     const next = keys.length > limit && end ? `${end.createdAt.getTime()}.${end.id}` : null;

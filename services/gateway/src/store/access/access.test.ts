@@ -85,8 +85,8 @@ onEach(kept, 'keys of the gateway', (_backend, test) => {
     for (const team of ['t', null, 't']) await keys.create({ tier: 'free', team });
     const all = (await keys.list()).slice(earlier.length);
     const ids: string[] = [];
-    for (let before: Partial<Parameters<typeof keys.page>[0]> = {}; ; ) {
-      const [next] = await keys.page({ limit: 1, team: 't', ...before });
+    for (let before: Partial<NonNullable<Parameters<typeof keys.list>[0]>> = {}; ; ) {
+      const [next] = await keys.list({ limit: 1, team: 't', ...before });
       if (!next) break;
       ids.push(next.id);
       before = { before: { createdAtMs: next.createdAt.getTime(), id: next.id } };

@@ -93,18 +93,16 @@ export class GatewayKeys {
     return { ...key, validUntil: Math.min(row.previous_until ?? 0, key.validUntil ?? Number.POSITIVE_INFINITY) };
   }
 
-  /** All keys, oldest first. */
-  async list(): Promise<readonly GatewayKey[]> {
-    const rows = await this.#joined().orderBy('api_keys.created_at').orderBy('api_keys.id').execute();
-    return rows.map(gatewayKey);
-  }
-
-  /** Newest first, from before one of them, of one team or all. */
-  async page({ limit, before, team }: KeyPage): Promise<readonly GatewayKey[]> {
-    let query = this.#joined().orderBy('api_keys.created_at', 'desc').orderBy('api_keys.id', 'desc').limit(limit);
-    if (team !== undefined) query = query.where('team', '=', team);
-    if (before)
-      query = query.where(sql<boolean>`(api_keys.created_at, api_keys.id) < (${before.createdAtMs}, ${before.id})`);
+  /** All keys, oldest first; or a page, newest first: from before one of them, of one team or all. */
+  async list(page?: KeyPage): Promise<readonly GatewayKey[]> {
+    const order = page ? 'desc' : 'asc';
+    let query = this.#joined().orderBy('api_keys.created_at', order).orderBy('api_keys.id', order);
+    if (page) query = query.limit(page.limit);
+    if (page?.team !== undefined) query = query.where('team', '=', page.team);
+    if (page?.before) {
+      const { createdAtMs, id } = page.before;
+      query = query.where(sql<boolean>`(api_keys.created_at, api_keys.id) < (${createdAtMs}, ${id})`);
+    }
     return (await query.execute()).map(gatewayKey);
   }
 
