@@ -118,7 +118,7 @@ it('a worker that is loading other models can still be asked for one, which it l
   const cost = (offer: Offer) => loads.expected(offer, b).evictionMs;
   loads.noteAsked('w', a);
   const loading = { ...a, isLoading: true };
-  assert.deepEqual([cost(offerOf([a, b], 0)), cost(offerOf([loading, b], 4 * GB))], [0, 0], 'there is room for both');
+  assert.deepEqual([cost(offerOf([a, b], 0)), cost(offerOf([loading, b], 4 * GB))], [0, 0], 'both fit');
   for (const full of [offerOf([a, b], 0, 7 * GB), offerOf([loading, b], 4 * GB, 7 * GB)])
     assert.equal(cost(full), 20_000);
   assert.equal(cost(offerOf([b], 7 * GB, 7 * GB)), 20_000, 'of what is held, one model is not offered any more');
