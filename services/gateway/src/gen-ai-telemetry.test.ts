@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type Tracer, trace } from '@opentelemetry/api';
+import type { Tracer } from '@opentelemetry/api';
 import { Metrics } from '@strata/http';
 import { casesOf } from '../../../tests/support/vectors.ts';
 import type { AnswerEnd, AnswerStart } from './answers/receipts/answer-receipt.ts';
@@ -35,12 +35,10 @@ it('an answer is a span and metrics by the conventions for generative AI, withou
       end: (endedAt: Date) => Object.assign(span, { ms: Number(endedAt) - Number(receivedAt) }),
     };
   };
-  trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan }) as unknown as Tracer });
   const metrics = new Metrics();
-  const record = genAiMeter(metrics);
+  const record = genAiMeter(metrics, { startSpan } as unknown as Tracer);
   for (const [endpoint, model, { firstTokenMs, ...end }, ms] of casesOf<Recorded[]>('gateway', 'answers to record'))
     record(start(endpoint, model), ended(firstTokenMs ? { ...end, firstTokenAt: at(firstTokenMs) } : end), at(ms));
-  trace.disable();
   assert.deepEqual(spans, casesOf<unknown[]>('gateway', 'spans of answers'));
   const text = await metrics.registry.metrics();
   for (const line of casesOf<string[]>('gateway', 'metrics of answers')) assert.ok(text.includes(`\n${line}\n`), line);

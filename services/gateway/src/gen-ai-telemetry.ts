@@ -1,11 +1,9 @@
 // Spans and metrics of answers by the semantic conventions of OpenTelemetry for generative AI, without any text
 // (https://github.com/open-telemetry/semantic-conventions-genai, status: development). Metrics have their names of
 // Prometheus: dots are underscores, and units are at the end.
-import { type Attributes, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { type Attributes, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
 import type { Metrics } from '@strata/http';
 import type { AnswerEnd, AnswerStart } from './answers/receipts/answer-receipt.ts';
-
-const tracer = trace.getTracer('strata-gateway');
 
 /** The boundaries that the conventions recommend. */
 const BUCKETS = {
@@ -26,7 +24,10 @@ const MAX_SERIES = 200;
 type Labels = Readonly<Record<(typeof LABELS)[number], string>>;
 
 /** Records answers that have ended. */
-export function genAiMeter(metrics: Metrics): (start: AnswerStart, end: AnswerEnd, endedAt: Date) => void {
+export function genAiMeter(
+  metrics: Metrics,
+  tracer: Tracer = trace.getTracer('strata-gateway'),
+): (start: AnswerStart, end: AnswerEnd, endedAt: Date) => void {
   const histogram = <Label extends string>(name: string, help: string, buckets: readonly number[], more: Label[]) =>
     metrics.histogram(`gen_ai_${name}`, help, { labels: [...LABELS, ...more], buckets });
   const tokens = histogram('client_token_usage', 'Tokens of answers', BUCKETS.tokens, ['gen_ai_token_type']);
@@ -65,7 +66,7 @@ export function genAiMeter(metrics: Metrics): (start: AnswerStart, end: AnswerEn
       const following = usage.completionTokens - 1;
       if (following > 0) recorders.each((secondsTo(endedAt) - secondsTo(firstTokenAt)) / following);
     }
-    recordSpan(labels, { start, end, endedAt });
+    recordSpan(tracer, labels, { start, end, endedAt });
   };
 }
 
@@ -73,6 +74,7 @@ const OTHER = 'other';
 
 /** A child of the request's span, if traces are exported. */
 function recordSpan(
+  tracer: Tracer,
   labels: Labels,
   { start, end, endedAt }: { readonly start: AnswerStart; readonly end: AnswerEnd; readonly endedAt: Date },
 ): void {

@@ -5,6 +5,16 @@
  */
 export interface GatewayPaths {
   /**
+   * Get a stored chat completion of this key, when it is over
+   */
+  '/v1/chat/completions/{id}': {
+    path: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: ChatCompletion;
+  };
+  /**
    * Get a stored response of this key
    */
   '/v1/responses/{id}': {
@@ -693,6 +703,11 @@ export interface Response {
   } | null;
   [k: string]: unknown;
 }
+export interface DeletedChatCompletion {
+  id: string;
+  object: 'chat.completion.deleted';
+  deleted: true;
+}
 export interface DeletedResponse {
   id: string;
   object: 'response';
@@ -1135,6 +1150,16 @@ export interface GatewayPosts {
  * Each PUT and DELETE, and the body of its complete answer.
  */
 export interface GatewayChanges {
+  /**
+   * Delete a stored chat completion of this key
+   */
+  'DELETE /v1/chat/completions/{id}': {
+    path: {
+      id: string;
+    };
+    query: Record<string, never>;
+    body: DeletedChatCompletion;
+  };
   /**
    * Delete a stored response of this key
    */

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as tick } from 'node:timers/promises';
 import { createSimulatedEngine } from '@strata/testnet';
-import { ModelMemory, type SharedModel } from './model-memory.ts';
+import { ModelMemory } from './model-memory.ts';
 import { OnDemandEngine } from './on-demand-engine.ts';
+import type { SharedModel } from './resident.ts';
 
 const never = new AbortController().signal;
 

@@ -11,7 +11,7 @@ import type {
   Vocabulary,
 } from '../engine.ts';
 import { type OpenedVocabulary, openVocabulary } from '../vocabulary/vocabulary-engine.ts';
-import type { SharedModel } from './model-memory.ts';
+import type { SharedModel } from './resident.ts';
 
 export interface OnDemandModel {
   readonly file: string;

@@ -1,6 +1,6 @@
 // One model of a memory budget: what it holds of the memory, and which ones are closed for another.
 import type { Engine } from '../engine.ts';
-import type { LoadBackoff } from './load-backoff.ts';
+import type { LoadBackoff, NotLoadedError } from './load-backoff.ts';
 
 export interface LoadableModel {
   readonly id: string;
@@ -10,6 +10,27 @@ export interface LoadableModel {
   readonly vectorBytes?: number;
   /** Rejects with the signal's reason when aborted. `onDied` must be called when a process of the engine has crashed. */
   load(signal: AbortSignal, onDied: (detail: string) => void): Promise<Engine>;
+}
+
+/** A model of the budget. */
+export interface SharedModel {
+  readonly isLoaded: boolean;
+  /** Being loaded, or waiting for memory. */
+  readonly isLoading: boolean;
+  readonly memoryBytes: number;
+  /** False while its processes restart, and after a failed load or crashes until a retry is due: then uses are refused. */
+  readonly isReady: boolean;
+  /** Why uses are refused until a retry is due. */
+  readonly unavailable: string | undefined;
+  /** The model if it is loaded. Otherwise throws NotLoadedError until a failed load may be retried. */
+  tryUse(): ModelLease | undefined;
+  /**
+   * Waits until it is loaded; with `vectors` also until their memory is counted. Rejects with NotLoadedError, with
+   * EngineError `vectors-too-large` if that memory can never be counted, or with the signal's reason.
+   */
+  use(signal: AbortSignal, options?: { readonly vectors?: boolean }): Promise<ModelLease>;
+  /** Records that its file cannot be used, as a failed load. */
+  failed(cause: unknown): NotLoadedError;
 }
 
 /** A loaded model in use: it is not closed before this is disposed. */

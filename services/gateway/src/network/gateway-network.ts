@@ -98,7 +98,7 @@ export async function openGatewayNetwork(
   );
   const isConnected = (peer: string) => sessions.all.get(peer)?.isAlive ?? false;
   const offers = new Offers({
-    ...{ directory, isConnected, nowMs },
+    ...{ directory, nowMs },
     onTaken: ({ peer }) => {
       if (!isConnected(peer)) return;
       models.scheduleRefresh();

@@ -18,7 +18,7 @@ describe('gossiped offers', () => {
     const known = new Directory();
     const taken = Promise.withResolvers<Offer>();
     const clock = { nowMs: () => NOW_MS };
-    const offers = new Offers({ ...clock, directory: known, isConnected: () => false, onTaken: taken.resolve });
+    const offers = new Offers({ ...clock, directory: known, onTaken: taken.resolve });
     return { known, offers, taken: taken.promise };
   }
   const offerOf = (sequence: number, peer = author.id): Offer => ({

@@ -18,7 +18,6 @@ const MAX_CHECKS = 64;
 
 export interface OffersDeps {
   readonly directory: Directory;
-  readonly isConnected: (peer: string) => boolean;
   /** Called when the directory has changed. */
   readonly onTaken: (offer: Offer) => void;
   readonly nowMs: () => number;
@@ -69,6 +68,6 @@ export class Offers {
     signed: { readonly offer: Uint8Array; readonly signature: Uint8Array },
   ): Promise<void> {
     const isSigned = await verifyPeerSignature(offer.peer, offerSignedBytes(signed.offer), signed.signature);
-    if (isSigned) this.take(offer, { isConnected: this.#deps.isConnected(offer.peer) });
+    if (isSigned) this.take(offer, { isConnected: false });
   }
 }

@@ -8,13 +8,15 @@ import { createKey } from './keys.ts';
 import { getNetwork } from './network.ts';
 import { getKeySet, getReceipt } from './receipts.ts';
 import type { Route } from './route.ts';
-import { createChatCompletion, createCompletion } from './v1/completions.ts';
+import { createChatCompletion, createCompletion, deleteChatCompletion, getChatCompletion } from './v1/completions.ts';
 import { createEmbeddings } from './v1/embeddings.ts';
 import { getModel, getModels } from './v1/models.ts';
 import { cancelResponse, createResponse, deleteResponse, getResponse } from './v1/responses.ts';
 
 export const routes: readonly Route[] = [
   createChatCompletion,
+  getChatCompletion,
+  deleteChatCompletion,
   createCompletion,
   createResponse,
   getResponse,

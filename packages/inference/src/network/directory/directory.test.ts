@@ -40,17 +40,32 @@ describe('directory', () => {
     const directory = new Directory();
     const offer = offerOf('w', {}, NOW);
     directory.take(offer, disconnected);
-    assert.deepEqual([directory.worker('w')?.isConnected, directory.take(offer, asConnected)], [false, 'replayed']);
+    assert.deepEqual([directory.worker('w')?.isConnected, directory.take(offer, asConnected)], [false, 'taken']);
     assert.equal(directory.worker('w')?.isConnected, true);
     // In the opposite order nothing changes.
     directory.take(offer, disconnected);
     assert.equal(directory.worker('w')?.isConnected, true);
   });
-  it('uses its own clock and tolerates clock skew', () => {
-    for (const [issued, expires, outcome] of casesOf<[number, number, string][]>('inference', 'clocks of offers')) {
+  it('uses its own clock, tolerates clock skew in gossip, and ignores the clock of a connected worker', () => {
+    const cases = casesOf<[number, number, string, string][]>('inference', 'clocks of offers');
+    for (const [issued, expires, gossiped, connected] of cases) {
       const offer = offerOf('w', { issuedAtMs: NOW + issued * 1_000, expiresAtMs: NOW + expires * 1_000 }, NOW);
-      assert.equal(new Directory().take(offer, disconnected), outcome);
+      assert.equal(new Directory().take(offer, disconnected), gossiped);
+      const directory = new Directory();
+      assert.equal(directory.take(offer, asConnected), connected);
+      const lifeMs = (expires - issued) * 1_000;
+      directory.expire(NOW + lifeMs - 1);
+      assert.equal(directory.worker('w')?.expiresAtMs, connected === 'taken' ? NOW + lifeMs : undefined);
     }
+  });
+  it('keeps a worker connected whose next offer arrives by gossip first', () => {
+    const directory = new Directory();
+    directory.take(offerOf('w', {}, NOW), asConnected);
+    assert.equal(directory.take(offerOf('w', { sequence: 2 }, NOW), disconnected), 'taken');
+    assert.deepEqual(
+      [...directory.connected()].map(({ offer }) => offer.sequence),
+      [2],
+    );
   });
   it('caps the lifetime of an offer, and drops it when it expires', () => {
     const directory = new Directory();

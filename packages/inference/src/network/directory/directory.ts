@@ -22,16 +22,17 @@ export type OfferOutcome = 'taken' | 'replayed' | 'expired' | 'from-the-future' 
 export interface KnownWorker {
   readonly peer: string;
   readonly offer: Offer;
-  /** Whether the worker was connected when its offer arrived. */
+  /** Whether an offer arrived over the worker's channel. */
   readonly isConnected: boolean;
   /** In our clock. */
   readonly receivedAtMs: number;
-  /** In our clock: the offered lifetime, capped, counted from the time of receipt. */
+  /** In our clock: the offered lifetime, capped, counted from the time of receipt; the worker's clock does not matter. */
   readonly expiresAtMs: number;
 }
 
 interface TakeOptions {
   readonly nowMs: number;
+  /** Whether it came over the worker's channel; otherwise by gossip, where an old offer can be repeated by any peer. */
   readonly isConnected: boolean;
 }
 
@@ -42,8 +43,8 @@ interface Entry extends KnownWorker {
 }
 
 const MINUTE_MS = 60_000;
-/** Maximum time that an offer's issue date may be in our future, and its maximum lifetime. */
-const MAX_SKEW_MS = 120_000;
+/** Maximum difference between our clock and that of a worker whose offer arrives by gossip. */
+const MAX_SKEW_MS = 600_000;
 const MAX_LIFE_MS = 600_000;
 /**
  * A worker sends an offer every 30 s. One that is not connected is kept if an offer was received within two of these
@@ -70,26 +71,29 @@ export class Directory {
   /**
    * Adds an offer whose signature was verified. Workers with `isConnected` are not evicted to make space for another
    * worker. Only the sequence determines which of two offers is newer; it is derived from milliseconds, so that it
-   * increases across restarts of the worker.
+   * increases across restarts of the worker. The clocks of worker and gateway are compared for gossip only.
    */
-  take(offer: Offer, { nowMs, isConnected }: TakeOptions): OfferOutcome {
-    if (offer.issuedAtMs > nowMs + MAX_SKEW_MS) return 'from-the-future';
+  take(offer: Offer, options: TakeOptions): OfferOutcome {
+    const { nowMs } = options;
+    if (!options.isConnected && offer.issuedAtMs > nowMs + MAX_SKEW_MS) return 'from-the-future';
     const lifeMs = Math.min(offer.expiresAtMs - offer.issuedAtMs, MAX_LIFE_MS);
-    // Also limited by the worker's own, possibly slow clock: otherwise an old offer would become valid again when it is
-    // received again.
-    const expiresAtMs = Math.min(nowMs + lifeMs, offer.expiresAtMs + MAX_SKEW_MS);
-    if (lifeMs <= 0 || expiresAtMs <= nowMs) return 'expired';
+    // Otherwise an old offer would become valid again when it is received again.
+    const isOld = !options.isConnected && offer.expiresAtMs + MAX_SKEW_MS <= nowMs;
+    if (lifeMs <= 0 || isOld) return 'expired';
     const known = this.#entry(offer.peer);
+    const isConnected = options.isConnected || (known?.isConnected ?? false);
     if (known && offer.sequence <= known.offer.sequence) {
-      // The offer of a newly connected worker may have arrived by gossip before.
-      if (isConnected && !known.isConnected) this.#keep({ ...known, isConnected });
-      return 'replayed';
+      if (!isConnected || known.isConnected) return 'replayed';
+      // The offer of a newly connected worker has arrived by gossip before.
+      this.#keep({ ...known, isConnected });
+      return 'taken';
     }
     const isNewWindow = !known || nowMs - known.windowAtMs >= MINUTE_MS;
     const taken = isNewWindow ? 1 : known.taken + 1;
     if (taken > this.#options.offersPerMinute) return 'too-many';
     if (!this.#makeSpace(offer, { nowMs, isConnected })) return 'full';
     const windowAtMs = isNewWindow ? nowMs : known.windowAtMs;
+    const expiresAtMs = nowMs + lifeMs;
     this.#keep({ peer: offer.peer, offer, isConnected, receivedAtMs: nowMs, expiresAtMs, taken, windowAtMs });
     return 'taken';
   }
@@ -116,7 +120,7 @@ export class Directory {
     return [...this.#connected.values(), ...this.#disconnected.values()];
   }
 
-  /** The workers that were connected when their offer arrived. */
+  /** The workers whose offer arrived over their channel. */
   connected(): Iterable<KnownWorker> {
     return this.#connected.values();
   }

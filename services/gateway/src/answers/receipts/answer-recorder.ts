@@ -114,13 +114,10 @@ export class AnswerRecorder implements AsyncDisposable {
   keep(receiptId: string, start: AnswerStart, end: AnswerEnd, kept: KeepOptions = UNKEPT): Promise<void> {
     const options = this.#deps.ledger.issuing(receiptId);
     this.#deps.onAnswer?.(start, end, options.now);
-    const issued = this.#issue(receiptId, { answer: { start, end }, options }, kept);
+    const signed = this.#signed(receiptId, { answer: { start, end }, options });
+    const issued = signed.then((each) => this.#store({ ended: { ...each, ...kept } }));
     this.#issuing.add(issued);
     return issued.finally(() => this.#issuing.delete(issued));
-  }
-
-  async #issue(receiptId: string, issuing: Issuing, kept: KeepOptions): Promise<void> {
-    return this.#store({ ended: { ...(await this.#signed(receiptId, issuing)), ...kept } });
   }
 
   #signed(receiptId: string, { answer, options: { now, publicKeyUrl, signer } }: Issuing): Promise<IssuedAnswer> {

@@ -45,6 +45,37 @@ it('a stream goes on after an event, once, for the same request alone', async ()
   assert.equal(requests, 2, 'the stream and the response');
 });
 
+it('a chat completion, streamed or not, is returned by its id until it is deleted, to its key alone', async () => {
+  const { post, get, running, base } = await sharedGateway();
+  const own = { authorization: `Bearer ${(await running.gateway.keys.create({ tier: 'unlimited' })).key}` };
+  const asked = { ...ENDLESS, max_tokens: 9, logprobs: true, n: 2, seed: 1, store: true };
+  const { body: made, headers } = await post('/v1/chat/completions', asked, own);
+  const chat = `/v1/chat/completions/${made.id}`;
+  const found = await get(chat, own);
+  assert.deepEqual(found.body, made);
+  assert.equal(found.headers.get('x-receipt-id'), headers.get('x-receipt-id'));
+  const { headers: streamed } = await post('/v1/chat/completions', { ...asked, stream: true }, own);
+  const { body: same } = await get(`/v1/chat/completions/${streamed.get('x-answer-id')}`, own);
+  // Log-probabilities depend on what else the engine computes.
+  const shown = ({ object, choices, usage }: Json) => [
+    ...[object, usage.completion_tokens],
+    ...choices.map(({ message, finish_reason, logprobs }: Json) => [
+      ...[message, finish_reason],
+      logprobs.content.map(({ token }: Json) => token),
+    ]),
+  ];
+  assert.deepEqual([same.id, shown(same)], [streamed.get('x-answer-id'), shown(made)]);
+  const { body: unstored } = await post('/v1/chat/completions', { ...asked, store: false }, own);
+  assert.deepEqual(shown(unstored), shown(made));
+  const absent = [404, 'not_found', null] as const;
+  for (const id of [made.id, unstored.id]) assertRefusal(await get(`/v1/chat/completions/${id}`), absent);
+  assertRefusal(await get(`/v1/chat/completions/${unstored.id}`, own), absent);
+  assertRefusal(await get(`/v1/responses/${made.id}`, own), absent);
+  const deleted = await fetch(base + chat, { method: 'DELETE', headers: own });
+  assert.deepEqual(await deleted.json(), { id: made.id, object: 'chat.completion.deleted', deleted: true });
+  assertRefusal(await get(chat, own), absent);
+});
+
 it('a response in the background goes on after a restart as if there was none, and is encrypted at rest', async () => {
   await using directory = await temporaryDirectory();
   const engine = () => createSimulatedEngine({ slots: 4, tokensPerSecond: 100 }) as unknown as Engine;

@@ -1,9 +1,10 @@
 // The events of a stored answer, made from its entries: the same, with the same numbers, at each gateway.
-import { CompletionError, errorBody, type OutputItem, usageChunk } from '@strata/inference';
+import { CompletionError, chatCompletion, errorBody, type OutputItem, usageChunk } from '@strata/inference';
+import { AnswerAccumulator } from '../answer-accumulator.ts';
 import { ChatChunks, TextChunks } from '../chunks.ts';
 import type { StreamEvent } from '../event-writer.ts';
 import { ResponseEvents } from '../response-events.ts';
-import type { AnswerOver, LogEntry } from './answer-log.ts';
+import { type AnswerOver, type LogEntry, overIn } from './answer-log.ts';
 import type { StoredRequest } from './stored-request.ts';
 
 export interface EntryEvents {
@@ -30,6 +31,19 @@ export const errorOf = (error: AnswerOver['error']): CompletionError =>
   new CompletionError(error?.kind ?? 'engine_failed', error?.message ?? 'The answer was cancelled.', {
     ...(error?.param ? { param: error.param } : {}),
   });
+
+/** The chat completion of an answer that is over. Throws its error if it did not complete. */
+export function chatCompletionOf(
+  { head, asked }: Extract<StoredRequest, { readonly kind: 'chat' }>,
+  entries: readonly LogEntry[],
+): object {
+  const over = overIn(entries.at(-1));
+  if (over?.outcome !== 'completed') throw errorOf(over?.error);
+  const accumulated = new AnswerAccumulator(asked.choices, { keepsLogprobs: asked.topLogprobs !== undefined });
+  for (const entry of entries)
+    if (!('over' in entry)) for (const delta of entry.deltas) accumulated.take(entry.choice, delta);
+  return chatCompletion(head, accumulated.choices(), over.usage);
+}
 
 /** A response as its events, and as the object that it is so far. */
 export class StoredResponse implements EntryEvents {

@@ -169,7 +169,7 @@ export function clientSignal(reply: FastifyReply): { readonly signal: AbortSigna
 }
 
 /** Never sent, because the client has disconnected. */
-const disconnected = (cause: unknown) =>
+export const disconnected = (cause: unknown) =>
   new CompletionError('invalid_request', 'The client has disconnected.', { cause });
 
 export function orDisconnected(signal: AbortSignal) {

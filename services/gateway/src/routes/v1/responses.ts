@@ -14,7 +14,7 @@ import type { ServedModel } from '../../answers/models.ts';
 import { itemId, ResponseEvents } from '../../answers/response-events.ts';
 import { type Exchange, type GatewayApp, route } from '../route.ts';
 import { allowedTo, begin, clientSignal, receiptHeaders } from './answering.ts';
-import { findResponse, isResumed, lastNumberOf, sendStored, startStored, storedResponse, untilOver } from './stored.ts';
+import { findStored, isResumed, lastNumberOf, sendStored, startStored, storedResponse, untilOver } from './stored.ts';
 
 export const createResponse = route(
   {
@@ -93,7 +93,7 @@ export const getResponse = route(
     },
   },
   async (app, { id, stream, starting_after }, exchange) => {
-    const answer = await findResponse(app, exchange.request, id);
+    const answer = await findStored(app, exchange.request, { id, kind: 'response' });
     if (stream !== 'true') return storedResponse(app, answer);
     return sendStored(app, exchange, { answer, after: starting_after ?? lastNumberOf(exchange.request, id) });
   },
@@ -107,7 +107,7 @@ export const cancelResponse = route(
     described: { summary: 'Cancel a response in the background', answer: 'Response' },
   },
   async (app, { id }, { request }) => {
-    const answer = await findResponse(app, request, id);
+    const answer = await findStored(app, request, { id, kind: 'response' });
     if (!answer.request.asked.isBackground)
       throw new CompletionError('invalid_request', 'Only responses in the background can be cancelled.');
     await app.storedAnswers.cancel(answer);
@@ -123,7 +123,7 @@ export const deleteResponse = route(
     described: { summary: 'Delete a stored response of this key', answer: 'DeletedResponse' },
   },
   async (app, { id }, { request }) => {
-    await app.storedAnswers.remove(await findResponse(app, request, id));
+    await app.storedAnswers.remove(await findStored(app, request, { id, kind: 'response' }));
     return { id, object: 'response', deleted: true };
   },
 );

@@ -106,6 +106,11 @@ export const answers = {
       usage: z.object({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).loose().nullable(),
     })
     .loose(),
+  DeletedChatCompletion: z.object({
+    id: z.string(),
+    object: z.literal('chat.completion.deleted'),
+    deleted: z.literal(true),
+  }),
   DeletedResponse: z.object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) }),
   Embeddings: z.object({
     object: z.literal('list'),

@@ -1,16 +1,17 @@
-// Stored answers of requests: started, continued after the event that a client has received last, and read as responses.
+// Stored answers of requests: started, continued after the event that a client has received last, and read as responses or
+// chat completions.
 import { CompletionError, type OutputItem } from '@strata/inference';
 import type { FastifyRequest } from 'fastify';
 import type { ServedModel } from '../../answers/models.ts';
 import type { AnswerStart } from '../../answers/receipts/answer-receipt.ts';
 import { saltedDigest } from '../../answers/receipts/salted-digest.ts';
-import { overIn } from '../../answers/stored/answer-log.ts';
+import { type LogEntry, overIn } from '../../answers/stored/answer-log.ts';
 import type { Reader, StoredAnswer } from '../../answers/stored/stored-answers.ts';
-import { errorOf, StoredResponse, storedEvents } from '../../answers/stored/stored-events.ts';
+import { chatCompletionOf, errorOf, StoredResponse, storedEvents } from '../../answers/stored/stored-events.ts';
 import { type AskedAnswer, planOf, type StoredRequest, withSeed } from '../../answers/stored/stored-request.ts';
 import { presentedKey } from '../../limits/authentication.ts';
 import type { Exchange, GatewayApp } from '../route.ts';
-import { clientSignal, prepare, receiptHeaders, streaming } from './answering.ts';
+import { clientSignal, disconnected, prepare, receiptHeaders, streaming } from './answering.ts';
 
 /** Starts an answer that is generated whether its client stays connected or not. */
 export async function startStored(
@@ -91,20 +92,35 @@ export function sendStored(
   );
 }
 
-type StoredResponseAnswer = StoredAnswer & { readonly request: Extract<StoredRequest, { readonly kind: 'response' }> };
+type StoredAs<Kind extends StoredRequest['kind']> = StoredAnswer & {
+  readonly request: Extract<StoredRequest, { readonly kind: Kind }>;
+};
 
-/** Rejects with CompletionError `not_found` if this key has no such response. */
-export async function findResponse(
+/** Rejects with CompletionError `not_found` if this key has no answer with this id of this kind. */
+export async function findStored<Kind extends 'chat' | 'response'>(
   app: GatewayApp,
   request: FastifyRequest,
-  id: string,
-): Promise<StoredResponseAnswer> {
+  { id, kind }: { readonly id: string; readonly kind: Kind },
+): Promise<StoredAs<Kind>> {
   const answer = await app.storedAnswers.find(id, readerOf(request));
-  if (isResponse(answer)) return answer;
-  throw new CompletionError('not_found', `'${id}' is not the id of a response.`);
+  if (isStoredAs(answer, kind)) return answer;
+  throw new CompletionError('not_found', `'${id}' is not the id of a ${kind === 'chat' ? 'chat completion' : kind}.`);
 }
 
-const isResponse = (answer: StoredAnswer): answer is StoredResponseAnswer => answer.request.kind === 'response';
+const isStoredAs = <Kind extends StoredRequest['kind']>(answer: StoredAnswer, kind: Kind): answer is StoredAs<Kind> =>
+  answer.request.kind === kind;
+
+/** The chat completion of an answer, when it is over; rejects with its error if it failed. */
+export async function storedChat(app: GatewayApp, { reply }: Exchange, answer: StoredAnswer): Promise<object> {
+  if (!isStoredAs(answer, 'chat')) throw new Error('the answer is not a chat completion');
+  const { signal } = clientSignal(reply);
+  const entries: LogEntry[] = [];
+  for await (const some of app.storedAnswers.follow(answer, signal)) entries.push(...some);
+  if (signal.aborted) throw disconnected(signal.reason);
+  const completion = chatCompletionOf(answer.request, entries);
+  reply.headers(receiptHeaders(answer.receiptId, answer.request.start));
+  return completion;
+}
 
 /** Resolves when an answer is over; rejects with its error if it failed. */
 export async function untilOver(app: GatewayApp, answer: StoredAnswer, signal: AbortSignal): Promise<void> {
@@ -116,7 +132,7 @@ export async function untilOver(app: GatewayApp, answer: StoredAnswer, signal: A
 
 /** The response object of an answer so far. */
 export async function storedResponse(app: GatewayApp, answer: StoredAnswer): Promise<object> {
-  if (!isResponse(answer)) throw new Error('the answer is not a response');
+  if (!isStoredAs(answer, 'response')) throw new Error('the answer is not a response');
   const response = new StoredResponse(answer.request, keeping(app, answer));
   for (const entry of await app.storedAnswers.entries(answer)) response.of(entry);
   return response.response;
