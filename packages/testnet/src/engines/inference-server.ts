@@ -239,7 +239,7 @@ export async function startInferenceServer(options: InferenceServerOptions): Pro
     };
     if (refuses.some((each) => Object.entries(wanted).some(([name, is]) => is && name === each)))
       return reply(response, { error: { message: 'not supported', type: 'invalid_request_error' } }, 400);
-    // SGLang refuses the last position of its context too, the others only more than their context.
+    // SGLang refuses the last position of its context too, other servers only more than their context.
     if (kind !== 'llama-server' && given.tokens.length + given.count >= CONTEXT)
       return reply(response, { error: { message: 'longer than the maximum context length' } }, 400);
     if (running.fault === '500') return reply(response, { error: { message: 'it broke' } }, 500);

@@ -38,7 +38,7 @@ for (const [what, score, isCaught] of cases)
     if (!isCaught) assert.equal(network.reputation('eve').evidence, 0);
   });
 
-it('tokens that hardly any draw gives count although the worker scores them as others do, but not with a grammar', async () => {
+it('tokens that hardly any draw gives count although the worker scores them as verifiers do, but not with a grammar', async () => {
   const far = always(20);
   await using network = await auditedNetwork({
     workers: { ann: far, ben: far, cid: far, eve: far },
