@@ -7,6 +7,7 @@ export { answerDigest, type ChatRecord, digestsIn } from './inference/chat-recor
 export type {
   AdminKey,
   AdminKeyPage,
+  AuditPage,
   ChatCompletionChunk,
   ChatCompletionRequest,
   CreatedAdminKey,

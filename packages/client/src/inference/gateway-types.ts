@@ -65,7 +65,7 @@ export interface GatewayPaths {
     body: Receipt;
   };
   /**
-   * List keys, oldest first
+   * List keys, newest first
    */
   '/admin/keys': {
     path: Record<string, never>;

@@ -139,8 +139,9 @@ export class AnswerRun {
         cachedTokens: Math.max(known.cachedTokens, usage.cachedTokens),
       });
     }
+    // An engine may count a continued answer as cached too, and an upstream may report anything.
     const sum = (of: 'promptTokens' | 'cachedTokens') =>
-      [...prompts.values()].reduce((total, each) => total + each[of], 0);
+      [...prompts.values()].reduce((total, each) => total + Math.min(each[of], each.promptTokens), 0);
     return { promptTokens: sum('promptTokens'), completionTokens, cachedTokens: sum('cachedTokens'), reasoningTokens };
   }
 

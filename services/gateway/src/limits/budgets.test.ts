@@ -1,6 +1,7 @@
 // Limits of keys and teams, reserved by several gateways of one database.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { rows } from '../../../../tests/support/database/backends.ts';
 import { casesOf } from '../../../../tests/support/vectors.ts';
 import { type Charge, costOf, type Policy, type Price } from '../store/access/policy.ts';
 import type { GatewayStore } from '../store/index.ts';
@@ -122,6 +123,32 @@ onEach(kept, 'limits of keys and teams', (_backend, test) => {
     });
     await of(1, 1).reserve(30);
     await assert.rejects(of(0, 0).reserve(1), exhausted(/of which 0 is left/));
+  });
+
+  test('that are lowered or set later count what was used and reserved before', async (store, url) => {
+    using world = await scene(store, { key: { ...NONE, spend: spend(1_000_000) } });
+    const { of, keys } = world;
+    const used = async (gateway: number, tokens: number) => {
+      const held = (await of(gateway).reserve(tokens)) ?? assert.fail();
+      held.settle(tokens, tokens);
+      await of(gateway).enter(tokens, held.charge);
+    };
+    await used(0, 60);
+    keys[0] = (await store.keys.change(keys[0]?.id ?? '', { spend: spend(100) })) ?? assert.fail();
+    await assert.rejects(of(0).reserve(50), exhausted(/a month \(UTC\), of which 0.00004 is left/));
+    keys[0] = (await store.keys.change(keys[0].id, { spend: spend(100, 'total') })) ?? assert.fail();
+    await used(1, 30);
+    await assert.rejects(of(0).reserve(20), exhausted(/of which 0.00001 is left/));
+    await store.teams.set('research', { ...NONE, spend: spend(95, 'day') });
+    const [key] = (await store.keys.list()).filter(({ id }) => id === keys[0]?.id);
+    keys[0] = key ?? assert.fail();
+    await assert.rejects(
+      of(0).reserve(6),
+      exhausted(/team may spend 0.000095 a day \(UTC\), of which 0.000005 is left/),
+    );
+    await used(0, 5);
+    // A sum of each account of the answers since its first reservation, equal to the usage of the period.
+    assert.deepEqual(await rows(url, 'select used from account_usage'), Array(3).fill({ used: 95 }));
   });
 
   test('refuse a model without a price only where spend is limited, and keep the price of the beginning', async (store) => {

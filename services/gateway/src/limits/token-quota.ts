@@ -75,6 +75,8 @@ export class TokenQuota implements Disposable {
     const block = this.#block(of.keyId, of.day);
     // Keeps the block while it waits.
     block.answers += 1;
+    // A limit that was lowered may be below what the block has reserved: then the database decides.
+    if (block.left > 0 && block.total - block.left + tokens > of.limit) this.#move(block, -block.left);
     try {
       while (block.left < tokens) {
         if (block.writing) await block.writing;

@@ -131,7 +131,7 @@ export class GatewayTable {
 
   /**
    * Bounds what a gateway that runs for long has: moves the start of its queries behind the receipts of other gateways, if its
-   * own are all entered, and deletes reservations of days before this one.
+   * own are all entered, and deletes reservations and sums of usage of days before this one.
    */
   async tidy(id: number, day: string): Promise<void> {
     await writeTransaction(this.#db, async (tx) => {
@@ -143,6 +143,7 @@ export class GatewayTable {
         .where(isEntered(id))
         .execute();
       await tx.deleteFrom('token_reservations').where('gateway', '=', id).where('day', '<', day).execute();
+      await tx.deleteFrom('account_usage').where('day', '<', day).execute();
     });
   }
 }

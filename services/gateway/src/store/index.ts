@@ -3,6 +3,7 @@ export type { NewGatewayKey } from './access/keys.ts';
 export {
   amountText,
   type GatewayKey,
+  MAX_PRICE,
   NO_POLICY,
   PERIODS,
   type Period,

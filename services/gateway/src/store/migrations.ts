@@ -64,6 +64,15 @@ export const migrations: Migrations = withOldNames({
   async '027-usage-days'(db) {
     await db.schema.createIndex('token_usage_day').on('token_usage').column('day').execute();
   },
+  async '028-account-usage'(db) {
+    await createTable(db, 'account_usage', { isClustered: true })
+      .addColumn('account', 'text', (column) => column.notNull())
+      .addColumn('day', 'text', (column) => column.notNull())
+      .addColumn('used', 'integer', (column) => column.notNull())
+      .addPrimaryKeyConstraint('account_usage_key', ['account', 'day'])
+      .execute();
+    await db.schema.createIndex('api_keys_created').on('api_keys').columns(['created_at', 'id']).execute();
+  },
 });
 
 export const gatewaySchema: InspectedSchema = { migrations, counted: 'api_keys' };

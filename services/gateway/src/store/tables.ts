@@ -66,6 +66,8 @@ export interface GatewayDatabase extends CommonTables, SegmentTables, LedgerData
    * an account of a policy (access/policy.ts). `day`: the last one of the account's period.
    */
   token_reservations: { key_id: string; day: string; gateway: number; tokens: number };
+  /** What an account of a policy has used in the period that ends on `day` (access/account-usage.ts). */
+  account_usage: { account: string; day: string; used: number };
   /** `policy`: JSON. */
   teams: { id: string; policy: string; created_at: number };
   /** `price`: JSON. The model `*`: all models without a price. */

@@ -3,15 +3,9 @@
 // usage and ends that reservation atomically.
 import { integer, isPostgres, StoreError, writePipelined } from '@strata/db';
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
+import { type AccountPeriod, opening, usageOf } from './access/account-usage.ts';
 import { accountOf, startOfPeriod } from './access/policy.ts';
 import type { GatewayDatabase } from './tables.ts';
-
-export interface KeyDay {
-  /** A key or another account. */
-  readonly keyId: string;
-  /** UTC, `2026-01-31`: the last day of the account's period. */
-  readonly day: string;
-}
 
 export class TokenReservations {
   readonly #db: Kysely<GatewayDatabase>;
@@ -26,7 +20,7 @@ export class TokenReservations {
    * StoreError `superseded`, as `add` does, if another gateway settles the records of this one.
    */
   async reserve(
-    of: KeyDay & { readonly gateway: number },
+    of: AccountPeriod & { readonly gateway: number },
     { tokens, limit }: { readonly tokens: number; readonly limit: number },
   ): Promise<{ readonly isReserved: boolean; readonly used: number }> {
     const allowed = sql<boolean>`${usedTokens(of)} + ${integer(tokens)} <= ${integer(limit)}`;
@@ -34,30 +28,32 @@ export class TokenReservations {
   }
 
   /** Adds to what a gateway has reserved, whatever the limit; negative: returns it. Returns the sum of usage and reservations. */
-  async add(of: KeyDay & { readonly gateway: number }, tokens: number): Promise<number> {
+  async add(of: AccountPeriod & { readonly gateway: number }, tokens: number): Promise<number> {
     return (await this.#write(of, tokens, sql`true`)).used;
   }
 
   /** Tokens of all models that a key has used or reserved on a day or later; later days exist only if the clock was set back. */
-  async used(of: KeyDay): Promise<number> {
+  async used(of: AccountPeriod): Promise<number> {
     const { rows } = await this.#db.executeQuery(this.#sum(of));
     return rows[0]?.used ?? 0;
   }
 
-  async #write(of: KeyDay & { readonly gateway: number }, tokens: number, allowed: RawBuilder<unknown>) {
-    const running = sql`select 1 from gateways where ${isRunning(of.gateway)}`.compile(this.#db);
-    const adding = this.#adding(of, tokens, allowed);
-    const [reserved, { rows }, found] = await writePipelined(this.#db, [adding, this.#sum(of), running]);
+  async #write(of: AccountPeriod & { readonly gateway: number }, tokens: number, allowed: RawBuilder<unknown>) {
+    const running = sql`select 1 from gateways where ${isRunning(of.gateway)}`;
+    const [adding, sum] = [this.#adding(of, tokens, allowed), this.#sum(of)];
+    const opened = opening(this.#db, of, sql`exists (${running})`);
+    const queries = [adding, sum, running.compile(this.#db), ...opened] as const;
+    const [reserved, { rows }, found] = await writePipelined(this.#db, queries);
     if (found.rows.length === 0) throw new StoreError('superseded');
     return { isReserved: reserved.rows.length > 0, used: rows[0]?.used ?? 0 };
   }
 
-  #sum(of: KeyDay): CompiledQuery<{ readonly used: number }> {
+  #sum(of: AccountPeriod): CompiledQuery<{ readonly used: number }> {
     return sql<{ readonly used: number }>`select ${usedTokens(of)} as used`.compile(this.#db);
   }
 
   #adding(
-    { keyId, day, gateway }: KeyDay & { readonly gateway: number },
+    { keyId, day, gateway }: AccountPeriod & { readonly gateway: number },
     tokens: number,
     allowed: RawBuilder<unknown>,
   ) {
@@ -73,12 +69,8 @@ export class TokenReservations {
 /** Tokens that are reserved for a gateway without a row would stay reserved: none removes them. */
 const isRunning = (gateway: number): RawBuilder<boolean> => sql`id = ${gateway} and settler = ${gateway}`;
 
-function usedTokens({ keyId: account, day: end }: KeyDay): RawBuilder<number> {
-  const { unit, period, keyId, team } = accountOf(account);
-  const amount = unit === 'spend' ? sql`spend` : sql`prompt_tokens + completion_tokens`;
-  const owned =
-    team === undefined ? sql`key_id = ${keyId}` : sql`key_id in (select id from api_keys where team = ${team})`;
-  const start = startOfPeriod(end, period);
-  return sql`((select coalesce(sum(${amount}), 0) from token_usage where ${owned} and day >= ${start})
-    + (select coalesce(sum(tokens), 0) from token_reservations where key_id = ${account} and day >= ${start}))`;
+function usedTokens(of: AccountPeriod): RawBuilder<number> {
+  const start = startOfPeriod(of.day, accountOf(of.keyId).period);
+  return sql`(${usageOf(of)}
+    + (select coalesce(sum(tokens), 0) from token_reservations where key_id = ${of.keyId} and day >= ${start}))`;
 }

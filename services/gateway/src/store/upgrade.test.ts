@@ -35,7 +35,7 @@ onEach(kept, 'a store of an older version', (backend) => {
       // Later columns of keys have their defaults.
       assert.partialDeepStrictEqual(await read(), before);
       const added = [
-        ...['admin_actions', 'model_prices', 'teams', 'begun_answers'],
+        ...['account_usage', 'admin_actions', 'model_prices', 'teams', 'begun_answers'],
         'gateways',
         ...['head', 'keys', 'leaves', 'subtrees'].map((of) => `ledger_${of}`),
         ...['stored_answers', 'stored_answer_parts'],

@@ -2,6 +2,7 @@
 import {
   amountText,
   type GatewayStore,
+  MAX_PRICE,
   type NewGatewayKey,
   PERIODS,
   type Period,
@@ -115,6 +116,8 @@ export async function setPriceCommand(
   { open }: AccessDeps,
 ): Promise<void> {
   const price = { input: microsOf(input), cached: microsOf(cached), output: microsOf(output) };
+  if (Math.max(...Object.values(price)) > MAX_PRICE)
+    throw usageError(`a price is at most ${amountText(MAX_PRICE)} for a million tokens`);
   await using store = await open();
   await store.teams.setPrice(model, price);
   stdout.write(`${model}: running gateways use the price within a second\n`);

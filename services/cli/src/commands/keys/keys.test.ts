@@ -58,6 +58,7 @@ it('strata inference keys creates keys with limits and a team, rotates them, and
   const rotated = await jsonOf(`inference keys rotate ${id} --json`, { env });
   assert.ok(rotated.id === id && rotated.key !== key);
   await succeed('inference prices set m --input 0.15 --output 3', { env });
+  await assertEnds('inference prices set m --input 1 --output 1000000.01', 2, /at most 1000000 /, { env });
   const price = { input: 150_000, cached: 150_000, output: 3_000_000 };
   assert.deepEqual(await jsonOf('inference prices list --json', { env }), { m: price });
   await succeed('inference prices remove m', { env });

@@ -17,12 +17,12 @@ export const listKeys = adminRoute(
     method: 'GET',
     path: '/admin/keys',
     query: z.object({ limit: Limit, cursor: z.string().regex(CURSOR).optional(), team: TeamName.optional() }),
-    described: { summary: 'List keys, oldest first', answer: 'AdminKeyPage' },
+    described: { summary: 'List keys, newest first', answer: 'AdminKeyPage' },
   },
   async ({ admin }, { limit, cursor = '', team }) => {
     const [, createdAt, last] = CURSOR.exec(cursor) ?? [];
-    const after = last === undefined ? undefined : { createdAtMs: Number(createdAt), id: last };
-    const keys = await admin.keys.list({ limit: limit + 1, after, team });
+    const before = last === undefined ? undefined : { createdAtMs: Number(createdAt), id: last };
+    const keys = await admin.keys.list({ limit: limit + 1, before, team });
     const shown = keys.slice(0, limit);
     const end = shown.at(-1);
     const next = keys.length > limit && end ? `${end.createdAt.getTime()}.${end.id}` : null;

@@ -1,9 +1,10 @@
 // The bodies and answers of the admin API.
 import { z } from 'zod';
-import { PERIODS, TEAM_NAME } from '../../store/access/policy.ts';
+import { MAX_PRICE, PERIODS, TEAM_NAME } from '../../store/access/policy.ts';
 
 /** Amounts of money in millionths: at most a thousand million. */
 const micros = z.int().min(0).max(1e15);
+const price = micros.max(MAX_PRICE);
 const name = z.string().min(1).max(200);
 const label = z.string().max(200);
 const tier = z.enum(['free', 'standard', 'unlimited']);
@@ -40,9 +41,9 @@ export const adminBodies = {
   TeamLimits: z.strictObject(policy).partial(),
   ModelPrice: z
     .strictObject({
-      input_micros: micros.max(1e12),
-      output_micros: micros.max(1e12),
-      cached_micros: micros.max(1e12).optional(),
+      input_micros: price,
+      output_micros: price,
+      cached_micros: price.optional(),
     })
     .describe("Of a million tokens, in millionths of the operator's currency; cached as input if absent."),
 } as const;

@@ -81,18 +81,18 @@ onEach(kept, 'keys of the gateway', (_backend, test) => {
 
   test('are listed in pages, of a team or all', async ({ keys, teams }) => {
     await teams.set('t', { models: null, tokensPerDay: null, spend: null });
-    const before = await keys.list();
+    const earlier = await keys.list();
     for (const team of ['t', null, 't']) await keys.create({ tier: 'free', team });
-    const all = (await keys.list()).slice(before.length);
+    const all = (await keys.list()).slice(earlier.length);
     const ids: string[] = [];
-    for (let after: Parameters<typeof keys.list>[0] = {}; ; ) {
-      const [next] = await keys.list({ limit: 1, team: 't', ...after });
+    for (let before: Partial<NonNullable<Parameters<typeof keys.list>[0]>> = {}; ; ) {
+      const [next] = await keys.list({ limit: 1, team: 't', ...before });
       if (!next) break;
       ids.push(next.id);
-      after = { after: { createdAtMs: next.createdAt.getTime(), id: next.id } };
+      before = { before: { createdAtMs: next.createdAt.getTime(), id: next.id } };
     }
     assert.deepEqual(
-      ids,
+      ids.toReversed(),
       all.filter(({ access }) => access?.team === 't').map(({ id }) => id),
     );
   });

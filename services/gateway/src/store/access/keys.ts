@@ -13,7 +13,7 @@ import {
   toJson,
   writeTransaction,
 } from '@strata/db';
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { GatewayDatabase } from '../tables.ts';
 import { type Actor, LOCAL, logAction } from './audit.ts';
 import { type Access, type GatewayKey, type KeyPolicy, NO_POLICY, type Policy, teamSubject } from './policy.ts';
@@ -93,18 +93,16 @@ export class GatewayKeys {
     return { ...key, validUntil: Math.min(row.previous_until ?? 0, key.validUntil ?? Number.POSITIVE_INFINITY) };
   }
 
-  /** All keys, oldest first; or at most `limit` after one of them, of one team. */
-  async list({ limit, after, team }: KeyPage = {}): Promise<readonly GatewayKey[]> {
-    let query = this.#joined().orderBy('api_keys.created_at').orderBy('api_keys.id');
-    if (team !== undefined) query = query.where('team', '=', team);
-    if (after)
-      query = query.where((eb) =>
-        eb.or([
-          eb('api_keys.created_at', '>', after.createdAtMs),
-          eb.and([eb('api_keys.created_at', '=', after.createdAtMs), eb('api_keys.id', '>', after.id)]),
-        ]),
-      );
-    if (limit !== undefined) query = query.limit(limit);
+  /** All keys, oldest first; or a page, newest first: from before one of them, of one team or all. */
+  async list(page?: KeyPage): Promise<readonly GatewayKey[]> {
+    const order = page ? 'desc' : 'asc';
+    let query = this.#joined().orderBy('api_keys.created_at', order).orderBy('api_keys.id', order);
+    if (page) query = query.limit(page.limit);
+    if (page?.team !== undefined) query = query.where('team', '=', page.team);
+    if (page?.before) {
+      const { createdAtMs, id } = page.before;
+      query = query.where(sql<boolean>`(api_keys.created_at, api_keys.id) < (${createdAtMs}, ${id})`);
+    }
     return (await query.execute()).map(gatewayKey);
   }
 
@@ -191,8 +189,8 @@ export class GatewayKeys {
 }
 
 interface KeyPage {
-  readonly limit?: number;
-  readonly after?: { readonly createdAtMs: number; readonly id: string } | undefined;
+  readonly limit: number;
+  readonly before?: { readonly createdAtMs: number; readonly id: string } | undefined;
   readonly team?: string | undefined;
 }
 

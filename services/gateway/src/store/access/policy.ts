@@ -49,6 +49,9 @@ export interface Price {
   readonly output: number;
 }
 
+/** A million a million tokens: the usage of a day stays an exact number. */
+export const MAX_PRICE = 1e12;
+
 /** The price of all models without one of their own. */
 export const ANY_MODEL = '*';
 const MILLION = 1_000_000n;
@@ -91,10 +94,13 @@ export const TEAM_NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 /** A team in the name of an account. The id of a key has no slash. */
 export const teamSubject = (team: string): string => `team/${team}`;
 
+/** The beginning of the name of an account, before its subject. */
+export const accountPrefix = (unit: Account['unit'], period: Period): string => `${unit}:${period}:`;
+
 /** The accounts that a policy limits. The name says all that `accountOf` returns. */
 export function accountsOf({ subject, tokensPerDay, spend }: Access['limits'][number]): readonly Account[] {
   const account = (unit: Account['unit'], period: Period, limit: number) => ({
-    ...{ name: `${unit}:${period}:${subject}`, unit, period, limit },
+    ...{ name: accountPrefix(unit, period) + subject, unit, period, limit },
   });
   return [
     ...(tokensPerDay === null ? [] : [account('tokens', 'day', tokensPerDay)]),

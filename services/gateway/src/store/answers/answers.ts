@@ -15,6 +15,7 @@ import {
   writePipelined,
 } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
+import { adding } from '../access/account-usage.ts';
 import { type AnswerUsage, reservedFor, summed, type TokensUsed } from '../access/usage-sums.ts';
 import { EARLIER_VERSIONS } from '../gateways.ts';
 import type { GatewayDatabase } from '../tables.ts';
@@ -185,7 +186,7 @@ export class AnswerTable {
       where ${settles(own, gateway)} on conflict (key_id, day, gateway) do update
       set tokens = token_reservations.tokens + excluded.tokens`;
     const [marked] = await writePipelined(this.#db, [
-      ...([marking, counting, returning] as const),
+      ...([marking, counting, returning, adding(this.#db, used, settles(own, gateway))] as const),
       ...(ofPolicies.length === 0 ? [] : [returningOfPolicies.compile(this.#db)]),
     ]);
     if (marked.rows.length === 0) throw new StoreError('superseded');
