@@ -30,6 +30,7 @@ for (const [name, options] of [
     await page.getByText('The spend limit is an amount above 0').waitFor();
     await page.getByLabel('Spend limit').fill('');
     await page.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('cell', { name: 'key.create' }).first().waitFor();
     const shown = page.locator('.command pre');
     await shown.waitFor();
     const created = { authorization: `Bearer ${await shown.innerText()}` };
@@ -55,6 +56,7 @@ for (const [name, options] of [
     await page.getByRole('button', { name: 'Revoke <b>team</b>' }).click();
     await page.getByRole('button', { name: 'Revoke key', exact: true }).click();
     await page.getByRole('cell', { name: 'revoked' }).waitFor();
+    await page.getByRole('cell', { name: 'key.revoke' }).waitFor();
     assert.equal((await service.get('/v1/models', created)).status, 401);
     await page.reload();
     await page.getByLabel('Admin key').waitFor();

@@ -5,6 +5,7 @@ import { FreeKey } from '../ui/controls/free-key.tsx';
 import { formatTime } from '../ui/formats.ts';
 import { Loading } from '../ui/states.tsx';
 import { InferenceClient, InferenceProblem, setKey, useKey } from './inference.ts';
+import { onLink } from './location.ts';
 import { useSite } from './site.ts';
 
 export function KeyForm() {
@@ -30,7 +31,10 @@ export function KeyForm() {
       )}
       <p className="small soft">
         The key is stored in this browser and sent only to this service.
-        {!isFree && ' The operator of the service creates keys; the demo prints one when it is ready.'}
+        {!isFree && ' The operator of the service creates keys; the demo prints one when it is ready.'}{' '}
+        <a href="/admin" onClick={onLink}>
+          Administration
+        </a>
       </p>
       {!isFree && <Command text="npx strata inference keys create --label me" />}
     </div>

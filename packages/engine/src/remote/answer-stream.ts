@@ -21,7 +21,7 @@ const BATCH_TOKENS = 16;
 const MAX_DOUBLINGS = 10;
 /** Servers keep a few positions of their context free. */
 const CONTEXT_SLACK = 16;
-/** Their text is the gateway's matter. */
+/** Gateways convert tokens to text. */
 const NO_BYTES = new Uint8Array();
 
 /** Rejects with EngineError, with CompletionError for a request that the server refuses, or with the signal's reason. */
@@ -46,13 +46,15 @@ export class AnswerStream {
     let end: Piece['end'];
     let batches = 0;
     for (let gaps = 0; end === undefined; ) {
-      const left = this.#job.maxTokens - this.#answer.length;
+      const left = this.#left;
       if (left <= 0) end = 'length';
       else if (batches > 0) {
         batches -= 1;
+        const before = this.#answer.length;
         end = yield* this.#read({ count: Math.min(left, BATCH_TOKENS), isStreamed: false });
         // Such a request ends at its number of tokens.
         if (end === 'length' && this.#answer.length < this.#job.maxTokens && !this.#isFull) end = undefined;
+        if (end === undefined && this.#answer.length === before) throw failed('sent no token');
       } else {
         end = yield* this.#read({ count: left, isStreamed: true });
         // More and more is read without a stream where one is of no use.
@@ -76,6 +78,13 @@ export class AnswerStream {
       if (piece.end !== undefined) return piece.end;
     }
     return ask.isStreamed ? undefined : 'length';
+  }
+
+  /** Servers refuse a request for more tokens than their context has, SGLang also for its last ones. */
+  get #left(): number {
+    const { prompt, maxTokens } = this.#job;
+    const fitting = this.#deps.contextLength - CONTEXT_SLACK - prompt.length - this.#answer.length;
+    return Math.min(maxTokens - this.#answer.length, Math.max(1, fitting));
   }
 
   get #isFull(): boolean {
@@ -128,7 +137,7 @@ export class AnswerStream {
       for (let some = await events.next(); !some.done; some = await events.next())
         for (const event of some.value) {
           if (isDone(event)) continue;
-          const piece = read(checkedValue(event));
+          const piece = read(checkedValue(event, http.secret));
           isEnded ||= piece.end !== undefined || piece.hasGap === true;
           yield piece;
         }
@@ -140,11 +149,10 @@ export class AnswerStream {
 }
 
 /** Throws the error that the server reports within the stream. */
-function checkedValue({ type, data }: StreamEvent): unknown {
+function checkedValue({ type, data }: StreamEvent, secret: string | undefined): unknown {
   const value = jsonOf(data);
   if (value === undefined) throw failed('sent an event that is not JSON');
   const isError = typeof value === 'object' && value !== null && 'error' in value && value.error !== null;
-  if (type === 'error' || isError || errorShape.safeParse(value).success)
-    throw errorOf(refusalInStream(data, undefined));
+  if (type === 'error' || isError || errorShape.safeParse(value).success) throw errorOf(refusalInStream(data, secret));
   return value;
 }

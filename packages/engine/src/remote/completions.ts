@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Job } from '../engine.ts';
 import { failed } from '../upstream/errors.ts';
 import {
+  alternativesAt,
   type Dialect,
   type GenerateAsk,
   type Piece,
@@ -62,8 +63,8 @@ export const VLLM: Dialect = {
   reader: ({ job }) => readerOf(job),
   positions: async ({ model, prompt, answer, end, top, json }) => {
     const tokens = [...prompt, ...answer, ...(end === undefined ? [] : [end])];
-    // Its limit without `--max-logprobs`.
-    const count = Math.min(top, MAX_LOGPROBS);
+    // It also reports those of the prompt.
+    const count = alternativesAt(tokens.length, Math.min(top, MAX_LOGPROBS));
     const options = { max_tokens: 1, temperature: 0, add_special_tokens: false, prompt_logprobs: count };
     const body = { model, prompt: tokens, ...options };
     const [only] = read(scored, await json({ path: '/v1/completions', body }), 'no log-probabilities').choices;
@@ -73,6 +74,7 @@ export const VLLM: Dialect = {
   },
 };
 
+/** Its limit without `--max-logprobs`. */
 const MAX_LOGPROBS = 20;
 const scored = z.object({
   choices: z

@@ -16,7 +16,7 @@ export interface ReadChoice {
 
 export type ReadToken = ReadChoice & { readonly top: readonly ReadChoice[] };
 
-/** What one event of a stream says. */
+/** What one event of a stream contains. */
 export interface Piece {
   readonly tokens: readonly ReadToken[];
   readonly cachedTokens?: number | undefined;
@@ -79,6 +79,13 @@ export function read<Schema extends z.ZodType>(schema: Schema, value: unknown, w
   if (result.success) return result.data;
   throw invalid(what, result.error);
 }
+
+/** Reading more alternatives than these takes so long that other answers stall. */
+const MAX_ALTERNATIVES = 100_000;
+
+/** Alternatives at each of the positions of one response. */
+export const alternativesAt = (positions: number, wanted: number): number =>
+  Math.max(1, Math.min(wanted, Math.floor(MAX_ALTERNATIVES / positions)));
 
 /** The noise of a continuation differs from that of the beginning. */
 export const seedOf = ({ sampling, given }: Job, modulus = 2 ** 32): number => (sampling.seed + given.length) % modulus;

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { EngineError, type ModelInfo } from '../engine.ts';
 import { describeModel, type ModelDescription } from '../on-demand/describe-model.ts';
 import { fileOf, idOf, type ModelLog, type OpenedModel, type OpenModelOptions } from '../open-model.ts';
+import { failed } from '../upstream/errors.ts';
 import { UpstreamHttp } from '../upstream/http.ts';
 import { readMetadata } from '../vocabulary/gguf-metadata.ts';
 import { openVocabulary } from '../vocabulary/vocabulary-engine.ts';
@@ -41,7 +42,9 @@ export async function openRemoteModel(
   const http = stack.use(
     new UpstreamHttp({ ...TIMING, ...(await addressOf(server)), random: Math.random, onRetry: () => {} }),
   );
-  const signal = AbortSignal.any([AbortSignal.timeout(PROBE_MS), ...(options.signal ? [options.signal] : [])]);
+  const late = new AbortController();
+  setTimeout(() => late.abort(failed(`did not answer all questions within ${PROBE_MS} ms`)), PROBE_MS).unref();
+  const signal = AbortSignal.any([late.signal, ...(options.signal ? [options.signal] : [])]);
   const probed = await probe(http, server.model, signal);
   const vocabulary = stack.use(await openVocabulary(file));
   const areTokensChecked = await checkTokens(http, probed, { vocabulary, signal });

@@ -65,7 +65,7 @@ export async function probe(http: UpstreamHttp, wanted: string | undefined, sign
   const dialect = KINDS[found.owned_by ?? ''];
   if (!dialect)
     throw unusable(
-      `${http.base} is no llama-server, vLLM, SGLang or TensorRT-LLM: it calls itself '${found.owned_by}'`,
+      `${http.base} is not a llama-server, vLLM, SGLang or TensorRT-LLM: its models are owned by '${found.owned_by}'`,
     );
   return describe(http, { dialect, found, signal });
 }
@@ -102,7 +102,7 @@ const TOKENIZERS: Readonly<Partial<Record<Dialect['kind'], { readonly path: stri
 };
 
 /**
- * Whether the server tokenizes as the vocabulary does; undefined: the server does not say. Rejects with EngineError
+ * Whether the server tokenizes as the vocabulary does; undefined: the server does not report it. Rejects with EngineError
  * `model-unusable` if it does not.
  */
 export async function checkTokens(

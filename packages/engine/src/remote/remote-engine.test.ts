@@ -31,7 +31,7 @@ async function opened(kind: InferenceServerKind, options: Partial<InferenceServe
   const vocabulary = { ...simulated, facts: simulated.info, ends: async () => [END], isReady: true };
   const tokenize = (text: string) => simulated.tokenize(text);
   const server = stack.use(await startInferenceServer({ kind, endToken: END, tokenize, ...options }));
-  const http = stack.use(new UpstreamHttp({ ...TIMING, base: server.url, apiKey: undefined }));
+  const http = stack.use(new UpstreamHttp({ ...TIMING, base: server.url, apiKey: 'sk-1' }));
   const probed = await probe(http, undefined, never);
   const areTokensChecked = await checkTokens(http, probed, { vocabulary, signal: never });
   const lacks = await lacksByTrial(http, probed, { prompt: [700], plain: 700, signal: never });
@@ -81,12 +81,16 @@ for (const kind of KINDS) {
       assert.deepEqual([tokens, end], [truth(12).slice(at), { kind: 'end', reason: 'stop' }], `after ${at}`);
     }
     assert.equal((await run(engine, { given: truth(7), maxTokens: 7 })).tokens.length, 0);
+    const toContext = { maxTokens: 4_096 - PROMPT.length };
+    assert.deepEqual((await run(engine, toContext)).tokens, truth(12), 'an answer may fill the context');
   });
 
   if (kind !== 'tensorrt-llm')
     it(`${kind} reports log-probabilities, and scores an answer that it did not make`, async () => {
       await using all = await opened(kind, { answerTokens: 12 });
-      const [first] = (await run(all.engine, { topLogprobs: 2 })).chosen;
+      const { tokens, chosen } = await run(all.engine, { topLogprobs: 2 });
+      assert.deepEqual(tokens, truth(12));
+      const [first] = chosen;
       const [token = 0] = truth(1);
       assert.deepEqual([first?.token, first?.logprob], [token, -0.5]);
       assert.deepEqual(
@@ -112,7 +116,7 @@ for (const kind of KINDS) {
       ['more', /more tokens than requested|fewer tokens/],
       ['hang-up', /./],
       ['silence', /300 ms/],
-      ['error', /out of memory/],
+      ['error', /out of memory with key …$/],
       ['early', /before its limit/],
       ['500', /status 500: it broke/],
     ];
@@ -132,13 +136,19 @@ it('tokens that llama-server leaves out of its stream are asked for', async () =
   const silentTokens = [3, 4, 5, 9, 17].flatMap((at) => truth(20)[at] ?? []);
   await using all = await opened('llama-server', { silentTokens });
   assert.deepEqual((await run(all.engine, { maxTokens: 40 })).tokens, truth(40));
+  all.server.fault = 'none';
+  await assert.rejects(
+    run(all.engine),
+    failedAs('upstream-failed', /sent no token/),
+    'it is not asked again and again',
+  );
 });
 
 it('what an engine lacks is refused before its server is asked', async () => {
-  await using all = await opened('llama-server', { refuses: ['grammar'] });
+  await using all = await opened('llama-server', { refuses: ['grammar', 'logprobs'] });
   const before = all.server.asked.length;
   const penalised = { sampling: { ...GREEDY, presencePenalty: 1 } };
-  for (const change of [{ grammar: 'root ::= "a"' }, penalised, { ...penalised, given: [400] }])
+  for (const change of [{ grammar: 'root ::= "a"' }, { topLogprobs: 0 }, penalised, { ...penalised, given: [400] }])
     await assert.rejects(run(all.engine, change), failedAs('unsupported'));
   await assert.rejects(all.engine.embed(), failedAs('unsupported', /no embeddings/));
   assert.equal(all.server.asked.length, before);

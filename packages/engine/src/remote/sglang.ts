@@ -1,7 +1,15 @@
 // SGLang's own API: `/generate` with `input_ids` and `output_ids` (docs.sglang.ai, native API).
 import { z } from 'zod';
 import { failed } from '../upstream/errors.ts';
-import { type Dialect, type Position, type ReadChoice, type ReadToken, ranked, read } from './dialect.ts';
+import {
+  alternativesAt,
+  type Dialect,
+  type Position,
+  type ReadChoice,
+  type ReadToken,
+  ranked,
+  read,
+} from './dialect.ts';
 
 const token = z.int().min(0);
 /** Log-probability, token, and its text if it was requested. */
@@ -44,12 +52,11 @@ export const SGLANG: Dialect = {
     let received = 0;
     return (value) => {
       const { output_ids: ids, meta_info: meta } = read(reply, value, 'an invalid event');
-      // All tokens so far by default, only the new ones with `--incremental-streaming-output`.
-      const fresh = meta.completion_tokens - received;
-      if (fresh < 0 || ids.length < fresh) throw failed('sent fewer tokens than it counts');
-      received = meta.completion_tokens;
-      const tokens = fresh === 0 ? [] : ids.slice(-fresh);
-      const made = topLogprobs === undefined ? plain(tokens) : withLogprobs(tokens, meta, topLogprobs);
+      const span = { from: received, to: meta.completion_tokens };
+      const tokens = newOf(ids, span);
+      if (tokens.length !== span.to - span.from) throw failed('sent fewer tokens than it counts');
+      received = span.to;
+      const made = topLogprobs === undefined ? plain(tokens) : withLogprobs(tokens, { meta, span, topLogprobs });
       return { tokens: made, cachedTokens: meta.cached_tokens ?? undefined, end: endOf(meta.finish_reason?.type) };
     };
   },
@@ -58,7 +65,11 @@ export const SGLANG: Dialect = {
     const body = {
       input_ids: tokens,
       sampling_params: { max_new_tokens: 1, temperature: 0 },
-      ...{ return_logprob: true, logprob_start_len: prompt.length - 1, top_logprobs_num: top },
+      ...{
+        return_logprob: true,
+        logprob_start_len: prompt.length - 1,
+        top_logprobs_num: alternativesAt(tokens.length - prompt.length + 1, top),
+      },
     };
     const { meta_info: meta } = read(reply, await json({ path: '/generate', body }), 'no log-probabilities');
     const wanted = tokens.slice(prompt.length);
@@ -82,10 +93,28 @@ const choices = (listed: z.output<typeof entries> | null | undefined): readonly 
 const plain = (tokens: readonly number[]): readonly ReadToken[] =>
   tokens.map((each) => ({ token: each, logprob: 0, top: [] }));
 
-function withLogprobs(tokens: readonly number[], meta: Meta, topLogprobs: number): readonly ReadToken[] {
-  if (tokens.length === 0) return [];
-  const own = (meta.output_token_logprobs ?? []).slice(-tokens.length);
-  const tops = (meta.output_top_logprobs ?? []).slice(-tokens.length);
+/** Positions of the new tokens in the answer. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Lists contain all tokens so far, and may contain later ones than the server counts: it appends to them while it sends.
+ * With `--incremental-streaming-output` they contain only the new tokens.
+ */
+const newOf = <Item>(listed: readonly Item[] | null | undefined, { from, to }: Span): readonly Item[] =>
+  (listed?.length ?? 0) < to ? (listed ?? []).slice(0, Math.max(0, to - from)) : (listed ?? []).slice(from, to);
+
+interface LogprobsOptions {
+  readonly meta: Meta;
+  readonly span: Span;
+  readonly topLogprobs: number;
+}
+
+function withLogprobs(tokens: readonly number[], { meta, span, topLogprobs }: LogprobsOptions): readonly ReadToken[] {
+  const own = newOf(meta.output_token_logprobs, span);
+  const tops = newOf(meta.output_top_logprobs, span);
   return tokens.map((each, i) => {
     const [logprob, id] = own[i] ?? [];
     if (id !== each || logprob === null || logprob === undefined) throw failed('sent no log-probability of a token');

@@ -79,6 +79,11 @@ export class UpstreamHttp implements AsyncDisposable {
     return this.#options.base;
   }
 
+  /** The key, which is removed from the server's messages. */
+  get secret(): string | undefined {
+    return this.#options.apiKey;
+  }
+
   /** A successful response. Rejects with the mapped error, or with the signal's reason. */
   async open(ask: Ask): Promise<Opened> {
     let agent = this.#kept;

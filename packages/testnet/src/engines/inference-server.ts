@@ -16,6 +16,7 @@ export type InferenceFault =
   | 'huge'
   | 'token'
   | 'more'
+  | 'none'
   | 'hang-up'
   | 'silence'
   | 'error'
@@ -129,16 +130,16 @@ const DIALECTS: Readonly<Record<InferenceServerKind, Dialect>> = {
       ...{ hasGrammar: Boolean(sampling_params.ebnf), top: return_logprob ? top_logprobs_num : undefined },
       isScore: logprob_start_len !== undefined,
     }),
-    // All tokens so far.
-    event: ({ all, end, top, scored }) => ({
-      ...{ text: '', output_ids: all },
+    // All tokens so far, and one that is not counted yet.
+    event: ({ all, ahead = all, end, top, scored }) => ({
+      ...{ text: '', output_ids: ahead },
       meta_info: {
         ...{ completion_tokens: all.length, cached_tokens: 1, finish_reason: end ? { type: end } : null },
         ...(top === undefined
           ? {}
           : {
-              output_token_logprobs: all.map((token) => [own(token).logprob, token, null]),
-              output_top_logprobs: all.map((token) => alternatives(token, top).map(entry)),
+              output_token_logprobs: ahead.map((token) => [own(token).logprob, token, null]),
+              output_top_logprobs: ahead.map((token) => alternatives(token, top).map(entry)),
             }),
         ...(scored
           ? {
@@ -175,6 +176,7 @@ interface Scored {
 interface Event extends Pick<Given, 'top'> {
   readonly fresh: readonly number[];
   readonly all: readonly number[];
+  readonly ahead?: readonly number[];
   readonly end: 'stop' | 'length' | undefined;
   readonly scored?: readonly (Scored | undefined)[] | undefined;
 }
@@ -237,6 +239,9 @@ export async function startInferenceServer(options: InferenceServerOptions): Pro
     };
     if (refuses.some((each) => Object.entries(wanted).some(([name, is]) => is && name === each)))
       return reply(response, { error: { message: 'not supported', type: 'invalid_request_error' } }, 400);
+    // SGLang refuses the last position of its context too, other servers only more than their context.
+    if (kind !== 'llama-server' && given.tokens.length + given.count >= CONTEXT)
+      return reply(response, { error: { message: 'longer than the maximum context length' } }, 400);
     if (running.fault === '500') return reply(response, { error: { message: 'it broke' } }, 500);
     await answer(response, given);
   }
@@ -251,7 +256,8 @@ export async function startInferenceServer(options: InferenceServerOptions): Pro
     const eventOf = (fresh: readonly number[], all: readonly number[], last = false): Event => ({
       ...{ fresh, all, top, scored, end: last ? end : undefined },
     });
-    if (!isStreamed) return reply(response, dialect.event(eventOf(made, made, true)));
+    const sent = running.fault === 'none' ? [] : made;
+    if (!isStreamed) return reply(response, dialect.event(eventOf(sent, sent, true)));
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const [i, token] of made.entries()) {
       if (tokensPerSecond) await setTimeout(1_000 / tokensPerSecond);
@@ -259,7 +265,8 @@ export async function startInferenceServer(options: InferenceServerOptions): Pro
       const isLast = i === made.length - 1;
       if (silentTokens.includes(token) && !isLast) continue;
       const isSeparate = kind === 'llama-server';
-      send(response, dialect.event(eventOf([token], made.slice(0, i + 1), isLast && !isSeparate)));
+      const event = eventOf([token], made.slice(0, i + 1), isLast && !isSeparate);
+      send(response, dialect.event({ ...event, ahead: made.slice(0, i + 2) }));
       if (isLast && isSeparate) send(response, dialect.event(eventOf([], made, true)));
     }
     response.end(dialect.done ? `data: ${dialect.done}\n\n` : undefined);
@@ -281,7 +288,7 @@ export async function startInferenceServer(options: InferenceServerOptions): Pro
     else if (fault === 'huge') response.write(`data: "${'x'.repeat(3 * 1024 * 1024)}"\n\n`);
     else if (fault === 'token') event([VOCABULARY_SIZE]);
     else if (fault === 'more') event(Array.from({ length: 2_000 }, () => 400));
-    else if (fault === 'error') send(response, { error: { message: 'out of memory', code: 500 } });
+    else if (fault === 'error') send(response, { error: { message: 'out of memory with key sk-1', code: 500 } });
     else if (fault === 'early') event([400], 'length');
     else if (fault === 'hang-up') response.destroy();
     else if (fault === 'silence') return new Promise((resolve) => response.once('close', () => resolve(true)));

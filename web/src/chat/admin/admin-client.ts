@@ -1,6 +1,6 @@
 // Calls of the admin API. The admin key is kept in memory only: a reload of the page forgets it.
 import type { CreatedAdminKey, NewAdminKey, UsageReport } from '@strata/client';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { observable, useObservable } from '../../ui/observable.ts';
 
 export type Usage = UsageReport['data'][number];
@@ -48,6 +48,12 @@ async function request(method: string, path: string, body: object | undefined, k
 }
 
 export const createKey = (fields: NewAdminKey): Promise<CreatedAdminKey> => call('POST', 'keys', fields);
+
+/** Reads all that the page shows again, after a change. */
+export function useAdminRefresh(): () => Promise<void> {
+  const client = useQueryClient();
+  return () => client.invalidateQueries({ queryKey: ['admin'] });
+}
 
 /** Reads again when the page is shown again, and after `refetch`. */
 export function useAdmin<Answer>(path: string) {

@@ -3,6 +3,7 @@ import './admin.css';
 import { useId, useState } from 'react';
 import { Button, Command } from '../../ui/controls/button.tsx';
 import { logIn, logOut, useAdminKey } from './admin-client.ts';
+import { AuditCard } from './audit-card.tsx';
 import { KeysCard } from './keys-card.tsx';
 import { UsageCard } from './usage-card.tsx';
 
@@ -13,7 +14,9 @@ export function Admin() {
       <header className="page-head">
         <div>
           <h1>Administration</h1>
-          <p className="soft">API keys with their models, limits and teams, and what they have used.</p>
+          <p className="soft">
+            API keys with their models, limits and teams, what they have used, and what was changed.
+          </p>
         </div>
         {key !== undefined && <Button onClick={logOut}>Log out</Button>}
       </header>
@@ -23,6 +26,7 @@ export function Admin() {
         <div className="cards">
           <KeysCard />
           <UsageCard />
+          <AuditCard />
         </div>
       )}
     </>

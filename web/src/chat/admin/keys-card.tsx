@@ -9,7 +9,7 @@ import { formatDay, formatNumber } from '../../ui/formats.ts';
 import { Loading, Notice, Retry } from '../../ui/states.tsx';
 import { minor, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
-import { call, useAdmin } from './admin-client.ts';
+import { call, useAdmin, useAdminRefresh } from './admin-client.ts';
 import { formatMoney } from './money.ts';
 import { NewKeyForm } from './new-key-form.tsx';
 
@@ -18,13 +18,14 @@ const MAX_SHOWN = 1_000;
 
 export function KeysCard() {
   const { data, error, refetch } = useAdmin<AdminKeyPage>(`keys?limit=${MAX_SHOWN}`);
+  const refresh = useAdminRefresh();
   const [created, setCreated] = useState<CreatedAdminKey | null>(null);
   const [revoking, setRevoking] = useState<AdminKey | null>(null);
   const [problem, setProblem] = useState('');
   const revoke = async ({ id }: AdminKey) => {
     setProblem('');
     await call('DELETE', `keys/${id}`).catch((failed: Error) => setProblem(failed.message));
-    await refetch();
+    await refresh();
   };
   return (
     <Card title="Keys">
@@ -33,7 +34,7 @@ export function KeysCard() {
         <NewKeyForm
           onCreated={(key) => {
             setCreated(key);
-            void refetch();
+            void refresh();
           }}
         />
       </details>
@@ -47,7 +48,7 @@ export function KeysCard() {
         <DataTable
           caption="Keys"
           columns={columnsOf(setRevoking)}
-          rows={data.data.toReversed()}
+          rows={data.data}
           keyOf={({ id }) => id}
           empty="No keys yet."
         />
@@ -59,7 +60,7 @@ export function KeysCard() {
         <Loading />
       )}
       {data?.next_cursor != null && (
-        <p className="small soft">Only the first {formatNumber(MAX_SHOWN)} keys are shown.</p>
+        <p className="small soft">Only the newest {formatNumber(MAX_SHOWN)} keys are shown.</p>
       )}
       {revoking && (
         <Dialog

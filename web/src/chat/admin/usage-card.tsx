@@ -75,7 +75,9 @@ export function UsageCard() {
   );
 }
 
-const nameOf = ({ label, key_id, team, model }: Usage): string => label ?? key_id ?? team ?? model ?? 'none';
+/** A name of a team has no space. */
+const idOf = ({ key_id, team, model }: Usage): string => key_id ?? team ?? model ?? 'no team';
+const nameOf = (row: Usage): string => row.label ?? idOf(row);
 const tokensOf = (row: Usage) => row.prompt_tokens + row.completion_tokens;
 const amountOf = (row: Usage, measure: Measure) => (measure === 'tokens' ? tokensOf(row) : row[measure]);
 
@@ -90,14 +92,7 @@ function UsageChart({ rows, measure }: { readonly rows: readonly Usage[]; readon
       data={{ rows, measure }}
       draw={drawn}
       height={300}
-      table={
-        <DataTable
-          caption={caption}
-          columns={COLUMNS}
-          rows={rows}
-          keyOf={(row) => `${row.day} ${nameOf(row)} ${row.key_id}`}
-        />
-      }
+      table={<DataTable caption={caption} columns={COLUMNS} rows={rows} keyOf={(row) => `${row.day} ${idOf(row)}`} />}
     />
   );
 }
@@ -106,6 +101,7 @@ function drawn({ rows, measure }: { readonly rows: readonly Usage[]; readonly me
   const days = [...new Set(rows.map(({ day }) => day))].sort();
   const show = measure === 'spend_micros' ? formatMoney : formatNumber;
   return {
+    legend: {},
     tooltip: { trigger: 'axis', valueFormatter: (value: number) => show(value) },
     xAxis: { type: 'category', name: 'Day (UTC)', data: days.map(formatDay), axisLabel: { hideOverlap: true } },
     yAxis: { type: 'value', min: 0, axisLabel: { formatter: (value: number) => show(value) } },
@@ -117,21 +113,28 @@ function drawn({ rows, measure }: { readonly rows: readonly Usage[]; readonly me
 }
 
 /** The largest series by name, and the sum of the rest. */
-export function seriesOf(
+function seriesOf(
   rows: readonly Usage[],
   measure: Measure,
 ): readonly (readonly [name: string, byDay: ReadonlyMap<string, number>])[] {
-  const totals = new Map<string, number>();
-  for (const row of rows) totals.set(nameOf(row), (totals.get(nameOf(row)) ?? 0) + amountOf(row, measure));
-  const ordered = [...totals.keys()].sort((a, b) => (totals.get(b) ?? 0) - (totals.get(a) ?? 0));
-  const shown = new Set(ordered.slice(0, MAX_SERIES));
-  const series = new Map<string, Map<string, number>>(ordered.slice(0, MAX_SERIES).map((name) => [name, new Map()]));
-  for (const row of rows) {
-    const name = shown.has(nameOf(row)) ? nameOf(row) : 'Other';
-    const byDay = series.get(name) ?? new Map<string, number>();
-    series.set(name, byDay.set(row.day, (byDay.get(row.day) ?? 0) + amountOf(row, measure)));
-  }
-  return [...series];
+  const sum = (of: readonly Usage[]) => of.reduce((total, row) => total + amountOf(row, measure), 0);
+  const ordered = [...Map.groupBy(rows, idOf)].sort(([, a], [, b]) => sum(b) - sum(a));
+  const small = ordered.slice(MAX_SERIES);
+  const series = [
+    ...ordered.slice(0, MAX_SERIES).map(([id, of]) => [nameIn(ordered, id, of), of] as const),
+    ...(small.length === 0 ? [] : [[`${small.length} more`, small.flatMap(([, of]) => of)] as const]),
+  ];
+  return series.map(([name, of]) => [
+    name,
+    new Map([...Map.groupBy(of, ({ day }) => day)].map(([day, ofDay]) => [day, sum(ofDay)])),
+  ]);
+}
+
+/** The label of a key, with its id if another key has the same label. */
+function nameIn(all: readonly (readonly [string, readonly Usage[]])[], id: string, [row]: readonly Usage[]): string {
+  const name = row ? nameOf(row) : id;
+  const isShared = all.some(([other, [first]]) => other !== id && first && nameOf(first) === name);
+  return isShared ? `${name} (${id})` : name;
 }
 
 const COLUMNS: readonly Column<Usage>[] = [

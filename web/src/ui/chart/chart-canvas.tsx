@@ -3,6 +3,7 @@ import { BarChart, LineChart, SankeyChart } from 'echarts/charts';
 import {
   AriaComponent,
   GridComponent,
+  LegendScrollComponent,
   MarkAreaComponent,
   MarkLineComponent,
   MarkPointComponent,
@@ -19,6 +20,7 @@ use([
   BarChart,
   CanvasRenderer,
   GridComponent,
+  LegendScrollComponent,
   LineChart,
   MarkAreaComponent,
   MarkLineComponent,
@@ -71,6 +73,13 @@ function withTheme(option: EChartsCoreOption, { font, ink, soft, faint, line, pa
     splitLine: { lineStyle: { color: line } },
   };
   const xAxis = { ...axis, axisTick: { show: false }, nameLocation: 'middle', nameGap: 28 };
+  const legend = {
+    type: 'scroll',
+    textStyle: { color: soft, width: 140, overflow: 'truncate' },
+    pageTextStyle: { color: soft },
+    pageIconColor: soft,
+    pageIconInactiveColor: line,
+  };
   return {
     color: [...colours],
     grid: { left: 8, right: 24, top: 32, bottom: 24, containLabel: true },
@@ -80,6 +89,7 @@ function withTheme(option: EChartsCoreOption, { font, ink, soft, faint, line, pa
     // Patterns in addition to colours. The canvas has its own label, so the label of the library is disabled.
     aria: { enabled: true, label: { enabled: false }, decal: { show: true } },
     ...option,
+    ...(option.legend ? { legend: merged(legend, option.legend) } : {}),
     ...(option.xAxis ? { xAxis: merged(xAxis, option.xAxis) } : {}),
     ...(option.yAxis ? { yAxis: merged(axis, option.yAxis) } : {}),
     tooltip: {

@@ -6,7 +6,7 @@ const BITS = {
   grammar: 1,
   /** Applies no presence or frequency penalty. */
   penalties: 2,
-  /** Reports no alternatives to a token. */
+  /** Reports no log-probabilities of tokens. */
   logprobs: 4,
   embeddings: 8,
   /** Cannot score a given answer, so it verifies no other worker. */
@@ -46,7 +46,7 @@ export function needsOf({ given, sampling, grammar, topLogprobs }: Needing): rea
   return [
     ...(grammar === undefined ? [] : (['grammar'] as const)),
     ...(isPenalised ? (['penalties'] as const) : []),
-    ...(topLogprobs ? (['logprobs'] as const) : []),
+    ...(topLogprobs === undefined ? [] : (['logprobs'] as const)),
     ...(isContinued ? (['continuation'] as const) : []),
     ...(isContinued && (isPenalised || grammar !== undefined) ? (['replay'] as const) : []),
   ];

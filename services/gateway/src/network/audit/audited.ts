@@ -55,7 +55,7 @@ export function auditedLevel(
       level: 'audited',
       reason: `${cleanAudits} ${cleanAudits === 1 ? 'answer' : 'answers'} of the worker scored clean by ${
         hasOwnEngine ? "this gateway's copy of the file" : 'other workers that claim the file'
-      }`,
+      }${isBlind ? '; its answers above temperature 0 are not audited' : ''}`,
     };
   if (!isOn) return claimed('audits are off');
   if (!hasOwnEngine && !hasOtherWorkers)

@@ -255,7 +255,7 @@ export class Auditor implements Trust, AsyncDisposable {
   #comparing(answer: ObservedAnswer): readonly Verifier[] {
     const { worker, modelSha256 } = answer;
     const session = this.#deps.workers(modelSha256).find(({ peer, isAlive }) => isAlive && peer === worker);
-    return session ? comparedWith(workerVerifier(session, modelSha256), this.#verifiers(answer)) : [];
+    return session ? comparedWith(workerVerifier(session, modelSha256), this.#verifiers(answer), answer) : [];
   }
 
   #isForced(answer: ObservedAnswer): boolean {
