@@ -62,6 +62,14 @@ it('the grammar of a schema is bounded for every schema', () => {
     refused([{ properties: { a: slow } }, 'unsupported_value', '#/properties/a is too large: .* too many steps']);
 });
 
+it('schemas with different constants of a property exclude each other, however many there are', () => {
+  const variant = (kind: string) => object({ kind: { const: kind } }, 'kind');
+  const $defs = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`D${i}`, variant(`k${i}`)]));
+  const oneOf = Object.keys($defs).map((name) => ({ $ref: `#/$defs/${name}` }));
+  assert.ok(grammarOf({ oneOf, $defs }).length > 1_000);
+  refused([{ oneOf: [variant('a'), variant('a')] }, 'unsupported_value', 'allows no value']);
+});
+
 const hostile: Record<string, readonly [string, string | RegExp]> = {
   ...casesOf<Record<string, [string, string]>>('inference', 'hostile repetitions'),
   'parentheses without end': [`root ::= ${'('.repeat(30_000)}"a"${')'.repeat(30_000)}`, /nests deeper/],

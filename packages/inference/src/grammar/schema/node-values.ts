@@ -71,6 +71,11 @@ function exactlyOne(sets: ValueSets, node: SchemaNode): Values {
   const list: readonly All[] = insideList(sets, node, 'oneOf');
   if (list.length > MAX_EXCLUSIVE)
     throw sets.reader.refusal('unsupported_value', node.path, `has a \`oneOf\` of more than ${MAX_EXCLUSIVE} schemas`);
+  if (isDiscriminated(sets, list))
+    return unionOf(
+      sets.make,
+      list.map((each) => sets.of(each)),
+    );
   const exclusive = list.map((one, i) => {
     let values = sets.of(one);
     list.forEach((other, j) => {
@@ -79,4 +84,35 @@ function exactlyOne(sets: ValueSets, node: SchemaNode): Values {
     return values;
   });
   return unionOf(sets.make, exclusive);
+}
+
+/** Whether a required property has another constant in each schema, so that they exclude each other and need no comparison. */
+function isDiscriminated(sets: ValueSets, list: readonly All[]): boolean {
+  const tags = list.map((each) => tagsOf(sets, each));
+  return [...(tags[0]?.keys() ?? [])].some((name) => {
+    const values = new Set(tags.map((each) => each.get(name)));
+    return values.size === tags.length && !values.has(undefined);
+  });
+}
+
+/** References that are followed to a schema's properties. */
+const MAX_HOPS = 8;
+
+/** The required properties of an object that allow one string, with that string. */
+function tagsOf(sets: ValueSets, all: All, hops = 0): ReadonlyMap<string, string> {
+  const [number = 1] = all;
+  // Odd: negated.
+  if (all.length !== 1 || number % 2 === 1 || hops > MAX_HOPS) return new Map();
+  const node = sets.reader.at(number);
+  const { $ref, type, required, properties } = node.schema;
+  if (typeof $ref === 'string') return tagsOf(sets, sets.reader.target($ref, node), hops + 1);
+  if (type !== 'object' || !Array.isArray(required)) return new Map();
+  const own = new Map(Object.entries((properties ?? {}) as Record<string, unknown>));
+  return new Map(
+    required.flatMap((name: string) => {
+      const property = own.get(name);
+      const constant = typeof property === 'object' && property !== null && 'const' in property && property.const;
+      return typeof constant === 'string' ? [[name, constant] as const] : [];
+    }),
+  );
 }
