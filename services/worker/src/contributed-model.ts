@@ -135,7 +135,7 @@ export function offeredModel({ name, engine, vocabulary, tree, speed }: Contribu
     ...(info.lacks?.length ? { lacks: lacksOf(info.lacks) } : {}),
     ...(tree ? { fileTreeSha256: tree.digest } : {}),
     ...(isLoaded === false ? { loadMs: expectedLoadMs(info.sizeBytes), isLoading: isLoading ?? false } : {}),
-    ...(memoryBytes === undefined ? {} : { memoryBytes }),
+    ...(memoryBytes === undefined ? {} : { memoryBytes: Math.ceil(memoryBytes) }),
   };
 }
 

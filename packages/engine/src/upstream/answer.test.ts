@@ -63,6 +63,9 @@ describe('an answer', () => {
     const empty = delta({ role: 'assistant', content: '' });
     await answer([empty, delta({ reasoning_content: 'x' }), says('a'), ends('stop')], { usage });
     assert.deepEqual(usage, { promptTokens: 0, completionTokens: 2, cachedTokens: 0, reasoningTokens: 1 });
+    const counted = { prompt_tokens: 2, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 9 } };
+    await answer([says('a'), ends('stop'), { choices: [], usage: counted }, '[DONE]'], { usage });
+    assert.equal(usage.cachedTokens, 2, 'a part of the prompt');
   });
 });
 

@@ -161,7 +161,8 @@ function readChunk({ type, data }: StreamEvent, secret: string | undefined): Chu
       ? {
           promptTokens: usage.prompt_tokens,
           completionTokens: usage.completion_tokens ?? 0,
-          cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? 0,
+          // Some servers count cached tokens in addition to the prompt's.
+          cachedTokens: Math.min(usage.prompt_tokens, usage.prompt_tokens_details?.cached_tokens ?? 0),
           ...reasoningTokensOf(usage.completion_tokens_details?.reasoning_tokens),
         }
       : undefined,

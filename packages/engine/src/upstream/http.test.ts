@@ -60,6 +60,18 @@ describe('a server that sends nothing', () => {
     await failing;
   });
 
+  it('may end its response after the last event, which is read to its end for the next request', async ({ signal }) => {
+    const response = new PassThrough();
+    const opened = { response: response as unknown as IncomingMessage, sentAt: performance.now() };
+    const answer = new AnswerEvents(opened, { firstMs: 60_000, idleMs: 60_000, signal });
+    response.write(HELLO);
+    while (!(await answer.next()).done);
+    await answer.return();
+    response.end(': ping\n\n');
+    await once(response, 'close');
+    assert.equal(response.readableEnded, true);
+  });
+
   it('is given up where its connection is not established', async () => {
     const silent = net.createServer((socket) => {
       world.stack.defer(() => void socket.on('error', () => {}).destroy());

@@ -212,7 +212,11 @@ export async function readText(
 
 /** Reads and discards the remainder of a response, so that its connection can be reused. */
 export function drain(response: IncomingMessage): void {
-  response.on('error', () => {}).resume();
+  // With a listener of 'readable' nothing flows.
+  response
+    .removeAllListeners('readable')
+    .on('error', () => {})
+    .resume();
   if (response.complete) return;
   const cut = setTimeout(() => response.destroy(), CLOSE_MS).unref();
   response.once('close', () => clearTimeout(cut));

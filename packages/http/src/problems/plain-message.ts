@@ -49,6 +49,10 @@ export function plainMessage(issue: z.core.$ZodRawIssue): string {
       return `must be a multiple of ${issue.divisor}, not ${givenText(input)}`;
     case 'invalid_union':
       return unionMessage(issue);
+    case 'unrecognized_keys':
+      return `unknown field ${givenText(issue.keys[0])}`;
+    case 'invalid_key':
+      return issue.issues[0]?.message || 'cannot be used';
     default:
       return 'cannot be used';
   }

@@ -92,7 +92,8 @@ export class AnswerRun {
   }
 
   /**
-   * Generates all choices into the log of a stored answer, after what it has already. Its end is stored with its receipt. An answer that is not recorded, because the gateway stops, can go on at another one.
+   * Generates all choices into the log of a stored answer, after what it has already. Its end is stored with its receipt.
+   * An answer that is not recorded, because the gateway stops, can go on at another one.
    */
   async write(): Promise<void> {
     await this.#recorded(() => this.#eachChoice(async () => {}));
@@ -210,6 +211,7 @@ export class AnswerRun {
     } catch (error) {
       const { signal, revoked, reservation, log } = this.#request;
       const isAborted = signal.aborted || revoked.aborted;
+      this.#countPrompt();
       if (log) {
         await this.#endStored(log, isAborted ? 'cancelled' : 'failed', error);
         throw error;
@@ -226,6 +228,12 @@ export class AnswerRun {
     if (log) await this.#endStored(log, 'completed');
     else await this.#record('completed');
     return result;
+  }
+
+  /** Upstreams report the tokens of the prompt at the end: of an answer that breaks off before, the estimate counts. */
+  #countPrompt(): void {
+    const [first] = this.#usages;
+    if (first && this.#hasBegun && this.usage.promptTokens === 0) first.promptTokens = this.#request.plan.promptTokens;
   }
 
   /** Without effect on an answer that another gateway has taken over, or can take over because this one stops. */

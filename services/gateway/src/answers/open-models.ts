@@ -86,7 +86,7 @@ export async function openModels(
       own: new Map(served.map((model) => [model.id, model])),
       find: (id) => models.get(id),
       ...{ nowMs: () => performance.now(), random: Math.random },
-      ...{ onEvent: deps.onTarget, logger: deps.logger },
+      ...{ onEvent: deps.onTarget, logger: deps.logger, signal: deps.signal },
     }),
   );
   for (const { id, backend } of routes.list)

@@ -55,10 +55,10 @@ export class Budgets {
     if (price === null && accounts.some(({ unit }) => unit === 'spend')) throw unpriced(model);
     const { promptTokens, answerTokens } = planned;
     const used = { promptTokens, cachedTokens: 0, completionTokens: answerTokens };
-    const most = { tokens: promptTokens + answerTokens, spend: costOf(dearest(price), used) };
+    const max = { tokens: promptTokens + answerTokens, spend: costOf(maxPrice(price), used) };
     const taken: Taken[] = [];
     try {
-      for (const account of accounts) taken.push([account, await this.#take(account, most[account.unit])]);
+      for (const account of accounts) taken.push([account, await this.#take(account, max[account.unit])]);
     } catch (error) {
       this.#settle(taken, { tokens: 0, spend: 0 });
       throw error;
@@ -69,11 +69,11 @@ export class Budgets {
   /** Reserves what an answer that another gateway has admitted may cost, whatever is left. */
   reserveAgain(charge: Charge, { promptTokens, answerTokens }: PlannedTokens): Budgeted {
     const used = { promptTokens, cachedTokens: 0, completionTokens: answerTokens };
-    const most = { tokens: promptTokens + answerTokens, spend: costOf(dearest(charge.price), used) };
+    const max = { tokens: promptTokens + answerTokens, spend: costOf(maxPrice(charge.price), used) };
     const taken = charge.accounts.map((name): Taken => {
       const account = accountOf(name);
       const of = { keyId: name, day: endOfPeriod(this.#today(), account.period) };
-      return [account, this.#deps.tokens.takeAnyway(of, most[account.unit])];
+      return [account, this.#deps.tokens.takeAnyway(of, max[account.unit])];
     });
     return this.#budgeted(taken, charge);
   }
@@ -106,7 +106,7 @@ export class Budgets {
 }
 
 /** A prompt may come from the cache or not, whichever costs more. */
-const dearest = (price: Price | null): Price | null =>
+const maxPrice = (price: Price | null): Price | null =>
   price && { ...price, input: Math.max(price.input, price.cached) };
 
 interface Exhausted extends Pick<Account, 'unit' | 'period' | 'limit'> {

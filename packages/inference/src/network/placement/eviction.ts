@@ -8,9 +8,9 @@ export interface LoadedModel {
   readonly idleMs: number;
 }
 
-/** Recent demand predicts demand: a model that was just used counts this many of its loads, */
+/** Recent use predicts use: closing a model that was just used counts as this many of its loads. */
 const RECENT_WEIGHT = 4;
-/** and half as many after this time. */
+/** The time after which the weight is half. */
 const RECENT_MS = 60_000;
 
 /**

@@ -111,7 +111,7 @@ export class AnswerRecorder implements AsyncDisposable {
    * Signs and stores the receipt; resolves when it and the usage are durable. Rejects with StoreError `superseded` if another
    * gateway has ended the answer.
    */
-  keep(receiptId: string, start: AnswerStart, end: AnswerEnd, kept: KeepOptions = UNKEPT): Promise<void> {
+  keep(receiptId: string, start: AnswerStart, end: AnswerEnd, kept: KeepOptions = { isBegun: false }): Promise<void> {
     const options = this.#deps.ledger.issuing(receiptId);
     this.#deps.onAnswer?.(start, end, options.now);
     const signed = this.#signed(receiptId, { answer: { start, end }, options });
@@ -289,7 +289,6 @@ export class AnswerRecorder implements AsyncDisposable {
   }
 }
 
-const UNKEPT: KeepOptions = { isBegun: false };
 const newReceipt = ({ receiptId, keyId, body }: IssuedAnswer) => ({ id: receiptId, keyId, body });
 
 /** Waits for all before it throws the first error, so that nothing is in progress afterwards. */

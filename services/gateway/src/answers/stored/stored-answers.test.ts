@@ -88,8 +88,15 @@ it('a response in the background goes on after a restart as if there was none, a
   await first[Symbol.asyncDispose]();
   for (const file of ['inference.db', 'inference.db-wal'])
     assert.ok(!readFileSync(path.join(directory.path, file), { flag: 'a+' }).includes(body.input));
-  await using second = await startHarness(settings, { engines: { m: engine() } });
   const own = { authorization: `Bearer ${first.key}` };
+  await using other = await startHarness(settings, { engines: { other: engine() } });
+  assertRefusal(await other.get(`/v1/responses/${id}?stream=true&starting_after=59`, own), [
+    404,
+    'model_not_found',
+    'model',
+  ]);
+  await other[Symbol.asyncDispose]();
+  await using second = await startHarness(settings, { engines: { m: engine() } });
   assertRefusal(await second.get(`/v1/responses/${id}`), [404, 'not_found', null]);
   const all = (await second.get(`/v1/responses/${id}?stream=true`, own)).text;
   assert.ok(all.startsWith(begun));

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Alias, AliasTarget, UpstreamServer, UpstreamsConfig } from '../../upstreams-config.ts';
 import type { ServedModel } from '../models.ts';
 import { type RouteDeps, RoutedBackend, type TargetEvent } from './routed-backend.ts';
-import { ownTarget, type Target, UpstreamTarget } from './target.ts';
+import { orAborted, ownTarget, type Target, UpstreamTarget } from './target.ts';
 import { TargetHealth } from './target-health.ts';
 
 export interface RoutesDeps extends Pick<RouteDeps, 'nowMs' | 'random'> {
@@ -14,6 +14,8 @@ export interface RoutesDeps extends Pick<RouteDeps, 'nowMs' | 'random'> {
   readonly find: (id: string) => ServedModel;
   readonly onEvent: RouteDeps['onEvent'];
   readonly logger: Logger;
+  /** Ends the wait for upstreams. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Routes extends AsyncDisposable {
@@ -25,7 +27,13 @@ export interface Routes extends AsyncDisposable {
 /** Tokens of a long prompt may take long: where there is nowhere else to go, an upstream gets its own default. */
 const FIRST_TOKEN_MS = 60_000;
 
-/** Resolves when each upstream was asked once; those that do not answer are asked again by requests. Rejects with StartError. */
+/** How long a start waits for upstreams that accept a connection and do not answer. */
+const START_MS = 5_000;
+
+/**
+ * Resolves when each upstream was asked once, or after five seconds; those that have not answered are asked by requests.
+ * Rejects with StartError.
+ */
 export async function openRoutes(config: UpstreamsConfig, deps: RoutesDeps): Promise<Routes> {
   await using stack = new AsyncDisposableStack();
   const { own, logger, nowMs, random, onEvent } = deps;
@@ -60,7 +68,7 @@ export async function openRoutes(config: UpstreamsConfig, deps: RoutesDeps): Pro
     };
   });
   const all = [...targets.values()];
-  await Promise.all(
+  const asked = Promise.all(
     all.map(async (target) => {
       if (!(target instanceof UpstreamTarget)) return;
       await target
@@ -68,6 +76,8 @@ export async function openRoutes(config: UpstreamsConfig, deps: RoutesDeps): Pro
         .catch((err: unknown) => logger.warn({ target: target.name, err }, 'an upstream cannot be used'));
     }),
   );
+  const stop = AbortSignal.any([AbortSignal.timeout(START_MS), ...(deps.signal ? [deps.signal] : [])]);
+  await orAborted(asked, stop).catch(() => logger.warn('starting without upstreams that have not answered yet'));
   const owned = stack.move();
   return { list, targets: all, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

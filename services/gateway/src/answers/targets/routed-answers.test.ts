@@ -101,6 +101,8 @@ describe('a name with several targets', () => {
     east?.script(cut(says('half')));
     const broken = await ask('a-m-cut', { stream: true });
     assert.match(broken.text, /"content":"half"[\s\S]*data: \{"error":/);
+    const { usage: counted } = (await gateway.get(`/v1/receipts/${broken.headers.get('x-receipt-id')}`)).body;
+    assert.deepEqual([counted.prompt_tokens > 0, counted.completion_tokens], [true, 1], 'of the prompt an estimate');
     assert.deepEqual([answeredBy(broken), asked()], ['east;model="m-cut";attempts=1', [1, 0]]);
   });
 

@@ -122,7 +122,8 @@ export class UpstreamTarget implements Target, AsyncDisposable {
   }
 }
 
-async function orAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
+/** The value, or a rejection with the signal's reason. */
+export async function orAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted();
   const { promise, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);

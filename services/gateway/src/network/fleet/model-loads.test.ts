@@ -1,7 +1,7 @@
 // Which worker loads a model, with the fleets of three models over two simulated workers: each has memory for two of them.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { Directory, type OfferedModel, PrefixMap } from '@strata/inference';
+import { Directory, type Offer, type OfferedModel, PrefixMap } from '@strata/inference';
 import { randomFrom } from '../../../../../tests/support/index.ts';
 import { offeredModel } from '../../test/network/answers.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
@@ -107,4 +107,20 @@ it('a shift of demand moves models, and no model is loaded that the workers whic
   loadedInstead(other, 'b', 'c');
   jobs(first, 0);
   for (const name of ['a', 'c', 'a', 'c']) assert.match(await ask(name), /^(one|two)$/);
+});
+it('a worker that is loading other models can still be asked for one, which it loads after them', () => {
+  const loads = new ModelLoads(() => 0);
+  const [a, b] = ['a', 'b'].map((name) => ({ ...fileOf(name), loadMs: 5_000 })) as [OfferedModel, OfferedModel];
+  const offerOf = (models: OfferedModel[], heldBytes: number, budgetBytes = 10 * GB): Offer => ({
+    ...{ peer: 'w', software: 's', running: 0, waiting: 0, sequence: 1, issuedAtMs: 0, expiresAtMs: 1 },
+    ...{ models, memoryBudgetBytes: budgetBytes, memoryHeldBytes: heldBytes },
+  });
+  const cost = (offer: Offer) => loads.expected(offer, b).evictionMs;
+  loads.noteAsked('w', a);
+  const loading = { ...a, isLoading: true };
+  assert.deepEqual([cost(offerOf([a, b], 0)), cost(offerOf([loading, b], 4 * GB))], [0, 0], 'both fit');
+  for (const full of [offerOf([a, b], 0, 7 * GB), offerOf([loading, b], 4 * GB, 7 * GB)])
+    assert.equal(cost(full), 20_000);
+  assert.equal(cost(offerOf([b], 7 * GB, 7 * GB)), 20_000, 'of what is held, one model is not offered any more');
+  assert.equal(cost(offerOf([b], 0, 3 * GB)), Number.POSITIVE_INFINITY, 'it is larger than the memory');
 });

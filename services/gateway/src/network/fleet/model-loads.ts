@@ -22,7 +22,7 @@ const MAX_WORKERS = 4_096;
 const MAX_MODELS = 64;
 /** Of a model whose last use is not known: another gateway may use it. */
 const UNKNOWN_IDLE_MS = 600_000;
-/** A load that has not become visible after twice its time and this is given up. */
+/** A begun load that no offer shows within twice its load time and this is forgotten. */
 const GRACE_MS = 10_000;
 const LOADED: ExpectedLoad = { loadMs: 0, isLoading: false, evictionMs: 0 };
 
@@ -33,7 +33,7 @@ export class ModelLoads {
   readonly #nowMs: () => number;
   readonly #workers = new LRUCache<string, WorkerModels>({ max: MAX_WORKERS });
   /** Each offer is read once: a choice inspects many. */
-  readonly #loaded = new WeakMap<Offer, readonly OfferedModel[]>();
+  readonly #holders = new WeakMap<Offer, readonly OfferedModel[]>();
 
   /** `nowMs`: a monotonic clock. */
   constructor(nowMs: () => number) {
@@ -69,13 +69,19 @@ export class ModelLoads {
     const { memoryBudgetBytes: budget, memoryHeldBytes: held } = offer;
     if (budget === undefined || held === undefined || memoryBytes === undefined)
       return { loadMs, isLoading, evictionMs: 0 };
-    const freeBytes = budget - held - (known ? this.#begunBytes(known) : 0);
+    const shown = this.#holdersOf(offer);
+    const begun = known ? this.#begunSince(known, shown) : [];
+    const freeBytes = budget - held - bytesOf(begun);
     if (freeBytes >= memoryBytes) return { loadMs, isLoading, evictionMs: 0 };
-    const loaded = this.#loadedOf(offer).map((each) => {
-      const idleMs = nowMs - (known?.usedAtMs.get(each.sha256) ?? nowMs - UNKNOWN_IDLE_MS);
+    const holders = [...shown, ...begun].map((each) => {
+      const usedAtMs = known?.usedAtMs.get(each.sha256) ?? nowMs - UNKNOWN_IDLE_MS;
+      // A model that is being loaded is closed when it has served the requests that wait for it.
+      const idleMs = each.loadMs === undefined ? nowMs - usedAtMs : 0;
       return { memoryBytes: each.memoryBytes ?? 0, loadMs: reloadMsOf(each), idleMs };
     });
-    return { loadMs, isLoading, evictionMs: evictionMs(memoryBytes, freeBytes, loaded) };
+    // All that is held becomes free, also what no offered model explains.
+    const canFreeBytes = Math.min(memoryBytes, budget) - bytesOf([...shown, ...begun]);
+    return { loadMs, isLoading, evictionMs: evictionMs(memoryBytes, Math.max(freeBytes, canFreeBytes), holders) };
   }
 
   /** Undefined: no load was begun, or it was given up. */
@@ -84,19 +90,22 @@ export class ModelLoads {
     return atMs !== undefined && this.#nowMs() - atMs < 2 * loadMs + GRACE_MS ? atMs : undefined;
   }
 
-  /** Loads that were begun since the offer hold memory too. */
-  #begunBytes(known: WorkerModels): number {
-    let bytes = 0;
-    for (const { model } of known.begun.values())
-      if (!model.isLoading && this.#begunAtMs(known, model) !== undefined) bytes += model.memoryBytes ?? 0;
-    return bytes;
+  /** The models whose loads were begun since the offer: they will hold memory too. */
+  #begunSince(known: WorkerModels, shown: readonly OfferedModel[]): readonly OfferedModel[] {
+    const begun = Array.from(known.begun.values(), ({ model }) => model);
+    return begun.filter(
+      (model) => this.#begunAtMs(known, model) !== undefined && !shown.some(({ sha256 }) => sha256 === model.sha256),
+    );
   }
 
-  #loadedOf(offer: Offer): readonly OfferedModel[] {
-    const known = this.#loaded.get(offer);
+  /** The models of an offer that hold memory: those that are loaded or being loaded. */
+  #holdersOf(offer: Offer): readonly OfferedModel[] {
+    const known = this.#holders.get(offer);
     if (known) return known;
-    const loaded = offer.models.filter(({ loadMs }) => loadMs === undefined);
-    this.#loaded.set(offer, loaded);
-    return loaded;
+    const holders = offer.models.filter(({ loadMs, isLoading }) => loadMs === undefined || isLoading);
+    this.#holders.set(offer, holders);
+    return holders;
   }
 }
+
+const bytesOf = (models: readonly OfferedModel[]) => models.reduce((sum, { memoryBytes = 0 }) => sum + memoryBytes, 0);

@@ -22,7 +22,7 @@ export const createChatCompletion = route(
     const model = answeringModel(app.models, asked, allowedTo(exchange.request));
     if (asked.isStored) {
       const answer = await startStored(app, exchange, { kind: 'chat', asked, model, prefix: 'chatcmpl-' });
-      return asked.isStreamed ? sendStored(app, exchange, { answer }) : storedChat(app, exchange, answer);
+      return asked.isStreamed ? sendStored(app, exchange, { answer, isNew: true }) : storedChat(app, exchange, answer);
     }
     const run = await begin(app, { ...exchange, model, asked, prefix: 'chatcmpl-' }, () =>
       model.backend.planChat(asked),
@@ -76,7 +76,7 @@ export const createCompletion = route(
     const model = app.models.get(asked.model, allowedTo(exchange.request));
     if (asked.isStored && asked.isStreamed) {
       const answer = await startStored(app, exchange, { kind: 'text', asked, model, prefix: 'cmpl-' });
-      return sendStored(app, exchange, { answer });
+      return sendStored(app, exchange, { answer, isNew: true });
     }
     const run = await begin(app, { ...exchange, model, asked, prefix: 'cmpl-' }, () => model.backend.planText(asked));
     if (asked.isStreamed) return run.streaming((writer) => run.answer.stream(writer, 'text_completion'));

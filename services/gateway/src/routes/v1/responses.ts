@@ -68,7 +68,7 @@ async function createStored(
       throw error instanceof CompletionError ? renamed(error) : error;
     },
   );
-  if (asked.chat.isStreamed) return sendStored(app, exchange, { answer });
+  if (asked.chat.isStreamed) return sendStored(app, exchange, { answer, isNew: true });
   exchange.reply.headers(receiptHeaders(answer.receiptId, answer.request.start));
   if (!asked.isBackground) await untilOver(app, answer, clientSignal(exchange.reply).signal);
   return storedResponse(app, answer);

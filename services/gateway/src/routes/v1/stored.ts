@@ -63,12 +63,16 @@ const ofAnother = (what: string) => new CompletionError('invalid_value', `This e
 
 /**
  * Streams the events of an answer after a number. If it ends without the last event, the client asks again: any gateway
- * continues.
+ * continues. `isNew`: the headers, with the id, are sent before the first event. Otherwise an error before that has its status.
  */
 export function sendStored(
   app: GatewayApp,
   { request, reply }: Exchange,
-  { answer, after = -1 }: { readonly answer: StoredAnswer; readonly after?: number | undefined },
+  {
+    answer,
+    after = -1,
+    isNew = false,
+  }: { readonly answer: StoredAnswer; readonly after?: number | undefined; readonly isNew?: boolean },
 ): Promise<void> {
   const { signal, leave } = clientSignal(reply);
   reply.headers({ ...receiptHeaders(answer.receiptId, answer.request.start), 'x-answer-id': answer.id });
@@ -76,8 +80,7 @@ export function sendStored(
     { request, reply, signal, leave, logger: app.logger },
     {
       send: async (writer) => {
-        // A client that has the id resumes the answer, also without an event.
-        await writer.sendNumbered([]);
+        if (isNew) await writer.sendNumbered([]);
         const events = storedEvents(answer.request, keeping(app, answer));
         let number = 0;
         for await (const entries of app.storedAnswers.follow(answer, signal)) {
@@ -87,6 +90,7 @@ export function sendStored(
           const wanted = numbered.filter((each) => each.number > after);
           if (wanted.length > 0) await writer.sendNumbered(wanted);
         }
+        await writer.sendNumbered([]);
       },
     },
   );
