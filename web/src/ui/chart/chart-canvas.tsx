@@ -75,6 +75,8 @@ function withTheme(option: EChartsCoreOption, { font, ink, soft, faint, line, pa
   const xAxis = { ...axis, axisTick: { show: false }, nameLocation: 'middle', nameGap: 28 };
   const legend = {
     type: 'scroll',
+    top: 0,
+    bottom: 'auto',
     textStyle: { color: soft, width: 140, overflow: 'truncate' },
     pageTextStyle: { color: soft },
     pageIconColor: soft,
