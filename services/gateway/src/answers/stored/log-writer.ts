@@ -17,6 +17,14 @@ export interface LogWriterDeps {
   readonly logger: Logger;
 }
 
+/** Entries as they are stored, and the number of those up to its end. */
+interface Part {
+  readonly answer: string;
+  readonly number: number;
+  readonly body: string;
+  readonly to: number;
+}
+
 /** A log that is being written. */
 export interface WrittenLog {
   readonly answer: string;
@@ -26,6 +34,8 @@ export interface WrittenLog {
   number: number;
   entries: number;
   size: number;
+  /** Part whose write failed: it may be stored, so it is written again as it was. */
+  failed?: Part | undefined;
   /** Called when another gateway generates the answer. */
   readonly onSuperseded: (error: StoreError) => void;
 }
@@ -72,12 +82,14 @@ export class LogWriter implements Disposable {
   }
 
   /**
-   * Removes the log, and returns what of it is not written yet. Rejects with StoreError `superseded` if another gateway
-   * generates the answer.
+   * Removes the log, and returns what of it is not written yet. Rejects with StoreError: `superseded` if another gateway
+   * generates the answer, or because a part cannot be written again.
    */
   async end(written: WrittenLog): Promise<StoredEnd> {
     this.#changed.delete(written);
     await this.#writing;
+    this.#changed.delete(written);
+    if (written.failed) await this.#append([{ written, part: written.failed }]);
     if (this.#logs.get(written.answer) !== written) throw new StoreError('superseded');
     this.remove(written);
     const part = this.#partOf(written);
@@ -104,33 +116,50 @@ export class LogWriter implements Disposable {
 
   /** Never rejects: what was not written is written later. */
   async #write(): Promise<void> {
-    const { stored, gateway } = this.#deps;
-    const parts = [...this.#changed].flatMap((written) => this.#partOf(written) ?? []);
+    const parts = [...this.#changed].flatMap((written) => {
+      const part = this.#partOf(written);
+      return part ? [{ written, part }] : [];
+    });
     this.#changed.clear();
     if (parts.length === 0) return;
     try {
-      const refused = new Set(await stored.append(parts, gateway()));
+      await this.#append(parts);
       this.#failures.recovered();
-      for (const { written, number, body, to } of parts) {
-        if (refused.has(written.answer)) {
-          this.remove(written);
-          written.onSuperseded(new StoreError('superseded'));
-        } else {
-          Object.assign(written, { number: number + 1, entries: to, size: written.size + body.length });
-          written.log.stored(to);
-        }
-      }
     } catch (error) {
       this.#failures.failed(error);
-      for (const { written } of parts) if (this.#logs.get(written.answer) === written) this.#changed.add(written);
+      for (const { written, part } of parts) {
+        written.failed = part;
+        if (this.#logs.get(written.answer) === written) this.#changed.add(written);
+      }
     }
   }
 
-  #partOf(written: WrittenLog) {
-    const { answer, log, cipher, number, entries } = written;
+  async #append(parts: readonly { readonly written: WrittenLog; readonly part: Part }[]): Promise<void> {
+    const { stored, gateway } = this.#deps;
+    const refused = new Set(
+      await stored.append(
+        parts.map(({ part: { answer, number, body } }) => ({ answer, number, body })),
+        gateway(),
+      ),
+    );
+    for (const { written, part } of parts) {
+      if (refused.has(written.answer)) {
+        this.remove(written);
+        written.onSuperseded(new StoreError('superseded'));
+        continue;
+      }
+      const [number, size] = [part.number + 1, written.size + part.body.length];
+      Object.assign(written, { number, entries: part.to, size, failed: undefined });
+      written.log.stored(part.to);
+      // Of a part that was written again: what came since.
+      if (part.to < written.log.entries.length) this.#changed.add(written);
+    }
+  }
+
+  #partOf(written: WrittenLog): Part | undefined {
+    const { answer, log, cipher, number, entries, failed } = written;
+    if (failed) return failed;
     const [added, to] = [log.entries.slice(entries), log.entries.length];
-    return added.length === 0
-      ? undefined
-      : { written, answer, number, body: cipher.seal(number, added.map(toValue)), to };
+    return added.length === 0 ? undefined : { answer, number, body: cipher.seal(number, added.map(toValue)), to };
   }
 }

@@ -41,7 +41,7 @@ export class StoredAnswerTable {
           select answer, number, body from ${rowsIn(db, json, PART)} as new
           where answer in (select stored_answers.id from stored_answers
             join begun_answers on begun_answers.id = receipt_id where gateway = ${gateway})
-          on conflict do nothing returning answer`.compile(db),
+          on conflict (answer, number) do update set number = excluded.number returning answer`.compile(db),
     }));
   }
 
@@ -55,8 +55,8 @@ export class StoredAnswerTable {
   }
 
   /**
-   * Appends parts of answers that this gateway generates. Returns the ids of those to which nothing was appended: it does not
-   * generate them, or they have this part, as after a commit whose connection failed.
+   * Appends parts of answers that this gateway generates. Returns the ids of those that it does not generate. A part that is
+   * there, as after a commit whose connection failed, stays as it is.
    */
   async append(parts: readonly StoredPart[], gateway: number): Promise<readonly string[]> {
     const [{ rows }] = await writePipelined(this.#db, [this.#append({ json: jsonOfParts(parts), gateway })]);
