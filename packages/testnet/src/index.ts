@@ -11,10 +11,10 @@ export type { Truth } from './companies/truth.ts';
 export { type Question, type Reply, startDnsServer } from './dns/dns-server.ts';
 export type { DnsRecord } from './dns/published-records.ts';
 export { type ModelFamily, type RandomModelOptions, randomModel, randomModelParts } from './engines/gguf.ts';
+export type { InferenceServerKind } from './engines/inference-dialects.ts';
 export {
   type InferenceFault,
   type InferenceServer,
-  type InferenceServerKind,
   type InferenceServerOptions,
   PROMPT_END,
   startInferenceServer,

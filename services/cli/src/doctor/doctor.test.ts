@@ -227,10 +227,11 @@ it('strata doctor prints all of it as text and as JSON, and ends with 1 where th
   await mkdir(data);
   await writeFile(path.join(data, 'strata.db'), 'this is not a database, although the file is long enough');
   const worker = { STRATA_DATA: directory.path };
-  const gateway = { ...worker, STRATA_INFERENCE_PORT: '0' };
+  const gateway = { ...worker, STRATA_INFERENCE_PORT: '0', STRATA_METRICS_PORT: 'gateway=0' };
   await (await openGatewayStore(`sqlite:${path.join(directory.path, 'inference.db')}`))[Symbol.asyncDispose]();
   const ofGateway = (await jsonOf('doctor --service gateway --json', { env: gateway })) as { findings: Finding[] };
   const found = ofGateway.findings.find(({ check }) => check === 'database (inference)');
+  assert.ok(ofGateway.findings.some(({ check }) => check === 'port 0 (metrics)'));
   assert.equal(found?.found, 'sqlite: schema current, 0 API keys, no damage found');
   for (const [args, env_, words] of [
     ['', env, /^problem {2}database: .+\n {9}The service cannot start\.\n {9}Fix: /m],

@@ -47,9 +47,9 @@ export function NewKeyForm({ onCreated }: { readonly onCreated: (key: CreatedAdm
     >
       <div className="admin-fields">
         <Field label="Label" {...field('label')} maxLength={200} />
-        <Field label="Models, comma-separated" {...field('models')} />
+        <Field label="Models, comma-separated (not checked)" {...field('models')} />
         <Field label="Team" {...field('team')} />
-        <Field label="Expires" type="date" {...field('expires')} />
+        <Field label="Expires at the end of (UTC)" type="date" {...field('expires')} />
         <Field label="Tokens a day" inputMode="numeric" pattern="[0-9]{1,12}" {...field('tokens')} />
         <Field label="Spend limit" inputMode="decimal" placeholder="25.50" {...field('spend')} />
         <Select label="Spend period" all={null} options={PERIODS} {...field('period')} />
@@ -102,7 +102,7 @@ function keyOf({ label, models, team, expires, tokens, spend, period, tier }: Fi
     ...(label.trim() === '' ? {} : { label: label.trim() }),
     ...(names.length === 0 ? {} : { models: names }),
     ...(team.trim() === '' ? {} : { team: team.trim() }),
-    ...(expires === '' ? {} : { expires_at: `${expires}T00:00:00Z` }),
+    ...(expires === '' ? {} : { expires_at: `${expires}T23:59:59.999Z` }),
     ...(tokens.trim() === '' ? {} : { tokens_per_day: Number(tokens) }),
     ...(micros ? { spend_limit: { micros, period: period as 'day' | 'month' | 'total' } } : {}),
   };

@@ -11,7 +11,7 @@ const MAX_TOKENS = 1_000_000_000_000;
 
 function addPolicyOptions(command: Command): Command {
   return command
-    .option('--models <names>', 'models that requests may use, comma-separated')
+    .option('--models <names>', 'models that requests may use, comma-separated; names are not checked')
     .option('--tokens-per-day <number>', 'limit of tokens per UTC day', integerBetween(1, MAX_TOKENS))
     .option('--spend-limit <amount/period>', 'limit in the currency of the prices, as 25.50/month, 2/day or 100/total');
 }
@@ -20,7 +20,10 @@ export const keyAccess = ({ open }: Pick<AccessDeps, 'open'>): NonNullable<KeyLo
   options: (create) => {
     create.option('--priority <priority>', 'low, normal or high: order in the queue', 'normal');
     addPolicyOptions(create)
-      .option('--expires <time>', 'when it expires: 2026-12-31, a time with its zone, or 30d')
+      .option(
+        '--expires <time>',
+        'when it expires: 2026-12-31 (the end of that day, UTC), a time with its zone, or 30d',
+      )
       .option('--team <name>', 'a team, whose limits apply to all of its keys together')
       .option('--admin', 'a key for the admin API; it asks no model');
   },

@@ -14,6 +14,8 @@ import { CommandError, usageError } from '../../errors.ts';
 import { type OutputOptions, printJson, printTable } from '../../output.ts';
 import { requireDatabase } from '../keys/keys.ts';
 
+const DAY_MS = 86_400_000;
+
 export interface AccessDeps {
   readonly open: () => Promise<GatewayStore>;
   readonly databaseUrl: () => Promise<string>;
@@ -178,11 +180,18 @@ function microsOf(text: string): number {
 }
 
 function timeOf(text: string): number {
+  const nowMs = Date.now();
   const days = /^(\d{1,5})d$/.exec(text)?.[1];
-  if (days !== undefined) return Date.now() + Number(days) * 86_400_000;
-  const time = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN;
+  const time = days === undefined ? writtenTime(text) : nowMs + Number(days) * DAY_MS;
   if (Number.isNaN(time)) throw usageError(`--expires: '${text}' is not a date, a time with its zone, or days as 30d`);
+  if (time <= nowMs) throw usageError(`--expires: '${text}' is not in the future`);
   return time;
+}
+
+/** A date is valid to its end in UTC. NaN for any other text than a date or a time with its zone. */
+function writtenTime(text: string): number {
+  if (/^\d{4}-\d\d-\d\d$/.test(text)) return Date.parse(text) + DAY_MS - 1;
+  return /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
 function described(team: string, { models, tokensPerDay, spend }: Policy) {

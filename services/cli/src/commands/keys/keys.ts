@@ -21,7 +21,7 @@ interface ListedKey extends StoredKey {
 
 interface KeyStore extends Partial<Pick<Store, 'clock' | 'ledger'>> {
   readonly keys: {
-    create(key: NewKey): Promise<{ readonly key: string; readonly stored: StoredKey }>;
+    create(key: NewKey): Promise<{ readonly key: string; readonly stored: ListedKey }>;
     list(): Promise<readonly ListedKey[]>;
     revoke(id: string): Promise<boolean>;
   };
@@ -50,7 +50,7 @@ export async function createKeyCommand(
   if (options.json) printJson(stdout, { key: created.key, ...described(created.stored) });
   else {
     stdout.write(`${created.key}\n`);
-    stderr.write(`${created.stored.id}, ${tier} (${limitText(created.stored)}). The key is not shown again.\n`);
+    stderr.write(`${created.stored.id}, ${kindText(created.stored)}. The key is not shown again.\n`);
     // A service with another database does not accept the key.
     stderr.write(`Database: ${databaseText(databaseUrl)}\n`);
   }
@@ -160,6 +160,11 @@ function described(key: ListedKey) {
   };
 }
 
-function limitText({ dailyLimit }: StoredKey): string {
+function kindText(key: ListedKey): string {
+  return key.access?.policy.isAdmin ? 'an admin key: no quota, asks no model' : `${key.tier} (${limitText(key)})`;
+}
+
+function limitText({ dailyLimit, access }: ListedKey): string {
+  if (access?.policy.isAdmin) return 'none';
   return dailyLimit === null ? 'unlimited' : `${dailyLimit} a day`;
 }

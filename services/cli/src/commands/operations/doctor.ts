@@ -111,12 +111,11 @@ function stackChecks(config: Config, machine: MachineFacts): Check[] {
   const { host, port, metricsPort, dataDirectory, databaseUrl, chatUrl } = config;
   const resolvers = config.resolvers.length > 0 ? config.resolvers : getServers().map(systemResolver);
   const ours = { path: '/health', text: /"_alpha":true.{0,1000}"status":"ok"/ };
-  // Every role has this metric, and no other service does.
-  const metrics = { path: '/metrics', text: /^strata_database_connections/m };
   const hasApi = config.role === 'all' || config.role === 'api';
   return [
     ...(hasApi ? [() => checkPort({ what: 'API', host, port, setting: 'STRATA_STACK_PORT', ours })] : []),
-    () => checkPort({ what: 'metrics', host, port: metricsPort, setting: 'STRATA_METRICS_PORT', ours: metrics }),
+    // Every role has it.
+    ...metricsChecks({ host, port: metricsPort }, /^strata_database_connections/m),
     ...diskChecks(config),
     async () => {
       const { findings, state } = await checkDatabase(databaseUrl, needsOf(config));
@@ -156,6 +155,7 @@ async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Prom
   const {
     host,
     port,
+    metricsPort,
     dataDirectory,
     databaseUrl,
     databaseConnections,
@@ -168,6 +168,7 @@ async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Prom
   const ours = { path: '/health', text: /"status":"(?:ok|starting)","version"/ };
   return [
     () => checkPort({ what: 'chat completions', host, port, setting: 'STRATA_INFERENCE_PORT', ours }),
+    ...metricsChecks({ host, port: metricsPort }, /strata_inference_tokens_total/),
     ...diskChecks(config),
     async () => {
       // Two more for the ledger.
@@ -191,9 +192,18 @@ function workerChecks(config: WorkerConfig, machine: MachineFacts): Check[] {
     () => checkDisk(config.directory),
     async () => checkFileSystem(config.directory),
     ...listening(config.peer.listen),
+    ...(config.metricsAt ? metricsChecks(config.metricsAt, /strata_worker_gateways/) : []),
     ...(config.models.length === 0 ? [async () => NO_MODEL] : modelChecks(config, machine)),
     ...(engine ? [() => checkEngine(engine)] : []),
   ];
+}
+
+/** `text`: a metric that only this service has. */
+function metricsChecks(at: { readonly host: string; readonly port: number | undefined }, text: RegExp): Check[] {
+  const { host, port } = at;
+  if (port === undefined) return [];
+  const ours = { path: '/metrics', text };
+  return [() => checkPort({ what: 'metrics', host, port, setting: 'STRATA_METRICS_PORT', ours })];
 }
 
 const NO_MODEL = problem('model', {

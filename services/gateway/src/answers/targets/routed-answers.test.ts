@@ -76,6 +76,7 @@ describe('a name with several targets', () => {
         assert.equal(answer.body.error.code ?? answer.body.error.type.replace('_error', ''), expected);
         assert.equal(answeredBy(answer), null);
         if (expected === 'overloaded') assert.equal(answer.headers.get('retry-after'), '20');
+        if (status === 503) assert.match(answer.body.error.message, /: east\/m-\d+ \(failed\), west\/m-\d+ \(\w+\)\.$/);
         return;
       }
       const [upstream, attempts] = expected.split(' ');

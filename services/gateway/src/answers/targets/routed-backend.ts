@@ -164,7 +164,7 @@ export class RoutedBackend implements Backend {
   async *#tried<Item>(asking: Asking<Item>, groups = this.#options.groups): AsyncGenerator<Item> {
     const { nowMs, random, onEvent } = this.#deps;
     const tried = new Set<Target>();
-    const failures: { readonly error: unknown; readonly fault: Fault }[] = [];
+    const failures: Failure[] = [];
     const firstAtMs = nowMs();
     let isLast = false;
     while (!isLast && nowMs() - firstAtMs <= BEGIN_WITHIN_MS) {
@@ -202,7 +202,7 @@ export class RoutedBackend implements Backend {
         onEvent({ kind: 'failure', target: target.name, reason: fault.reason, error });
         if (attempt.failed(fault, nowMs())) onEvent({ kind: 'cooldown', target: target.name });
         if (hasAnswered) throw error;
-        failures.push({ error, fault });
+        failures.push({ target: target.name, error, fault });
       } finally {
         attempt.release();
       }
@@ -226,15 +226,27 @@ function answeredBy({ upstream, model }: Target, { facts, verified }: Backend, a
   return { upstream, model, verified, sha256, engine, attempts };
 }
 
-/** If one is only busy, the client can wait for it; otherwise the last error. */
-function outcomeOf(failures: readonly { readonly error: unknown; readonly fault: Fault }[]): unknown {
+interface Failure {
+  /** Its name, which has no address. */
+  readonly target: string;
+  readonly error: unknown;
+  readonly fault: Fault;
+}
+
+/** If one is only busy, the client can wait for it; otherwise the last error, of a failed server with all reasons. */
+function outcomeOf(failures: readonly Failure[]): unknown {
   const waits = failures.flatMap(({ fault }) => (fault.reason === 'busy' ? [fault.retryAfterMs ?? RETRY_MS] : []));
-  const last = failures.at(-1)?.error;
-  if (waits.length === 0) return last ?? new CompletionError('overloaded', NONE, { retryAfterMs: RETRY_MS });
-  return new CompletionError('overloaded', 'Every server of this model is busy or fails. Try again later.', {
-    retryAfterMs: Math.min(...waits),
-    cause: last,
+  const last = failures.at(-1);
+  if (!last) return new CompletionError('overloaded', NONE, { retryAfterMs: RETRY_MS });
+  const isBusy = waits.length > 0;
+  if (!isBusy && !UNEXPLAINED.has(last.fault.reason)) return last.error;
+  const reasons = failures.map(({ target, fault }) => `${target} (${fault.reason})`).join(', ');
+  return new CompletionError(isBusy ? 'overloaded' : 'engine_failed', `No server of this model answered: ${reasons}.`, {
+    retryAfterMs: isBusy ? Math.min(...waits) : RETRY_MS,
+    cause: last.error,
   });
 }
 
+/** Errors whose own message to the client does not say what happened. */
+const UNEXPLAINED: ReadonlySet<Fault['reason']> = new Set(['connect', 'timeout', 'failed']);
 const NONE = 'No server of this model is available at present.';

@@ -37,13 +37,15 @@ export const createAdminKey = adminRoute(
     schema: 'NewAdminKey',
     described: { summary: 'Create a key, which is returned once', status: 201, answer: 'CreatedAdminKey' },
   },
-  async ({ admin }, { body }, { request, reply }) => {
+  async ({ admin, now }, { body }, { request, reply }) => {
     const { label, tier, priority, team, ...limits } = body;
     if (team !== null && !(await admin.teams.has(team)))
       throw new CompletionError('invalid_value', `There is no team '${team}'; PUT /admin/teams/${team} creates it.`, {
         param: 'team',
       });
     const policy = changeOf(limits);
+    if ((policy.expiresAt ?? Number.POSITIVE_INFINITY) <= now().getTime())
+      throw new CompletionError('invalid_value', 'A new key must expire in the future.', { param: 'expires_at' });
     const isLimited = Object.values(policy).some((value) => value !== null);
     const { key, stored } = await admin.keys.create(
       { tier, priority, team, ...(label === undefined ? {} : { label }), ...(isLimited ? { policy } : {}) },

@@ -93,11 +93,33 @@ export const listAudit = adminRoute(
     const shown = actions.slice(0, limit);
     return {
       object: 'list',
-      data: shown.map(({ seq: _, at, ...action }) => ({ at: at.toISOString(), ...action })),
+      data: shown.map(({ seq: _, at, before, after, ...action }) => ({
+        ...{ at: at.toISOString(), ...action, before: stateReport(before), after: stateReport(after) },
+      })),
       next_cursor: actions.length > limit ? String(shown.at(-1)?.seq) : null,
     };
   },
 );
+
+/** The names that keys, teams and prices have in this API, of those in which the log stores them. */
+const API_NAMES: ReadonlyMap<string, string> = new Map([
+  ['tokensPerDay', 'tokens_per_day'],
+  ['spend', 'spend_limit'],
+  ['isAdmin', 'is_admin'],
+  ['expiresAt', 'expires_at'],
+  ['input', 'input_micros'],
+  ['cached', 'cached_micros'],
+  ['output', 'output_micros'],
+]);
+
+/** What the log has of a key, team or price, as their own paths show it. */
+function stateReport(state: object | null) {
+  const entries = Object.entries(state ?? {}).map(([name, value]: [string, unknown]) => {
+    const isTime = name === 'expiresAt' && typeof value === 'number';
+    return [API_NAMES.get(name) ?? name, isTime ? new Date(value).toISOString() : value] as const;
+  });
+  return state && Object.fromEntries(entries);
+}
 
 function usageOf(
   { admin, now }: Pick<GatewayApp, 'admin' | 'now'>,
