@@ -32,7 +32,7 @@ export type { ModelMemoryStats } from './on-demand/model-memory.ts';
 export { type OpenedModels, openModels } from './on-demand/open-models.ts';
 export type { OpenedModel } from './open-model.ts';
 export { startLlamaEngine } from './process/llama-engine.ts';
-export { type OpenedRemote, openRemoteModel, type RemoteServer } from './remote/open-remote.ts';
+export { type OpenedRemote, openRemoteModel, type RemoteServer, tryRemote } from './remote/open-remote.ts';
 export { MeasuredEngine, measureSpeed, type Speed } from './speed.ts';
 export { UpstreamError, type UpstreamFault } from './upstream/errors.ts';
 export { openUpstream, type Upstream, type UpstreamOptions } from './upstream/upstream.ts';

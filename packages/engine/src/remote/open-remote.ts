@@ -30,6 +30,10 @@ export interface OpenedRemote extends OpenedModel {
 const TIMING = { connectMs: 5_000, firstTokenMs: 120_000, idleMs: 30_000, retries: 0 };
 /** Of all questions at the start. */
 const PROBE_MS = 60_000;
+/** Of those of `tryRemote`. */
+const TRY_MS = 30_000;
+/** Any token will do to see whether a server answers. */
+const ANY_TOKEN = 1;
 
 /** Rejects with EngineError, or with the signal's reason. */
 export async function openRemoteModel(
@@ -39,12 +43,8 @@ export async function openRemoteModel(
 ): Promise<OpenedRemote> {
   await using stack = new AsyncDisposableStack();
   const file = await fileOf(options, log);
-  const http = stack.use(
-    new UpstreamHttp({ ...TIMING, ...(await addressOf(server)), random: Math.random, onRetry: () => {} }),
-  );
-  const late = new AbortController();
-  setTimeout(() => late.abort(failed(`did not answer all questions within ${PROBE_MS} ms`)), PROBE_MS).unref();
-  const signal = AbortSignal.any([late.signal, ...(options.signal ? [options.signal] : [])]);
+  const http = stack.use(await connect(server));
+  const signal = AbortSignal.any([within(PROBE_MS), ...(options.signal ? [options.signal] : [])]);
   const probed = await probe(http, server.model, signal);
   const vocabulary = stack.use(await openVocabulary(file));
   const areTokensChecked = await checkTokens(http, probed, { vocabulary, signal });
@@ -61,6 +61,26 @@ export async function openRemoteModel(
   log.info({ url: http.base, model, engine: info.engine, contextLength: info.contextLength, lacks }, 'engine joined');
   stack.move();
   return { id: idOf(file), file, engine, isFileServed: dialect.kind === 'llama-server' };
+}
+
+/** What the server is and lacks, without a file; it answers a request. Rejects as `openRemoteModel` does. */
+export async function tryRemote(
+  server: RemoteServer,
+): Promise<Pick<Probed, 'engine' | 'model'> & Pick<ModelInfo, 'lacks'>> {
+  await using http = await connect(server);
+  const signal = within(TRY_MS);
+  const probed = await probe(http, server.model, signal);
+  const lacks = await lacksByTrial(http, probed, { prompt: [ANY_TOKEN], plain: ANY_TOKEN, signal });
+  return { engine: probed.engine, model: probed.model, lacks };
+}
+
+const connect = async (server: RemoteServer) =>
+  new UpstreamHttp({ ...TIMING, ...(await addressOf(server)), random: Math.random, onRetry: () => {} });
+
+function within(ms: number): AbortSignal {
+  const late = new AbortController();
+  setTimeout(() => late.abort(failed(`did not answer all questions within ${ms} ms`)), ms).unref();
+  return late.signal;
 }
 
 async function addressOf({

@@ -1,5 +1,7 @@
 // Engines in front of scripted inference servers of each kind: what they find out, answer, continue, score and refuse.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { it } from 'node:test';
 import { GREEDY } from '@strata/inference';
 import {
@@ -15,7 +17,7 @@ import type { Job } from '../engine.ts';
 import { failedAs } from '../test/upstream-harness.ts';
 import { UpstreamHttp } from '../upstream/http.ts';
 import { checkTokens, lacksByTrial, probe } from './probe.ts';
-import { RemoteEngine } from './remote-engine.ts';
+import { RemoteEngine, type RemoteEngineDeps } from './remote-engine.ts';
 
 const KINDS = ['llama-server', 'vllm', 'sglang', 'tensorrt-llm'] as const;
 const never = new AbortController().signal;
@@ -25,7 +27,11 @@ const JOB: Job = { prompt: PROMPT, given: [], replay: 'exact', maxTokens: 20, sa
 const TIMING = { connectMs: 1_000, firstTokenMs: 300, idleMs: 300, retries: 0, random: () => 0, onRetry: () => {} };
 const truth = (count: number) => simulatedAnswer(PROMPT, { seed: 0, count });
 
-async function opened(kind: InferenceServerKind, options: Partial<InferenceServerOptions> = {}) {
+async function opened(
+  kind: InferenceServerKind,
+  options: Partial<InferenceServerOptions> = {},
+  more: Pick<RemoteEngineDeps, 'wait'> = {},
+) {
   await using stack = new AsyncDisposableStack();
   const simulated = createSimulatedEngine();
   const vocabulary = { ...simulated, facts: simulated.info, ends: async () => [END], isReady: true };
@@ -37,7 +43,7 @@ async function opened(kind: InferenceServerKind, options: Partial<InferenceServe
   const lacks = await lacksByTrial(http, probed, { prompt: [700], plain: 700, signal: never });
   const { dialect, model } = probed;
   const info = { ...simulated.info, contextLength: probed.contextLength ?? 4_096, lacks };
-  const deps = { http, dialect, model, info, vocabulary, ends: [END], plain: 700, firstMs: 300, idleMs: 300 };
+  const deps = { http, dialect, model, info, vocabulary, ends: [END], plain: 700, firstMs: 300, idleMs: 300, ...more };
   const engine = stack.use(new RemoteEngine(deps));
   const owned = stack.move();
   return { server, probed, areTokensChecked, lacks, engine, [Symbol.asyncDispose]: () => owned.disposeAsync() };
@@ -131,6 +137,27 @@ for (const kind of KINDS) {
     assert.deepEqual([all.engine.isReady, all.engine.unavailable], [false, 'its server does not answer']);
   });
 }
+
+it('an engine is not ready while idle once its server fails two checks, until its server is back', async () => {
+  const all = Promise.withResolvers<Awaited<ReturnType<typeof opened>>>();
+  const over = Promise.withResolvers<void>();
+  const waits: (readonly [ms: number, isReady: boolean])[] = [];
+  await using again = createServer((_, response) => response.end());
+  const wait = async (ms: number, signal: AbortSignal) => {
+    const { engine, server } = await all.promise;
+    waits.push([ms, engine.isReady]);
+    if (waits.length === 2) await server.kill();
+    if (waits.length === 5) await once(again.listen(Number(new URL(server.url).port), '127.0.0.1'), 'listening');
+    if (waits.length < 6) return;
+    over.resolve();
+    await once(signal, 'abort');
+  };
+  await using engine = await opened('llama-server', {}, { wait });
+  all.resolve(engine);
+  await over.promise;
+  const [idle, second, down] = [[5_000, true] as const, [1_000, true] as const, [1_000, false] as const];
+  assert.deepEqual(waits, [idle, idle, second, down, down, idle]);
+});
 
 it('tokens that llama-server leaves out of its stream are asked for', async () => {
   const silentTokens = [3, 4, 5, 9, 17].flatMap((at) => truth(20)[at] ?? []);

@@ -26,29 +26,40 @@ export interface RemoteEngineDeps extends Pick<AnswerStreamDeps, 'firstMs' | 'id
   readonly ends: readonly number[];
   /** A token that is text. */
   readonly plain: number;
+  /** Between checks of the server's health; rejects when the signal is aborted. */
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** As many as engines in this process read; servers may report fewer. */
 const CANDIDATES = 1_024;
 /** At temperature 0 only the best one counts, and how far behind it the given one is. */
 const GREEDY_CANDIDATES = 256;
-/** While the server does not answer, its health page is requested this often. */
+/** Without requests, the server's health page is requested this often. */
+const IDLE_MS = 5_000;
+/** After a failure, until it answers. */
 const HEALTH_MS = 1_000;
+/** For an answer of the health page. */
+const ANSWER_MS = 5_000;
+const waitFor = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal });
 
 /**
  * Its server may be slow, hostile or offline: whatever it sends is checked and bounded, and a failure is an EngineError
- * `upstream-failed`. It is not ready from a failure on until the server's health page is ok.
+ * `upstream-failed`. It is not ready from a failed request, or two failed checks while idle, until the server's health
+ * page is ok.
  */
 export class RemoteEngine implements Engine {
   readonly info: ModelInfo;
   readonly #deps: RemoteEngineDeps;
   readonly #closing = new AbortController();
   #isReady = true;
+  #running = 0;
+  readonly #checking: Promise<void>;
   #watching: Promise<void> | undefined;
 
   constructor(deps: RemoteEngineDeps) {
     this.info = deps.info;
     this.#deps = deps;
+    this.#checking = this.#check();
   }
 
   get isReady(): boolean {
@@ -81,10 +92,13 @@ export class RemoteEngine implements Engine {
     const { info, ends, ...deps } = this.#deps;
     const { vocabularySize, contextLength } = info;
     const stream = { ...deps, vocabularySize, contextLength, ends: new Set(ends) };
+    this.#running += 1;
     try {
       yield* new AnswerStream(stream, job, this.#until(signal)).events();
     } catch (error) {
       throw this.#failure(error, { signal, hasGrammar: job.grammar !== undefined });
+    } finally {
+      this.#running -= 1;
     }
   }
 
@@ -98,6 +112,7 @@ export class RemoteEngine implements Engine {
     const top = job.sampling.temperature === 0 ? GREEDY_CANDIDATES : CANDIDATES;
     const stop = this.#until(signal);
     const json = (ask: { readonly path: string; readonly body?: unknown }) => http.json({ ...ask, signal: stop });
+    this.#running += 1;
     try {
       const positions = await dialect.positions({
         model,
@@ -111,6 +126,8 @@ export class RemoteEngine implements Engine {
       return marginsOf(job, positions, ends);
     } catch (error) {
       throw this.#failure(error, { signal, hasGrammar: false });
+    } finally {
+      this.#running -= 1;
     }
   }
 
@@ -120,6 +137,7 @@ export class RemoteEngine implements Engine {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new EngineError('crashed', 'the engine was closed'));
+    await this.#checking;
     await this.#watching;
     await this.#deps.http[Symbol.asyncDispose]();
     await this.#deps.vocabulary[Symbol.asyncDispose]();
@@ -140,26 +158,47 @@ export class RemoteEngine implements Engine {
         return new EngineError('grammar-unusable', error.message, { cause: error });
       return failed(`refused a request: ${error.message}`, error);
     }
-    if (error instanceof EngineError && error.code === 'upstream-failed') this.#watch();
+    if (error instanceof EngineError && error.code === 'upstream-failed') void this.#watch();
     return error;
   }
 
+  /** A server that is busy may answer late: its requests show whether it works. */
+  async #check(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      await this.#pause(IDLE_MS);
+      if (this.#running > 0 || (await this.#isHealthy())) continue;
+      await this.#pause(HEALTH_MS);
+      if (this.#running === 0 && !(await this.#isHealthy())) await this.#watch();
+    }
+  }
+
   /** Not ready until the server answers again. */
-  #watch(): void {
+  #watch(): Promise<void> {
     this.#isReady = false;
     this.#watching ??= this.#recover().finally(() => {
       this.#watching = undefined;
     });
+    return this.#watching;
   }
 
   async #recover(): Promise<void> {
-    const { http, dialect } = this.#deps;
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      this.#isReady = await http.isHealthy(dialect.health, signal).catch(() => false);
+    while (!this.#closing.signal.aborted) {
+      this.#isReady = await this.#isHealthy();
       if (this.#isReady) return;
-      await sleep(HEALTH_MS, undefined, { signal }).catch(() => {});
+      await this.#pause(HEALTH_MS);
     }
+  }
+
+  #isHealthy(): Promise<boolean> {
+    const { http, dialect } = this.#deps;
+    return http.isHealthy(dialect.health, this.#until(AbortSignal.timeout(ANSWER_MS))).catch(() => false);
+  }
+
+  /** Shorter when the engine is closed. */
+  async #pause(ms: number): Promise<void> {
+    const { wait = waitFor } = this.#deps;
+    const { signal } = this.#closing;
+    if (!signal.aborted) await wait(ms, signal).catch(() => {});
   }
 }
 

@@ -7,6 +7,7 @@ import { it } from 'node:test';
 import { openStore as openGatewayStore } from '@strata/gateway/store';
 import { openSignedLedger, rotateSigningKeys } from '@strata/log';
 import { openStore } from '@strata/stack/store';
+import { startInferenceServer } from '@strata/testnet';
 import dns from 'dns-packet';
 import { a, ns, reply, startDnsServer } from '../../../../tests/support/dns-server.ts';
 import { casesOf, fakeService, temporaryDirectory } from '../../../../tests/support/index.ts';
@@ -22,6 +23,7 @@ import { judgeNames } from './names.ts';
 import { checkPort } from './ports.ts';
 import { checkReach } from './reach.ts';
 import { checkResolver } from './resolvers.ts';
+import { checkEngine } from './upstreams.ts';
 
 /** A finding that is not ok has a consequence. */
 function is(expected: Finding['status'], { status, found, means }: Finding, words: RegExp) {
@@ -190,6 +192,13 @@ it('strata doctor reports other services that are reachable, have another time, 
   assert.doesNotMatch(JSON.stringify(away), /hidden/);
 });
 
+it('strata doctor reports an engine that answers, and one that is offline', async () => {
+  await using server = await startInferenceServer({ kind: 'vllm' });
+  is('ok', await checkEngine(server), /^vllm 9\.9 with m, without draws, replay, embeddings$/);
+  await server.kill();
+  is('problem', await checkEngine(server), /^127\.0\.0\.1:\d+: the upstream is unreachable \(ECONNREFUSED\)$/);
+});
+
 const trial = {
   ...{ contactUrl: 'https://strata.invalid/bot', ledgerOrigin: 'localhost/strata/stack', allowedHosts: [] },
   ...{ isScanning: true, isOnDemand: true, host: '127.0.0.1' },
@@ -228,6 +237,7 @@ it('strata doctor prints all of it as text and as JSON, and ends with 1 where th
     ['', env, /^problem {2}database: .+\n {9}The service cannot start\.\n {9}Fix: /m],
     ['', { ...env, STRATA_SCAN: 'perhaps' }, /^problem {2}settings: STRATA_SCAN: /],
     [' --service worker', worker, /^problem {2}model: not set/m],
+    [' --service worker', { ...worker, STRATA_ENGINE: 'http://127.0.0.1:9' }, /^problem {2}engine: 127\.0\.0\.1:9: /m],
   ] as const)
     assert.match((await assertEnds(`doctor${args}`, 1, /^/, { env: env_ })).stdout, words);
 });

@@ -18,7 +18,7 @@ import { judgeNames } from '../../doctor/names.ts';
 import { checkPort } from '../../doctor/ports.ts';
 import { checkReach } from '../../doctor/reach.ts';
 import { checkResolver } from '../../doctor/resolvers.ts';
-import { checkUpstream } from '../../doctor/upstreams.ts';
+import { checkEngine, checkUpstream } from '../../doctor/upstreams.ts';
 import { CommandError } from '../../errors.ts';
 import { counted, type OutputOptions, plainText, printJson } from '../../output.ts';
 import { findSettings, openSecrets } from '../../settings/settings.ts';
@@ -187,12 +187,14 @@ async function gatewayChecks(config: GatewayConfig, machine: MachineFacts): Prom
 }
 
 function workerChecks(config: WorkerConfig, machine: MachineFacts): Check[] {
+  const { engine } = config;
   return [
     () => checkDisk(config.directory),
     async () => checkFileSystem(config.directory),
     ...listening(config.peer.listen),
     ...(config.metricsAt ? metricsChecks(config.metricsAt, /strata_worker_gateways/) : []),
     ...(config.models.length === 0 ? [async () => NO_MODEL] : modelChecks(config, machine)),
+    ...(engine ? [() => checkEngine(engine)] : []),
   ];
 }
 
