@@ -68,6 +68,7 @@ it('schemas with different constants of a property exclude each other, however m
   const oneOf = Object.keys($defs).map((name) => ({ $ref: `#/$defs/${name}` }));
   assert.ok(grammarOf({ oneOf, $defs }).length > 1_000);
   refused([{ oneOf: [variant('a'), variant('a')] }, 'invalid_value', 'allows no value']);
+  assert.ok(grammarOf({ oneOf: [false, variant('a')] }));
 });
 
 const hostile: Record<string, readonly [string, string | RegExp]> = {

@@ -8,7 +8,7 @@ import type { SchemaNode, SchemaReader } from './schema-reader.ts';
 import { arrayShape, objectShape } from './shapes.ts';
 import { withUnevaluated } from './unevaluated.ts';
 import { inside, insideList, ValueSets } from './value-sets.ts';
-import { type All, unionOf, type Values } from './values.ts';
+import { type All, NOTHING, unionOf, type Values } from './values.ts';
 
 /** Each schema of a `oneOf` is compared with every other. */
 const MAX_EXCLUSIVE = 256;
@@ -100,9 +100,9 @@ const MAX_HOPS = 8;
 
 /** The required properties of an object that allow one string, with that string. */
 function tagsOf(sets: ValueSets, all: All, hops = 0): ReadonlyMap<string, string> {
-  const [number = 1] = all;
+  const [number = NOTHING] = all;
   // Odd: negated.
-  if (all.length !== 1 || number % 2 === 1 || hops > MAX_HOPS) return new Map();
+  if (all.length !== 1 || number === NOTHING || number % 2 === 1 || hops > MAX_HOPS) return new Map();
   const node = sets.reader.at(number);
   const { $ref, type, required, properties } = node.schema;
   if (typeof $ref === 'string') return tagsOf(sets, sets.reader.target($ref, node), hops + 1);
