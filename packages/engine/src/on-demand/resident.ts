@@ -44,27 +44,6 @@ export interface Needs {
   readonly vectors: boolean;
 }
 
-/** A model of the budget. */
-export interface SharedModel {
-  readonly isLoaded: boolean;
-  /** Being loaded, or waiting for memory. */
-  readonly isLoading: boolean;
-  readonly memoryBytes: number;
-  /** False while its processes restart, and after a failed load or crashes until a retry is due: then uses are refused. */
-  readonly isReady: boolean;
-  /** Why uses are refused until a retry is due. */
-  readonly unavailable: string | undefined;
-  /** The model if it is loaded. Otherwise throws NotLoadedError until a failed load may be retried. */
-  tryUse(): ModelLease | undefined;
-  /**
-   * Waits until it is loaded; with `vectors` also until their memory is counted. Rejects with NotLoadedError, with
-   * EngineError `vectors-too-large` if that memory can never be counted, or with the signal's reason.
-   */
-  use(signal: AbortSignal, options?: { readonly vectors?: boolean }): Promise<ModelLease>;
-  /** Records that its file cannot be used, as a failed load. */
-  failed(cause: unknown): NotLoadedError;
-}
-
 export interface Resident {
   readonly model: LoadableModel;
   readonly backoff: LoadBackoff;
