@@ -11,7 +11,7 @@ import { terminate } from '../../tests/support/database/connections.ts';
 import { binaries, notice, startPostgres } from '../../tests/support/database/postgres.ts';
 import { freePort } from '../../tests/support/free-port.ts';
 import { Cluster, type GatewayProcess, workersServing } from '../../tests/support/network/cluster.ts';
-import { type ResumingClient, resumedCompletion } from '../../tests/support/network/resumed-streams.ts';
+import { FAILED, type ResumingClient, resumedCompletion } from '../../tests/support/network/resumed-streams.ts';
 import { randomFrom } from '../../tests/support/random.ts';
 import { until } from '../../tests/support/until.ts';
 import { type Figure, setting, thousands } from '../measure.ts';
@@ -30,21 +30,29 @@ export interface FaultReport {
   readonly faults: ReadonlyMap<string, number>;
   readonly streams: number;
   readonly resumptions: number;
+  /** Answers that ended with an error. */
+  readonly failed: number;
   /** What is wrong; goal: nothing. */
   readonly wrong: readonly string[];
 }
 
 export async function benchFaults(): Promise<Figure[]> {
   if (!binaries) return [['faults', 'skipped', notice]];
-  const { faults, streams, resumptions, wrong } = await runFaults(setting('SECONDS', 300));
+  const { faults, streams, resumptions, failed, wrong } = await runFaults(setting('SECONDS', 300));
   return [
     ...[...faults].map(([what, count]): Figure => [what, `${count} times`]),
+    ['answers that failed: their gateway had no worker for ten seconds', `${failed}`, 'goal: none'],
     [
       `${thousands(streams)} streams of ${TOKENS} tokens, ${STREAMS} at once, resumed ${thousands(resumptions)} times`,
       `${wrong.length} errors`,
       `goal: none; an undisturbed run, receipts, quotas${wrong.length > 0 ? `: ${wrong.join('; ')}` : ''}`,
     ],
   ];
+}
+
+interface Receipt {
+  readonly outcome: string;
+  readonly usage: { readonly completion_tokens: number };
 }
 
 interface FaultyGateway {
@@ -90,7 +98,7 @@ export async function runFaults(seconds: number): Promise<FaultReport> {
   const store = stack.use(await openStore(url));
   const { key, stored } = await store.keys.create({ tier: 'standard' });
   const bases = gateways.map(({ running }) => running.ready.base);
-  let [turn, seed] = [0, 0];
+  let [turn, seed, failed] = [0, 0, 0];
   const next = () => bases[turn++ % bases.length] ?? '';
   const client: ResumingClient = { next, key, tokens: TOKENS, receipts: new Set(), resumptions: 0 };
   const deadline = performance.now() + seconds * 1_000;
@@ -99,7 +107,11 @@ export async function runFaults(seconds: number): Promise<FaultReport> {
   const clients = Array.from({ length: STREAMS }, async () => {
     do {
       const { faults, receiptId } = await resumedCompletion(client, seed++);
-      wrong.push(...faults);
+      wrong.push(...faults.filter((fault) => fault !== FAILED));
+      if (faults.includes(FAILED)) {
+        failed += 1;
+        continue;
+      }
       if (ended.has(receiptId)) wrong.push('two streams have one receipt');
       ended.add(receiptId);
     } while (performance.now() < deadline);
@@ -149,14 +161,14 @@ export async function runFaults(seconds: number): Promise<FaultReport> {
   }
   await Promise.all(clients);
   wrong.push(...(await accountsOf()));
-  return { faults, streams: ended.size, resumptions: client.resumptions, wrong };
+  return { faults, streams: ended.size, resumptions: client.resumptions, failed, wrong };
 
   /** What is counted beside the receipts: each answer once, with all of its tokens. */
   async function accountsOf(): Promise<readonly string[]> {
     const used = async () => (await store.answers.usage({ since: '2000-01-01', keyId: stored.id }))[0];
     const receipts = async () => {
       const found = await rows(url, 'select id, body from answer_receipts');
-      return new Map(found.map(({ id, body }) => [String(id), JSON.parse(String(body)) as { outcome: string }]));
+      return new Map(found.map(({ id, body }) => [String(id), JSON.parse(String(body)) as Receipt]));
     };
     const isCounted = async () => ((await used())?.requests ?? 0) === (await receipts()).size;
     const counted = await until(isCounted, { what: 'each receipt is counted once', limitMs: 60_000 }).then(
@@ -165,13 +177,14 @@ export async function runFaults(seconds: number): Promise<FaultReport> {
     );
     const all = await receipts();
     const missing = [...ended].filter((id) => all.get(id)?.outcome !== 'completed').length;
-    const completed = [...all.values()].filter(({ outcome }) => outcome === 'completed').length;
+    const wanted = [...all.values()].reduce((sum, { outcome, usage }) => {
+      return sum + (outcome === 'completed' ? TOKENS : usage.completion_tokens);
+    }, 0);
     const tokens = (await used())?.completionTokens ?? 0;
     return [
       ...counted,
       ...(missing > 0 ? [`${missing} streams without a receipt of a completed answer`] : []),
-      // An answer whose client did not get its id may be interrupted, and has no tokens then.
-      ...(tokens === completed * TOKENS ? [] : [`${tokens} tokens of ${completed} completed answers`]),
+      ...(tokens === wanted ? [] : [`${tokens} tokens are counted, ${wanted} are in receipts`]),
     ];
   }
 }

@@ -20,6 +20,9 @@ export interface ResumedStream {
   readonly receiptId: string;
 }
 
+/** A fault: the answer ended with an error, as where its gateway has had no worker for ten seconds. */
+export const FAILED = 'the answer failed';
+
 const PROMPT = [300, 500];
 const RETRY_MS = 100;
 /** Of one attempt: a gateway that is suspended or cut off does not answer. */
@@ -56,18 +59,24 @@ export async function resumedCompletion(client: ResumingClient, seed: number): P
         data.push(json);
       }
     }
-    return data.at(-1) === '[DONE]';
+    return data.at(-1) === '[DONE]' || isError(data.at(-1));
   });
+  const hasFailed = isError(data.at(-1));
   const chunks: Json[] = data.slice(0, -1).map((json) => JSON.parse(json));
   const text = chunks.map(({ choices }) => choices[0]?.text ?? '').join('');
   const truth = truthOf({ prompt: PROMPT, seed, tokens: client.tokens });
   const faults = [
     ...(new Set(ids.map((id) => id.split(':')[0])).size === 1 ? [] : ['several answers']),
     ...(ids.every((id, n) => id.endsWith(`:${n}`)) ? [] : ['events are lost or repeated']),
-    ...(text === truth ? [] : ['the text differs from that of an undisturbed run']),
+    ...((hasFailed ? truth.startsWith(text) : text === truth)
+      ? []
+      : ['the text differs from that of an undisturbed run']),
+    ...(hasFailed ? [FAILED] : []),
   ];
   return { faults, receiptId: receiptId ?? '' };
 }
+
+const isError = (json: string | undefined) => json?.startsWith('{"error":') === true;
 
 /** A response in the background, continued by the `openai` client with `starting_after`. */
 export async function resumedResponse(client: ResumingClient): Promise<ResumedStream> {
