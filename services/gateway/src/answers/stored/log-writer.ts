@@ -138,7 +138,7 @@ export class LogWriter implements Disposable {
     const { stored, gateway } = this.#deps;
     const refused = new Set(
       await stored.append(
-        parts.map(({ part: { answer, number, body } }) => ({ answer, number, body })),
+        parts.map(({ part }) => part),
         gateway(),
       ),
     );
