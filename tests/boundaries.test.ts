@@ -25,7 +25,7 @@ const pure = 'advisories detect analytics receipts inference limits'.split(' ').
 
 const MAX_FILE_LINES = 300;
 /** A test that costs more lines than the code that it protects is rewritten. */
-const MAX_LINES = 62_000;
+const MAX_LINES = 63_000;
 
 const isTest = (file: string) => /\.test\.ts$|\/test\//.test(file);
 
