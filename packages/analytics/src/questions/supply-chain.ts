@@ -17,6 +17,8 @@ export interface HeldMarket<Of extends Market> {
 }
 
 export interface SupplyChain {
+  /** Domains of the population. */
+  readonly population: number;
   readonly dependentDomains: number;
   /** Categories and roles in which it has domains, with its share. */
   readonly markets: readonly HeldMarket<Market>[];
@@ -34,8 +36,15 @@ export function supplyChain(
   options: MarketOptions & { readonly limit: number },
 ): SupplyChain {
   const number = population.vocabulary.providers.find(provider);
-  if (number === undefined)
-    return { dependentDomains: 0, markets: [], roleMarkets: [], soleSourceDomains: 0, upstream: [], downstream: [] };
+  const none = {
+    dependentDomains: 0,
+    markets: [],
+    roleMarkets: [],
+    soleSourceDomains: 0,
+    upstream: [],
+    downstream: [],
+  };
+  if (number === undefined) return { population: population.size, ...none };
   const dependentDomains = sizeIn(population, population.sets.provider(number));
   const neighbours = neighboursOf(population, provider, options);
   const ranked = (shareOf: (neighbour: Neighbour) => number): Dependence[] =>
@@ -48,6 +57,7 @@ export function supplyChain(
       .sort((a, b) => b.share - a.share || b.domains - a.domains || compareText(a.provider, b.provider))
       .slice(0, options.limit);
   return {
+    population: population.size,
     dependentDomains,
     markets: heldBy(provider, markets(population, options)),
     roleMarkets: heldBy(provider, roleMarkets(population, options)),
