@@ -6,14 +6,13 @@ import type { FlowFilter, Flows } from './history/migration-log.ts';
 import type { IndexPosition } from './index/domain-index.ts';
 import type { Query } from './query/query.ts';
 import type { CurvePoint } from './questions/adoption-curve.ts';
-import type { CoAdoption } from './questions/co-adoption.ts';
 import type { Market, RoleMarket } from './questions/concentration.ts';
 import type { DomainOrder, Facet, OrderKey } from './questions/domain-query.ts';
+import type { Neighbourhood } from './questions/neighbours.ts';
 import type { Leaders, LeadersOptions } from './questions/providers.ts';
 import type { Scorecard } from './questions/scorecard.ts';
 import type { DomainFilter } from './questions/search.ts';
 import type { Statistics } from './questions/statistics.ts';
-import type { SupplyChain } from './questions/supply-chain.ts';
 
 /** A restriction to the domains of a query. The text identifies it: the times in it may be relative to when it was read. */
 export interface Selection {
@@ -88,7 +87,6 @@ export interface Markets {
 export interface NeighboursOptions extends Within {
   /** Other brands of the same owner are left out. */
   readonly ownerOf: (provider: string) => string;
-  readonly limit: number;
 }
 
 export interface AdoptionHistory {
@@ -116,22 +114,36 @@ export interface Analytics {
   asOf(): Promise<IndexPosition>;
   /** The domains for which all conditions hold: their number, one page, and counts by value. */
   search(search: Search): Promise<SearchAnswer>;
-  /** All domains for which the conditions hold, in the order of names, some at a time. */
-  list(filter: DomainFilter, atOnce: number): AsyncIterable<readonly DomainRow[]>;
   /** Numbers of domains, services, providers and migrations. `now`: milliseconds. */
   statistics(options: Within & { readonly now: number }): Promise<Statistics>;
   /** Providers by number of domains. */
   leaders(options: LeadersOptions & Within): Promise<Leaders>;
   /** Shares and concentration of the given categories and roles. */
   markets(options: MarketsOptions): Promise<Markets>;
-  /** Providers used together with a provider, closest first. */
-  coAdoption(provider: string, options: NeighboursOptions): Promise<readonly CoAdoption[]>;
-  /** The domains that depend on a provider. */
-  supplyChain(provider: string, options: NeighboursOptions): Promise<SupplyChain>;
+  /** Providers used together with a provider: see `coAdoption` and `supplyChain`. */
+  neighbours(provider: string, options: NeighboursOptions): Promise<Neighbourhood>;
   /** Adoption of the standards of security, and the grades. */
   scorecard(options: Within): Promise<Scorecard>;
   /** Domains of a provider by day, of all domains; days since the epoch, both ends included. */
   adoption(provider: string, days: { readonly from: number; readonly to: number }): Promise<AdoptionHistory>;
   /** Migrations by previous and new provider. */
   flows(options: FlowsOptions): Promise<Flows>;
+}
+
+/** Domains of one search: some milliseconds. */
+const MAX_LISTED = 5_000;
+
+/** All domains for which the conditions hold, in the order of a search, some at a time; each once, also while they change. */
+export async function* listDomains(
+  analytics: Analytics,
+  filter: DomainFilter,
+  atOnce: number,
+): AsyncGenerator<readonly DomainRow[]> {
+  let after: OrderKey | undefined;
+  do {
+    const { domains } = await analytics.search({ filter, limit: MAX_LISTED, offset: 0, after });
+    for (let from = 0; from < domains.length; from += atOnce) yield domains.slice(from, from + atOnce);
+    const last = domains.at(-1);
+    after = last && domains.length === MAX_LISTED ? [null, last.name] : undefined;
+  } while (after);
 }

@@ -28,7 +28,7 @@ export {
   type OrderKey,
   orderValue,
 } from './questions/domain-query.ts';
-export { MIN_SUPPORT } from './questions/neighbours.ts';
+export { MIN_SUPPORT, type Neighbourhood, neighbourhood } from './questions/neighbours.ts';
 export { countDomains, type Population, sizeIn } from './questions/population.ts';
 export * from './questions/providers.ts';
 export { assessRisk, type ExposureInput } from './questions/risk.ts';

@@ -7,15 +7,14 @@ import { DAY_MS } from './history/daily-series.ts';
 import type { DomainIndex } from './index/domain-index.ts';
 import { allDomains, evaluateQuery } from './query/evaluate-query.ts';
 import { adoptionCurve } from './questions/adoption-curve.ts';
-import { coAdoption } from './questions/co-adoption.ts';
 import { type Market, market, roleMarket } from './questions/concentration.ts';
 import { facetOf, inOrder } from './questions/domain-query.ts';
+import { neighbourhood } from './questions/neighbours.ts';
 import { countDomains, type Population } from './questions/population.ts';
 import { leaders, netMovement } from './questions/providers.ts';
 import { scorecard } from './questions/scorecard.ts';
-import { type DomainFilter, matchingDomains, namePage, searchDomains } from './questions/search.ts';
+import { matchingDomains, namePage } from './questions/search.ts';
 import { statistics } from './questions/statistics.ts';
-import { supplyChain } from './questions/supply-chain.ts';
 
 /** How the work over many domains is divided; by default everything is computed at once. */
 export interface MemoryDeps {
@@ -31,13 +30,11 @@ export function memoryAnalytics(index: DomainIndex, deps: MemoryDeps = {}): Anal
   return {
     asOf: async () => index.position,
     search: (search) => searched(index, search, yieldToEventLoop),
-    list: (filter, atOnce) => listed(index, filter, atOnce),
     statistics: async ({ within, now }) => statistics(index, await population(within), now),
     leaders: async ({ within, ...options }) =>
       leaders(index, { ...options, within: within && evaluateQuery(index, within.query) }),
     markets: async (options) => marketsOf(index, await population(options.within), options),
-    coAdoption: async (provider, { within, ...options }) => coAdoption(await population(within), provider, options),
-    supplyChain: async (provider, { within, ...options }) => supplyChain(await population(within), provider, options),
+    neighbours: async (provider, { within, ownerOf }) => neighbourhood(await population(within), provider, { ownerOf }),
     scorecard: async ({ within }) => scorecard(await population(within)),
     async adoption(provider, { from, to }) {
       const days = index.history.scans.days().map(({ day }) => day);
@@ -85,15 +82,6 @@ async function searched(
     counts.push({ facet, values: facetOf(index, set ?? allDomains(index), facet, MAX_FACET_VALUES) });
   }
   return { total: set?.size ?? index.size, domains, facets: counts };
-}
-
-/** The conditions are evaluated once: domains that are added later are missing, and those that are removed are left out. */
-async function* listed(index: DomainIndex, filter: DomainFilter, atOnce: number) {
-  const { domains } = searchDomains(index, filter, { limit: index.names.limit, offset: 0 });
-  for (let from = 0; from < domains.length; from += atOnce) {
-    const some = domains.slice(from, from + atOnce).filter((domain) => index.names.has(domain));
-    yield some.map((domain) => domainRow(index, domain));
-  }
 }
 
 /** What the index knows about a domain. */

@@ -1,5 +1,5 @@
 // Tables of domains: every domain that matches the filters of a search, in the order of their names.
-import type { DomainFilter, DomainRow } from '@strata/analytics';
+import { type DomainFilter, type DomainRow, listDomains } from '@strata/analytics';
 import { gradeOf, type RecordKind, ROLE_LIST, SECTORS } from '@strata/detect';
 import type { Row } from '@strata/http';
 import type { TableApp } from '../../context.ts';
@@ -45,7 +45,7 @@ export const domainsTable = exportTable({
 });
 
 async function* profileRows({ analytics, store, names }: TableApp, filter: DomainFilter): AsyncGenerator<Row[]> {
-  for await (const domains of analytics.list(filter, AT_ONCE)) {
+  for await (const domains of listDomains(analytics, filter, AT_ONCE)) {
     const unmeasured = await store.bulk.unmeasured(idsOf(domains));
     yield domains.map((row) => {
       const incomplete = unmeasured.get(row.id)?.replaceAll(',', ';') ?? '';
@@ -65,7 +65,7 @@ export const scorecardTable = exportTable({
 });
 
 async function* scorecardRows({ analytics }: TableApp, filter: DomainFilter): AsyncGenerator<Row[]> {
-  for await (const domains of analytics.list(filter, AT_ONCE))
+  for await (const domains of listDomains(analytics, filter, AT_ONCE))
     yield domains.map((row) => [
       ...factsOf(row),
       ...postureCells(row.posture),
@@ -92,7 +92,7 @@ export const servicesTable = exportTable({
 });
 
 async function* serviceRows({ analytics, store, names }: TableApp, filter: DomainFilter): AsyncGenerator<Row[]> {
-  for await (const domains of analytics.list(filter, AT_ONCE)) {
+  for await (const domains of listDomains(analytics, filter, AT_ONCE)) {
     const services = Map.groupBy(await store.bulk.services(idsOf(domains)), ({ domainId }) => domainId);
     yield domains.flatMap((row) =>
       (services.get(row.id) ?? []).map(
@@ -129,7 +129,7 @@ async function* recordRows(
   filter: DomainFilter,
   kind: RecordKind | undefined,
 ): AsyncGenerator<Row[]> {
-  for await (const domains of analytics.list(filter, AT_ONCE_OF_RECORDS)) {
+  for await (const domains of listDomains(analytics, filter, AT_ONCE_OF_RECORDS)) {
     const records = Map.groupBy(await store.records.ofEach(idsOf(domains), kind), ({ domainId }) => domainId);
     yield domains.flatMap(({ id, name }) =>
       (records.get(id) ?? []).map((record) => {

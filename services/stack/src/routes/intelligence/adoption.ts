@@ -1,5 +1,5 @@
 // Adoption of a provider over time, and what its domains use in addition.
-import { curveOf, DAY_MS, type DomainFilter, dayOf, MIN_SUPPORT, type Selection } from '@strata/analytics';
+import { coAdoption, curveOf, DAY_MS, dayOf, MIN_SUPPORT, type Selection } from '@strata/analytics';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
@@ -72,23 +72,21 @@ export const getAdoption = route(
     const { analytics, names } = app;
     const to = dayOf(app.clock().getTime());
     const within = selectionOf(app, { query });
-    const countOf = async (filter: DomainFilter) =>
-      (await analytics.search({ filter: { ...filter, query: within?.query }, limit: 0, offset: 0 })).total;
-    const [domains, all] = [await countOf({ provider: id }), await countOf({})];
+    const near = await analytics.neighbours(id, { within, ownerOf: names.ownerOf });
+    const { domains, population } = near;
     const { scannedDays, firstScannedDay = to, ...history } = await analytics.adoption(id, { from: to - DAYS + 1, to });
     const known = history.curve.filter(({ day }) => day >= firstScannedDay);
     const from = known[0]?.day ?? to;
     const curve = within ? await curveWithin(app, id, { from, to, domains, within }) : known;
     const scanned = new Set(scannedDays);
-    const near = await analytics.coAdoption(id, { within, ownerOf: names.ownerOf, limit });
     return {
       tool: name,
       provider_id: id,
       domains,
-      share: all === 0 ? 0 : domains / all,
+      share: population === 0 ? 0 : domains / population,
       method: `Curve for the current set of domains: before its first scan a domain counts with the result of that scan, so that adding domains does not count as adoption; a change counts on the day of its confirmation. Jaccard = common / either; lift = common x all / (own x other); at least ${MIN_SUPPORT} common domains; brands of the same owner are excluded.`,
       curve: curve.map(({ day, ...point }) => ({ date: dateOf(day), ...point, measured: scanned.has(day) })),
-      co_adoption: near.map(({ provider, ...rest }) => ({
+      co_adoption: coAdoption(near, limit).map(({ provider, ...rest }) => ({
         provider: names.nameOf(provider),
         provider_id: provider,
         ...rest,

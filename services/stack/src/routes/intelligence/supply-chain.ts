@@ -1,5 +1,6 @@
 // How many domains depend on a provider, and what they use in addition.
-import { MIN_SUPPORT } from '@strata/analytics';
+import { MIN_SUPPORT, supplyChain } from '@strata/analytics';
+import { CATEGORIES, ROLE_LIST } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
@@ -60,8 +61,10 @@ export const getSupplyChain = route(
   async (app, input, context) => {
     const { id, name, owner } = providerOf(app, input.provider, context);
     const { names } = app;
-    const options = { within: selectionOf(app, input), ownerOf: names.ownerOf, limit: input.limit };
-    const chain = await app.analytics.supplyChain(id, options);
+    const options = { within: selectionOf(app, input), ownerOf: names.ownerOf };
+    const near = await app.analytics.neighbours(id, options);
+    const markets = await app.analytics.markets({ ...options, categories: CATEGORIES, roles: ROLE_LIST });
+    const chain = supplyChain(id, near, { markets, limit: input.limit });
     const named = (list: typeof chain.upstream) =>
       list.map(({ provider, ...rest }) => ({ provider: names.nameOf(provider), provider_id: provider, ...rest }));
     return {
