@@ -75,7 +75,8 @@ export class GatewayMembership implements AsyncDisposable {
     for (const row of ended) {
       const isSettled = row.settler !== this.#id && running.has(row.settler);
       if (isSettled || !(await store.gateways.claim(row, this.#id))) continue;
-      if (row.id !== EARLIER_VERSIONS && row.settler !== this.#id)
+      // No process had the others.
+      if (row.id > EARLIER_VERSIONS && row.settler !== this.#id)
         logger.warn({ gateway: row.id }, 'a gateway has ended: settling its records');
       await settle(row.id)
         .then(() => store.gateways.remove(row.id, this.#id))
