@@ -72,7 +72,7 @@ function gapsIn(segments: readonly Segment[], tokens: number): readonly string[]
   return isGapless ? [] : [`segments ${JSON.stringify(ordered.map(({ from, to }) => [from, to]))} of a receipt`];
 }
 
-/** What both sides have signed is the same at both, and no less than the receipts of answers say. */
+/** What both sides have signed is the same at both, and at least what the receipts of answers say. */
 async function workersOf(
   store: GatewayStore,
   { workers }: AnsweredUnderFaults,

@@ -127,13 +127,13 @@ export class StoredAnswerTable {
    * and false, if no other gateway runs.
    */
   async leave(receiptId: string, from: number): Promise<boolean> {
-    const others = sql`exists (select 1 from gateways where id <> ${from} and settler = id)`;
+    const hasSibling = sql`exists (select 1 from gateways where id <> ${from} and settler = id)`;
     const [, left] = await writePipelined(this.#db, [
       sql`insert into gateways (id, settler, heartbeat, entered)
-        select ${integer(LEFT)}, ${integer(NO_SETTLER)}, 0, coalesce((select max(seq) from answer_receipts), 0) where ${others}
+        select ${integer(LEFT)}, ${integer(NO_SETTLER)}, 0, coalesce((select max(seq) from answer_receipts), 0) where ${hasSibling}
         on conflict (id) do update set settler = excluded.settler`.compile(this.#db),
       sql<{ readonly id: string }>`update begun_answers set gateway = ${integer(LEFT)}
-        where id = ${receiptId} and gateway = ${from} and ${others} returning id`.compile(this.#db),
+        where id = ${receiptId} and gateway = ${from} and ${hasSibling} returning id`.compile(this.#db),
     ]);
     return left.rows.length === 1;
   }
