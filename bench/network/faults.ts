@@ -25,6 +25,8 @@ const QUIET_MS = 1_000;
 const OUTAGE_MS = 5_000;
 /** Longer than peers take to notice. */
 const PARTITION_MS = 15_000;
+/** After the last fault; a statement on a silent connection is given up after 70 s. */
+const LATE_MS = 150_000;
 const SEED = 1;
 
 export interface FaultReport extends FaultAccounts {
@@ -33,13 +35,17 @@ export interface FaultReport extends FaultAccounts {
   readonly resumptions: number;
   /** Answers that ended with an error. */
   readonly failed: number;
+  /** By status and code. */
+  readonly refusals: ReadonlyMap<string, number>;
 }
 
 export async function benchFaults(): Promise<Figure[]> {
   if (!binaries) return [['faults', 'skipped', notice]];
-  const { faults, streams, resumptions, failed, wrong, made, settled } = await runFaults(setting('SECONDS', 300));
+  const report = await runFaults(setting('SECONDS', 300));
+  const { faults, streams, resumptions, refusals, failed, wrong, made, settled } = report;
   return [
     ...[...faults].map(([what, count]): Figure => [what, `${count} times`]),
+    ...[...refusals].map(([what, count]): Figure => [`requests refused: ${what}`, `${count} times`]),
     ['answers that failed', `${failed}`, 'goal: none'],
     [
       'tokens that workers made, and both sides have signed for',
@@ -104,7 +110,10 @@ export async function runFaults(seconds: number): Promise<FaultReport> {
   const bases = gateways.map(({ running }) => running.ready.base);
   let [turn, seed, failed] = [0, 0, 0];
   const next = () => bases[turn++ % bases.length] ?? '';
-  const client: ResumingClient = { next, key, tokens: TOKENS, receipts: new Set(), resumptions: 0 };
+  const [late, refusals] = [new AbortController(), new Map<string, number>()];
+  const client: ResumingClient = {
+    ...{ next, key, tokens: TOKENS, receipts: new Set(), resumptions: 0, refusals, signal: late.signal },
+  };
   let isOver = false;
   const wrong: string[] = [];
   const ended = new Set<string>();
@@ -173,11 +182,14 @@ export async function runFaults(seconds: number): Promise<FaultReport> {
     faults.set(what, (faults.get(what) ?? 0) + 1);
   }
   isOver = true;
-  await Promise.all(clients);
+  const timer = setTimeout(() => late.abort(), LATE_MS);
+  const unended = (await Promise.allSettled(clients)).filter(({ status }) => status === 'rejected').length;
+  clearTimeout(timer);
+  if (unended > 0) wrong.push(`${unended} streams had not ended ${LATE_MS / 1_000} s later`);
   const accounts = await accountsOf({
     ...{ url, keyId: stored.id, completed: ended, tokens: TOKENS },
     workers: new Map(workers.map(({ running, file }) => [running.ready.peer, file])),
   });
   wrong.push(...accounts.wrong);
-  return { ...accounts, faults, streams: ended.size, resumptions: client.resumptions, failed, wrong };
+  return { ...accounts, faults, streams: ended.size, resumptions: client.resumptions, failed, refusals, wrong };
 }
