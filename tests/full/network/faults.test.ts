@@ -1,7 +1,7 @@
 // Random faults of gateways, workers and the database under stored streams, in small: `npm run bench -- faults` takes five minutes.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { runFaults } from '../../../bench/network/faults.ts';
+import { runFaults } from '../../../bench/faults/faults.ts';
 import { binaries, notice } from '../../support/database/postgres.ts';
 
 it('streams lose and repeat no token under faults of each kind, and receipts, quotas and accounts of workers add up', {
