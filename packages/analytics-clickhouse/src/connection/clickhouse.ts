@@ -18,6 +18,8 @@ export interface StatementOptions {
  * else `refused`. A rejected insert may have been applied: repeat it with the same token.
  */
 export interface ClickHouse extends AsyncDisposable {
+  /** The tables are replicated and distributed over this cluster; undefined for one server. */
+  readonly cluster: string | undefined;
   /** The rows of a SELECT; integers of 64 bits are numbers. */
   query<Row>(text: string, params?: Params, options?: StatementOptions): Promise<Row[]>;
   /** Inserts rows with the columns of the first one. A second insert with the same token into the same table changes nothing. */
@@ -35,13 +37,17 @@ const REQUEST_TIMEOUT_MS = 3_600_000;
 const ROWS_AT_ONCE = 500;
 
 /**
- * `http://user:password@host:port/database` or `https:…`: nothing is sent until the first statement. `chdb:<folder>`: loads
- * ClickHouse into this process; rejects with ClickHouseError if it is not installed or another folder is open.
+ * `http://user:password@host:port/database` or `https:…`, with `?cluster=name` if the tables are distributed: nothing is sent
+ * until the first statement. `chdb:<folder>`: loads ClickHouse into this process; rejects with ClickHouseError if it is not
+ * installed or another folder is open.
  */
 export async function openClickHouse(url: string): Promise<ClickHouse> {
   const isInProcess = url.startsWith('chdb:');
+  const server = isInProcess ? undefined : new URL(url);
+  const cluster = server?.searchParams.get('cluster') ?? undefined;
+  server?.searchParams.delete('cluster');
   const client = createClient({
-    ...(isInProcess ? { connection: await chdbConnection(url.slice('chdb:'.length)) } : { url }),
+    ...(server ? { url: server } : { connection: await chdbConnection(url.slice('chdb:'.length)) }),
     application: 'strata',
     max_open_connections: MAX_CONNECTIONS,
     request_timeout: REQUEST_TIMEOUT_MS,
@@ -54,6 +60,7 @@ export async function openClickHouse(url: string): Promise<ClickHouse> {
     },
   });
   return {
+    cluster,
     query: <Row>(text: string, params: Params = {}, { timeoutMs = DEFAULT_TIMEOUT_MS }: StatementOptions = {}) =>
       reported(async () => {
         const query = `${text}\nSETTINGS max_execution_time = ${timeoutMs / 1_000}`;
