@@ -69,6 +69,7 @@ GROUP BY ALL HAVING n != 0`;
 
 /** Numbers of holders: the column \`holders\` has three bits for the main role of each category. */
 const holder = (name: (typeof HOLDERS)[number]): number => HOLDERS.indexOf(name);
+const NO_HOLDER = HOLDERS.indexOf('nobody');
 const measured = (category: number): string => `bitAnd(bitShiftRight(holders, ${category * 3}), 7)`;
 /** A known service decides; a provider without one is not measured. */
 const categoryHolder = (category: number): string =>
@@ -81,7 +82,7 @@ function roleHolder(role: (typeof ROLE_LIST)[number]): string {
   const own = categoryHolder(CATEGORIES.indexOf(category));
   const isUsed = `has(used_roles, '${role}'), ${holder('provider')}`;
   if (ROLES[category] !== role)
-    return `multiIf(${isUsed}, ${own} = ${holder('unmeasured')}, ${holder('unmeasured')}, ${holder('nobody')})`;
+    return `multiIf(${isUsed}, ${own} = ${holder('unmeasured')}, ${holder('unmeasured')}, ${NO_HOLDER})`;
   const number = CATEGORIES.indexOf(category);
   return `multiIf(${isUsed}, ${measured(number)} = ${holder('provider')}, ${holder('unmeasured')}, ${measured(number)})`;
 }

@@ -39,7 +39,7 @@ export interface ExportSource {
   reaches(position: IndexPosition): Promise<boolean>;
   /** Reads the history; the position of the logs at which it was read. */
   readHistory(reader: HistoryReader): Promise<IndexPosition>;
-  /** Scanned domains after an id, in order, with the last id that was looked at (undefined at the end) and the event of their state. */
+  /** Scanned domains after an id, in order, with the last id that was read (undefined at the end) and the event of their state. */
   domainsAfter(
     id: number,
     limit: number,

@@ -167,7 +167,7 @@ const FACT_COUNTS: Table = {
   shardBy: 'cityHash64(value)',
 };
 
-/** Who holds each market: a provider, the domain itself, nobody, or not measured. */
+/** Holders of each market: a provider, the domain itself, none, or not measured. */
 const HOLDER_COUNTS: Table = {
   name: 'holder_counts',
   columns: { market_kind: WORD, market: WORD, holder: WORD, state: WORD, n: COUNT },
@@ -243,7 +243,7 @@ function journalOf({ name, columns, shardBy }: Table): Table {
   };
 }
 
-/** Tables whose rows the exporter writes; the others are computed from `domains`. */
+/** Tables whose rows the exporter writes; the remaining ones are computed from `domains`. */
 export const JOURNALED = [DOMAINS, TIMES, CHANGE_DAYS, MIGRATIONS, SCAN_DAYS] as const;
 export const JOURNALS: readonly Table[] = JOURNALED.map(journalOf);
 
