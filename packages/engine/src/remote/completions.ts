@@ -54,6 +54,7 @@ export const VLLM: Dialect = {
   lacks: ['draws', 'replay', 'embeddings'],
   path: '/v1/completions',
   health: '/health',
+  answersHealth: true,
   body: (ask) => ({
     ...sampled(ask),
     ...{ return_token_ids: true, return_tokens_as_token_ids: true },
@@ -101,6 +102,7 @@ export const TENSORRT_LLM: Dialect = {
   lacks: ['draws', 'replay', 'embeddings', 'scores', 'logprobs'],
   path: '/v1/completions',
   health: '/health',
+  answersHealth: true,
   body: (ask) => ({
     ...sampled(ask),
     ...(ask.job.sampling.temperature === 0 ? { temperature: 1, top_k: 1 } : {}),

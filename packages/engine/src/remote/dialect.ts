@@ -66,6 +66,8 @@ export interface Dialect {
   /** Path of the generation. */
   readonly path: string;
   readonly health: string;
+  /** Whether its health page answers at once however busy the server is. */
+  readonly answersHealth: boolean;
   body(ask: GenerateAsk): object;
   /** Reads the events of one answer in their order. */
   reader(ask: GenerateAsk): (value: unknown) => Piece;

@@ -31,6 +31,7 @@ export const LLAMA_SERVER: Dialect = {
   lacks: ['draws', 'penalties', 'replay', 'embeddings'],
   path: '/completion',
   health: '/health',
+  answersHealth: true,
   body: ({ job, tokens, count, isStreamed }) => {
     const { temperature, topP, topK, minP, logitBias } = job.sampling;
     return {

@@ -159,6 +159,14 @@ it('an engine is not ready while idle once its server fails two checks, until it
   assert.deepEqual(waits, [idle, idle, second, down, down, idle]);
 });
 
+it('an answer that does not begin ends once the health page of its server does not answer', async () => {
+  const wait = async (ms: number, signal: AbortSignal) => void (ms === 500 || (await once(signal, 'abort')));
+  await using all = await opened('llama-server', { tokensPerSecond: 200 }, { wait });
+  assert.deepEqual((await run(all.engine)).tokens, truth(20), 'a slow one goes on');
+  all.server.fault = 'hang';
+  await assert.rejects(run(all.engine), failedAs('upstream-failed', /does not answer/));
+});
+
 it('tokens that llama-server leaves out of its stream are asked for', async () => {
   const silentTokens = [3, 4, 5, 9, 17].flatMap((at) => truth(20)[at] ?? []);
   await using all = await opened('llama-server', { silentTokens });

@@ -30,6 +30,8 @@ export type InferenceFault =
   | 'silence'
   | 'error'
   | 'early'
+  /** Nothing answers, and the health page says so. */
+  | 'hang'
   | '500';
 
 export interface InferenceServerOptions {
@@ -76,12 +78,15 @@ export async function startInferenceServer(options: InferenceServerOptions): Pro
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method, url = '' } = request;
-    if (method === 'GET') return reply(response, url === '/health' ? {} : dialect.pages[url]);
+    const isHanging = running.fault === 'hang';
+    if (method === 'GET')
+      return reply(response, url === '/health' ? {} : dialect.pages[url], isHanging ? 503 : undefined);
     const body: Body = await json(request);
     if (url === '/tokenize' && options.tokenize)
       return reply(response, { tokens: await options.tokenize(body.content ?? body.prompt) });
     if (url !== dialect.path) return reply(response, undefined);
     asked.push(body);
+    if (isHanging) return;
     const given = dialect.given(body);
     const wanted = {
       grammar: given.hasGrammar,
