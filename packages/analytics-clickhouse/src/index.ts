@@ -6,4 +6,5 @@ export { type BlockRows, BlockWriter, TakenOver } from './export/apply-block.ts'
 export { Exporter, type ExporterDeps } from './export/exporter.ts';
 export { appliedPosition, type BlockPosition, type Position, type Stage } from './export/position.ts';
 export type { ExportEvent, ExportScan, ExportSource, HistoryReader } from './export/source.ts';
+export { clickHouseAnalytics } from './questions/clickhouse-analytics.ts';
 export { createTables, removeTables } from './tables/create-tables.ts';

@@ -10,7 +10,8 @@ export interface TableInsert {
   readonly select: string;
 }
 
-const JOURNAL = 'FROM journal_domains WHERE block = {block:UInt64} AND attempt = {attempt:UInt64}';
+/** The source of the statements below: another one in its place gives the same rows of it. */
+export const JOURNAL = 'FROM journal_domains WHERE block = {block:UInt64} AND attempt = {attempt:UInt64}';
 const list = (words: readonly string[]): string => `[${words.map((word) => `'${word}'`).join(', ')}]`;
 
 /** Sets of facts: the expression of the value by kind. */
@@ -42,7 +43,7 @@ const COUNTED = `arrayFilter((x, l) -> l != 'low', $, levels)`;
 const shared = (words: string): string =>
   `arrayMap(x -> toUInt8(least(countEqual(${COUNTED.replace('$', words)}, x), ${MAX_SHARED})), ${words})`;
 
-const PLACEMENT_COUNTS = `SELECT category, provider, role, level, state, in_category, in_role, sum(sign) AS n
+export const PLACEMENT_COUNTS = `SELECT category, provider, role, level, state, in_category, in_role, sum(sign) AS n
 FROM (SELECT state, sign, categories, providers, roles, levels, ${shared('categories')} AS of_category,
   ${shared('roles')} AS of_role ${JOURNAL})
 ARRAY JOIN categories AS category, providers AS provider, roles AS role, levels AS level, of_category AS in_category,
@@ -51,7 +52,7 @@ GROUP BY ALL HAVING n != 0`;
 
 /** Providers of high or medium confidence that share none of their roles of the domain with another one. */
 const SOLE = `arrayFilter((p, r, l) -> l != 'low' AND countEqual(${COUNTED.replace('$', 'roles')}, r) = 1, providers, roles, levels)`;
-const PROVIDER_COUNTS = `SELECT provider, sum(sign) AS domains, sum(sign * has(sole, provider)) AS sole
+export const PROVIDER_COUNTS = `SELECT provider, sum(sign) AS domains, sum(sign * has(sole, provider)) AS sole
 FROM (SELECT sign, ${SOLE} AS sole, arrayJoin(arrayDistinct(providers)) AS provider ${JOURNAL})
 GROUP BY provider HAVING domains != 0 OR sole != 0`;
 
@@ -62,7 +63,7 @@ const PAIR_COUNTS = `SELECT pair.1 AS a, pair.2 AS b, n FROM (
     FROM (SELECT sign, used, arrayJoin(used) AS a FROM (SELECT sign, arrayDistinct(providers) AS used ${JOURNAL}))
     ARRAY JOIN used AS b WHERE a < b GROUP BY a, b HAVING n != 0))`;
 
-const FACT_COUNTS = `SELECT fact.1 AS kind, fact.2 AS value, state, sector, sum(sign) AS n
+export const FACT_COUNTS = `SELECT fact.1 AS kind, fact.2 AS value, state, sector, sum(sign) AS n
 FROM (SELECT state, sector, sign, arrayJoin(arrayConcat([('domain', ''), ('score', toString(score))],
   arrayMap(i -> ('flag', arrayElement(${list(POSTURE_FLAGS)}, i + 1)), bitPositionsToArray(posture)))) AS fact ${JOURNAL})
 GROUP BY ALL HAVING n != 0`;
@@ -90,7 +91,7 @@ function roleHolder(role: (typeof ROLE_LIST)[number]): string {
 const marketRows = (kind: string, names: readonly string[], holders: readonly string[]): string =>
   names.map((name, at) => `('${kind}', '${name}', toUInt8(${holders[at]}))`).join(', ');
 /** Many domains use the same categories and roles: their markets are evaluated once. */
-const HOLDER_COUNTS = `SELECT held.1 AS market_kind, held.2 AS market, arrayElement(${list(HOLDERS)}, held.3 + 1) AS holder,
+export const HOLDER_COUNTS = `SELECT held.1 AS market_kind, held.2 AS market, arrayElement(${list(HOLDERS)}, held.3 + 1) AS holder,
   state, sum(domains) AS n
 FROM (SELECT state, domains, arrayJoin([${marketRows('category', CATEGORIES, [...CATEGORIES.keys()].map(categoryHolder))},
     ${marketRows('role', ROLE_LIST, ROLE_LIST.map(roleHolder))}]) AS held
