@@ -121,8 +121,8 @@ export async function scorecardIn(clickhouse: ClickHouse, within: Sql | undefine
   );
   const counts = new Map<string, number>();
   for (const { kind, value, sector, domains } of rows)
-    for (const of of [sector, '']) {
-      const key = `${kind} ${value} ${of}`;
+    for (const group of [sector, '']) {
+      const key = `${kind} ${value} ${group}`;
       counts.set(key, (counts.get(key) ?? 0) + domains);
     }
   const count = (kind: FactRow['kind'], value: string, sector: number | undefined) =>

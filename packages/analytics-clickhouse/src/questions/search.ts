@@ -33,12 +33,11 @@ export async function searched(clickhouse: ClickHouse, search: Search): Promise<
 function pageOf(set: Sql, { filter, order, limit, offset, after }: Search): Sql {
   if (order) return orderedPage(set, { order, limit, offset, after });
   const [first] = filter.part?.split(' ') ?? [];
-  const rank = first ? sql`NOT startsWith(name, ${first})` : raw('0');
-  const isAfter = after
-    ? sql`AND (${rank}, name) > (${first && !after[1].startsWith(first) ? 1 : 0}, ${after[1]})`
-    : raw('');
+  const position = first ? sql`NOT startsWith(name, ${first}), name` : raw('name');
+  const key = first ? sql`${after?.[1].startsWith(first) ? 0 : 1}, ${after?.[1] ?? ''}` : sql`${after?.[1] ?? ''}`;
+  const isAfter = after ? sql`AND (${position}) > (${key})` : raw('');
   return sql`WITH ${set} AS matching SELECT id FROM names WHERE bitmapContains(matching, id) ${isAfter}
-    GROUP BY name, id HAVING sum(n) > 0 ORDER BY ${rank}, name LIMIT ${limit} OFFSET ${offset}`;
+    GROUP BY name, id HAVING sum(n) > 0 ORDER BY ${position} LIMIT ${limit} OFFSET ${offset}`;
 }
 
 /** Domains without a value come last, in the order of names. */

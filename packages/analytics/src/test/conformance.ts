@@ -166,7 +166,7 @@ const filters: fc.Arbitrary<DomainFilter> = fc
   })
   .chain((all) =>
     fc
-      .subarray(Object.keys(all) as (keyof DomainFilter)[], { maxLength: 3 })
+      .subarray(Object.keys(all) as (keyof DomainFilter)[], { minLength: 1, maxLength: 3 })
       .map((kept): DomainFilter => Object.fromEntries(kept.map((key) => [key, all[key]]))),
   );
 
