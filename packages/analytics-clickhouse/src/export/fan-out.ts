@@ -10,8 +10,8 @@ export interface TableInsert {
   readonly select: string;
 }
 
-/** The source of the statements below: another one in its place gives the same rows of it. */
-export const JOURNAL = 'FROM journal_domains WHERE block = {block:UInt64} AND attempt = {attempt:UInt64}';
+/** The states of a block; the counts are also those of other rows of states: `FROM … WHERE …`. */
+const JOURNAL = 'FROM journal_domains WHERE block = {block:UInt64} AND attempt = {attempt:UInt64}';
 const list = (words: readonly string[]): string => `[${words.map((word) => `'${word}'`).join(', ')}]`;
 
 /** Sets of facts: the expression of the value by kind. */
@@ -43,17 +43,21 @@ const COUNTED = `arrayFilter((x, l) -> l != 'low', $, levels)`;
 const shared = (words: string): string =>
   `arrayMap(x -> toUInt8(least(countEqual(${COUNTED.replace('$', words)}, x), ${MAX_SHARED})), ${words})`;
 
-export const PLACEMENT_COUNTS = `SELECT category, provider, role, level, state, in_category, in_role, sum(sign) AS n
+export const placementCounts = (
+  source = JOURNAL,
+): string => `SELECT category, provider, role, level, state, in_category, in_role, sum(sign) AS n
 FROM (SELECT state, sign, categories, providers, roles, levels, ${shared('categories')} AS of_category,
-  ${shared('roles')} AS of_role ${JOURNAL})
+  ${shared('roles')} AS of_role ${source})
 ARRAY JOIN categories AS category, providers AS provider, roles AS role, levels AS level, of_category AS in_category,
   of_role AS in_role
 GROUP BY ALL HAVING n != 0`;
 
 /** Providers of high or medium confidence that share none of their roles of the domain with another one. */
 const SOLE = `arrayFilter((p, r, l) -> l != 'low' AND countEqual(${COUNTED.replace('$', 'roles')}, r) = 1, providers, roles, levels)`;
-export const PROVIDER_COUNTS = `SELECT provider, sum(sign) AS domains, sum(sign * has(sole, provider)) AS sole
-FROM (SELECT sign, ${SOLE} AS sole, arrayJoin(arrayDistinct(providers)) AS provider ${JOURNAL})
+export const providerCounts = (
+  source = JOURNAL,
+): string => `SELECT provider, sum(sign) AS domains, sum(sign * has(sole, provider)) AS sole
+FROM (SELECT sign, ${SOLE} AS sole, arrayJoin(arrayDistinct(providers)) AS provider ${source})
 GROUP BY provider HAVING domains != 0 OR sole != 0`;
 
 /** Counted once, and stored in both directions. */
@@ -63,9 +67,11 @@ const PAIR_COUNTS = `SELECT pair.1 AS a, pair.2 AS b, n FROM (
     FROM (SELECT sign, used, arrayJoin(used) AS a FROM (SELECT sign, arrayDistinct(providers) AS used ${JOURNAL}))
     ARRAY JOIN used AS b WHERE a < b GROUP BY a, b HAVING n != 0))`;
 
-export const FACT_COUNTS = `SELECT fact.1 AS kind, fact.2 AS value, state, sector, sum(sign) AS n
+export const factCounts = (
+  source = JOURNAL,
+): string => `SELECT fact.1 AS kind, fact.2 AS value, state, sector, sum(sign) AS n
 FROM (SELECT state, sector, sign, arrayJoin(arrayConcat([('domain', ''), ('score', toString(score))],
-  arrayMap(i -> ('flag', arrayElement(${list(POSTURE_FLAGS)}, i + 1)), bitPositionsToArray(posture)))) AS fact ${JOURNAL})
+  arrayMap(i -> ('flag', arrayElement(${list(POSTURE_FLAGS)}, i + 1)), bitPositionsToArray(posture)))) AS fact ${source})
 GROUP BY ALL HAVING n != 0`;
 
 /** Numbers of holders: the column \`holders\` has three bits for the main role of each category. */
@@ -91,12 +97,14 @@ function roleHolder(role: (typeof ROLE_LIST)[number]): string {
 const marketRows = (kind: string, names: readonly string[], holders: readonly string[]): string =>
   names.map((name, at) => `('${kind}', '${name}', toUInt8(${holders[at]}))`).join(', ');
 /** Many domains use the same categories and roles: their markets are evaluated once. */
-export const HOLDER_COUNTS = `SELECT held.1 AS market_kind, held.2 AS market, arrayElement(${list(HOLDERS)}, held.3 + 1) AS holder,
+export const holderCounts = (
+  source = JOURNAL,
+): string => `SELECT held.1 AS market_kind, held.2 AS market, arrayElement(${list(HOLDERS)}, held.3 + 1) AS holder,
   state, sum(domains) AS n
 FROM (SELECT state, domains, arrayJoin([${marketRows('category', CATEGORIES, [...CATEGORIES.keys()].map(categoryHolder))},
     ${marketRows('role', ROLE_LIST, ROLE_LIST.map(roleHolder))}]) AS held
   FROM (SELECT state, holders, arraySort(arrayDistinct(${COUNTED.replace('$', 'categories')})) AS used_categories,
-    arraySort(arrayDistinct(${COUNTED.replace('$', 'roles')})) AS used_roles, sum(sign) AS domains ${JOURNAL}
+    arraySort(arrayDistinct(${COUNTED.replace('$', 'roles')})) AS used_roles, sum(sign) AS domains ${source}
     GROUP BY ALL HAVING domains != 0))
 GROUP BY ALL HAVING n != 0`;
 
@@ -121,11 +129,11 @@ const COMPUTED: readonly TableInsert[] = [
   insertOf('names', 'name id n', NAMES),
   insertOf('services', 'provider category id level version platform role n', SERVICES),
   insertOf('sets', 'kind value ids', SETS),
-  insertOf('placement_counts', 'category provider role level state in_category in_role n', PLACEMENT_COUNTS),
-  insertOf('provider_counts', 'provider domains sole', PROVIDER_COUNTS),
+  insertOf('placement_counts', 'category provider role level state in_category in_role n', placementCounts()),
+  insertOf('provider_counts', 'provider domains sole', providerCounts()),
   insertOf('pair_counts', 'a b n', PAIR_COUNTS),
-  insertOf('fact_counts', 'kind value state sector n', FACT_COUNTS),
-  insertOf('holder_counts', 'market_kind market holder state n', HOLDER_COUNTS),
+  insertOf('fact_counts', 'kind value state sector n', factCounts()),
+  insertOf('holder_counts', 'market_kind market holder state n', holderCounts()),
 ];
 
 /** Taken over as they are. */

@@ -11,18 +11,25 @@ import {
 } from '@strata/analytics';
 import { type HOLDERS, ROLE_FACTS, SECTORS } from '@strata/detect';
 import type { ClickHouse } from '../connection/clickhouse.ts';
-import { FACT_COUNTS, HOLDER_COUNTS, JOURNAL, PLACEMENT_COUNTS } from '../export/fan-out.ts';
+import { factCounts, holderCounts, placementCounts, providerCounts } from '../export/fan-out.ts';
 import { asked } from './ask.ts';
 import { term } from './domain-sets.ts';
 import { joined, raw, type Sql, sql } from './sql.ts';
 
-const COMPUTED = { placement_counts: PLACEMENT_COUNTS, fact_counts: FACT_COUNTS, holder_counts: HOLDER_COUNTS };
+const COMPUTED = {
+  placement_counts: placementCounts,
+  provider_counts: providerCounts,
+  fact_counts: factCounts,
+  holder_counts: holderCounts,
+} as const;
+/** Stands for the rows of the domains of a set. */
+const SOURCE = 'FROM source';
 
 /** The rows of a table of counts, of all domains or of those of a set. */
-function countsIn(table: keyof typeof COMPUTED, within: Sql | undefined): Sql {
+export function countsIn(table: keyof typeof COMPUTED, within: Sql | undefined): Sql {
   if (!within) return raw(table);
   const source = sql`FROM domains WHERE bitmapContains(${within}, id)`;
-  return sql`(${joined(COMPUTED[table].split(JOURNAL).map(raw), source)})`;
+  return sql`(${joined(COMPUTED[table](SOURCE).split(SOURCE).map(raw), source)})`;
 }
 
 interface UserRow {

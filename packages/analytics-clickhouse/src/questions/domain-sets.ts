@@ -156,11 +156,11 @@ function versionSet({ id, bound }: Of<'version'>): Sql {
     GROUP BY id) WHERE ${condition})`;
 }
 
-/** Milliseconds of a unit of the columns, and how the rows of a domain are merged. */
+/** Milliseconds of a unit of the columns, and how the rows of a domain are merged: those of a former life do not count. */
 export const TIME_COLUMNS = {
   scanned_at: { unitMs: 1, merged: raw('max(scanned_at)') },
-  first_seen: { unitMs: 1_000, merged: raw('min(first_seen)') },
-  changed_at: { unitMs: 1_000, merged: raw('max(changed_at)') },
+  first_seen: { unitMs: 1_000, merged: raw('max(first_seen)') },
+  changed_at: { unitMs: 1_000, merged: raw('if(max(changed_at) >= max(first_seen), max(changed_at), 0)') },
 } as const;
 
 function timeSet({ of, from, to }: Of<'time'>): Sql {

@@ -11,12 +11,12 @@ import {
 } from '@strata/analytics';
 import { CATEGORIES, type Category, type DomainState } from '@strata/detect';
 import type { ClickHouse } from '../connection/clickhouse.ts';
-import { JOURNAL, PROVIDER_COUNTS } from '../export/fan-out.ts';
 import { asked } from './ask.ts';
+import { countsIn } from './counts.ts';
 import { ALL, term } from './domain-sets.ts';
 import { migrationsIn } from './history.ts';
 import { sizesOf } from './search.ts';
-import { joined, raw, type Sql, sql } from './sql.ts';
+import { type Sql, sql } from './sql.ts';
 
 interface Users {
   readonly provider: string;
@@ -95,12 +95,9 @@ export async function neighboursIn(
           GROUP BY b HAVING domains > 0`,
       );
   const sizes = new Map((await rankedIn(clickhouse, within)).map((each) => [each.provider, each.domains]));
-  const source =
-    within &&
-    sql`(${joined(PROVIDER_COUNTS.split(JOURNAL).map(raw), sql`FROM domains WHERE bitmapContains(${within}, id)`)})`;
   const [own] = await asked<{ sole: number }>(
     clickhouse,
-    sql`SELECT sum(sole) AS sole FROM ${source ?? raw('provider_counts')} WHERE provider = ${provider}`,
+    sql`SELECT sum(sole) AS sole FROM ${countsIn('provider_counts', within)} WHERE provider = ${provider}`,
   );
   const isOther = (other: string) => other !== provider && ownerOf(other) !== ownerOf(provider);
   return {

@@ -48,12 +48,18 @@ export function worldAt(today: number): fc.Arbitrary<World> {
   const parts = [manyDomains(300), fc.array(change, many), fc.array(scan, many)] as const;
   return fc.tuple(...parts).map(([domains, changes, scans]) => ({
     happenings: [
-      ...statesOf(domains),
+      ...statesOf(domains.map(inOrder)),
       ...changes.map((each) => ({ kind: 'change' as const, change: moved(each, shift) })),
     ],
     scans,
     today,
   }));
+}
+
+/** A domain is first observed before the changes, and changes after it was first observed. */
+function inOrder(domain: IndexedDomain): IndexedDomain {
+  const firstSeen = Math.min(domain.firstSeen ?? 0, 1_700_000_000_000);
+  return { ...domain, firstSeen, changedAt: domain.changedAt ? Math.max(domain.changedAt, firstSeen) : 0 };
 }
 
 /** Times do not decrease, as in a store: the first state of every second domain is that of another one. */
