@@ -82,8 +82,8 @@ export class SparseMembers {
   /** Adds a number that is not a member. In ascending order each call takes constant time. */
   add(member: number): void {
     const isFull = this.#size === this.#lows.length;
-    const isBeyond = this.#shift !== 32 && member >>> this.#shift >= this.#starts.length - 1;
-    if (isFull || isBeyond) this.#grow(Math.max(member, this.last) + 1);
+    const needsChunks = this.#shift !== 32 && member >>> this.#shift >= this.#starts.length - 1;
+    if (isFull || needsChunks) this.#grow(Math.max(member, this.last) + 1);
     const at = this.#find(member);
     const lows = this.#lows;
     if (at < this.#size) lows.copyWithin(at + 1, at, this.#size);
