@@ -57,7 +57,7 @@ function endOf(reason: string | null | undefined): 'stop' | 'length' | undefined
   throw failed(`ended the answer for no known reason (${reason.slice(0, 40)})`);
 }
 
-/** The text of which the server makes these tokens. Rejects with EngineError `unsupported` if there is none. */
+/** The text of which the server makes these tokens. Rejects with EngineError `unsupported` if no text has them. */
 export async function textOf(tokens: readonly number[], { vocabulary, added }: PromptText): Promise<string> {
   const written = added === undefined ? tokens : tokens.slice(1);
   const text = await vocabulary.spell(written);
