@@ -7,6 +7,7 @@ import { trafficOf } from '../../../../tests/support/database/round-trips.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { TokenQuota } from '../limits/token-quota.ts';
 import { AnswerTable } from './answers/answers.ts';
+import { EARLIER_VERSIONS } from './gateways.ts';
 import { openStore } from './store.ts';
 import { databaseOf, kept, onEach, postgres } from './test/backends.ts';
 
@@ -80,6 +81,37 @@ onEach(kept, 'a stored answer that another gateway has taken over', (_backend, t
     assert.equal(await stored.read('a', 'key_b', { from: 0 }), undefined);
     const { owner, parts } = (await stored.read('a', 'key_a', { from: 1 })) ?? assert.fail();
     assert.deepEqual([owner, parts.map(({ body }) => body)], [undefined, ['b', 'c']]);
+  });
+});
+
+onEach(kept, 'a stored answer that its gateway has left', (_backend, test) => {
+  test('goes on at a gateway that takes it over, and is settled without one', async (store) => {
+    const { gateways, stored } = store;
+    await gateways.remove(EARLIER_VERSIONS);
+    const from = await gateways.add();
+    const first = store.answersOf(() => from);
+    for (const n of [1, 2]) {
+      const added = [{ id: `a${n}`, receiptId: `rwr_${n}`, keyId: 'key_a', request: '', createdAt: new Date(n) }];
+      await first.keep([], { begun: [receipt(`rwr_${n}`)], stored: { added, ended: [] } });
+    }
+    assert.equal(await stored.leave('rwr_1', from), false, 'no other gateway runs');
+    const to = await gateways.add();
+    assert.equal(await stored.leave('rwr_1', to), false, 'of another gateway');
+    for (const id of ['rwr_1', 'rwr_2']) assert.equal(await stored.leave(id, from), true);
+    const ended = { ended: ['rwr_1'] };
+    await assert.rejects(first.keep([receipt('rwr_1')], ended), superseded);
+    const { owner } = (await stored.read('a1', 'key_a', { from: 0 })) ?? assert.fail();
+    assert.equal(owner?.heartbeat, undefined);
+    assert.equal(await stored.takeOver('rwr_1', { from: owner?.gateway ?? 0, to }), true);
+    await store.answersOf(() => to).keep([receipt('rwr_1')], ended);
+    const leftBy = async () => (await gateways.all()).find(({ id }) => id === owner?.gateway);
+    assert.equal(await leftBy(), undefined);
+    await stored.expire(new Date(3));
+    const row = (await leftBy()) ?? assert.fail('its record is settled now');
+    assert.ok(await gateways.claim(row, to));
+    const settling = store.answersOf(() => to);
+    assert.equal(idsOf(await settling.begun(9, row.id)), 'rwr_2');
+    assert.deepEqual(await settling.unentered(9, row.id), []);
   });
 });
 
