@@ -35,6 +35,7 @@ export { startLlamaEngine } from './process/llama-engine.ts';
 export { type OpenedRemote, openRemoteModel, type RemoteServer, tryRemote } from './remote/open-remote.ts';
 export { MeasuredEngine, measureSpeed, type Speed } from './speed.ts';
 export { UpstreamError, type UpstreamFault } from './upstream/errors.ts';
+export { UpstreamPages } from './upstream/pages.ts';
 export { openUpstream, type Upstream, type UpstreamOptions } from './upstream/upstream.ts';
 export { type OpenedVocabulary, openVocabulary, type TokenBytes } from './vocabulary/vocabulary-engine.ts';
 export { readVocabulary, type VocabularyFacts, type VocabularyFile } from './vocabulary/vocabulary-file.ts';

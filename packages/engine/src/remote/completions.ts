@@ -51,9 +51,10 @@ function sampled({ job, model, tokens, count, isStreamed }: GenerateAsk): object
 /** `docs.vllm.ai`, online serving: `return_token_ids`, `return_tokens_as_token_ids`, `prompt_logprobs`. */
 export const VLLM: Dialect = {
   kind: 'vllm',
-  lacks: ['draws', 'replay', 'embeddings'],
+  lacks: ['draws', 'replay'],
   path: '/v1/completions',
   health: '/health',
+  answersHealth: true,
   body: (ask) => ({
     ...sampled(ask),
     ...{ return_token_ids: true, return_tokens_as_token_ids: true },
@@ -101,6 +102,7 @@ export const TENSORRT_LLM: Dialect = {
   lacks: ['draws', 'replay', 'embeddings', 'scores', 'logprobs'],
   path: '/v1/completions',
   health: '/health',
+  answersHealth: true,
   body: (ask) => ({
     ...sampled(ask),
     ...(ask.job.sampling.temperature === 0 ? { temperature: 1, top_k: 1 } : {}),

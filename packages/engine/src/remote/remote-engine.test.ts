@@ -34,7 +34,8 @@ async function opened(
 ) {
   await using stack = new AsyncDisposableStack();
   const simulated = createSimulatedEngine();
-  const vocabulary = { ...simulated, facts: simulated.info, ends: async () => [END], isReady: true };
+  const { info: facts, detokenize: spell } = simulated;
+  const vocabulary = { ...simulated, facts, spell, ends: async () => [END], isReady: true };
   const tokenize = (text: string) => simulated.tokenize(text);
   const server = stack.use(await startInferenceServer({ kind, endToken: END, tokenize, ...options }));
   const http = stack.use(new UpstreamHttp({ ...TIMING, base: server.url, apiKey: 'sk-1' }));
@@ -159,6 +160,14 @@ it('an engine is not ready while idle once its server fails two checks, until it
   assert.deepEqual(waits, [idle, idle, second, down, down, idle]);
 });
 
+it('an answer that does not begin ends once the health page of its server does not answer', async () => {
+  const wait = async (ms: number, signal: AbortSignal) => void (ms === 500 || (await once(signal, 'abort')));
+  await using all = await opened('llama-server', { tokensPerSecond: 200 }, { wait });
+  assert.deepEqual((await run(all.engine)).tokens, truth(20), 'a slow one goes on');
+  all.server.fault = 'hang';
+  await assert.rejects(run(all.engine), failedAs('upstream-failed', /does not answer/));
+});
+
 it('tokens that llama-server leaves out of its stream are asked for', async () => {
   const silentTokens = [3, 4, 5, 9, 17].flatMap((at) => truth(20)[at] ?? []);
   await using all = await opened('llama-server', { silentTokens });
@@ -177,6 +186,6 @@ it('what an engine lacks is refused before its server is asked', async () => {
   const penalised = { sampling: { ...GREEDY, presencePenalty: 1 } };
   for (const change of [{ grammar: 'root ::= "a"' }, { topLogprobs: 0 }, penalised, { ...penalised, given: [400] }])
     await assert.rejects(run(all.engine, change), failedAs('unsupported'));
-  await assert.rejects(all.engine.embed(), failedAs('unsupported', /no embeddings/));
+  await assert.rejects(all.engine.embed([400], never), failedAs('unsupported', /no embeddings/));
   assert.equal(all.server.asked.length, before);
 });

@@ -15,8 +15,9 @@ import type { UpstreamHttp } from '../upstream/http.ts';
 import type { ModelVocabulary } from '../vocabulary/vocabulary-engine.ts';
 import { AnswerStream, type AnswerStreamDeps } from './answer-stream.ts';
 import type { Dialect, Position } from './dialect.ts';
+import { embedTexts, inputOf } from './text-server.ts';
 
-export interface RemoteEngineDeps extends Pick<AnswerStreamDeps, 'firstMs' | 'idleMs'> {
+export interface RemoteEngineDeps extends Pick<AnswerStreamDeps, 'firstMs' | 'idleMs' | 'text'> {
   readonly http: UpstreamHttp;
   readonly dialect: Dialect;
   /** The model's name at the server. */
@@ -40,6 +41,10 @@ const IDLE_MS = 5_000;
 const HEALTH_MS = 1_000;
 /** For an answer of the health page. */
 const ANSWER_MS = 5_000;
+/** While an answer does not begin and no other one gets tokens, the health page is requested this often. */
+const SILENT_MS = 500;
+/** For its answer then: a process that is being ended may keep its connections open for long. */
+const SILENT_ANSWER_MS = 1_000;
 const waitFor = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal });
 
 /**
@@ -53,6 +58,8 @@ export class RemoteEngine implements Engine {
   readonly #closing = new AbortController();
   #isReady = true;
   #running = 0;
+  /** Events of all answers. */
+  #received = 0;
   readonly #checking: Promise<void>;
   #watching: Promise<void> | undefined;
 
@@ -93,12 +100,32 @@ export class RemoteEngine implements Engine {
     const { vocabularySize, contextLength } = info;
     const stream = { ...deps, vocabularySize, contextLength, ends: new Set(ends) };
     this.#running += 1;
+    const [begun, lost] = [new AbortController(), new AbortController()];
+    void this.#watchBeginning(begun.signal, lost);
     try {
-      yield* new AnswerStream(stream, job, this.#until(signal)).events();
+      const until = AbortSignal.any([this.#until(signal), lost.signal]);
+      for await (const event of new AnswerStream(stream, job, until).events()) {
+        this.#received += 1;
+        begun.abort();
+        yield event;
+      }
     } catch (error) {
       throw this.#failure(error, { signal, hasGrammar: job.grammar !== undefined });
     } finally {
+      begun.abort();
       this.#running -= 1;
+    }
+  }
+
+  /** Ends an answer that does not begin because its server hangs: another engine can give it. */
+  async #watchBeginning(begun: AbortSignal, lost: AbortController): Promise<void> {
+    const { dialect, wait = waitFor } = this.#deps;
+    while (dialect.answersHealth && !begun.aborted) {
+      const before = this.#received;
+      await wait(SILENT_MS, begun).catch(() => {});
+      if (begun.aborted || this.#received > before || (await this.#isHealthy(SILENT_ANSWER_MS))) continue;
+      if (this.#received === before) lost.abort(failed('does not answer', undefined, 'timeout'));
+      return;
     }
   }
 
@@ -131,8 +158,19 @@ export class RemoteEngine implements Engine {
     }
   }
 
-  async embed(): Promise<Float32Array> {
-    throw new EngineError('unsupported', 'the engine has no embeddings');
+  async embed(tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {
+    if (this.info.lacks?.includes('embeddings')) throw new EngineError('unsupported', 'the engine has no embeddings');
+    const { http, model, vocabulary } = this.#deps;
+    const input = await inputOf(tokens, vocabulary);
+    this.#running += 1;
+    try {
+      const [vector] = await embedTexts(http, { model, inputs: [input], signal: this.#until(signal) });
+      return vector ?? new Float32Array();
+    } catch (error) {
+      throw this.#failure(error, { signal, hasGrammar: false });
+    } finally {
+      this.#running -= 1;
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -189,9 +227,9 @@ export class RemoteEngine implements Engine {
     }
   }
 
-  #isHealthy(): Promise<boolean> {
+  #isHealthy(limitMs = ANSWER_MS): Promise<boolean> {
     const { http, dialect } = this.#deps;
-    return http.isHealthy(dialect.health, this.#until(AbortSignal.timeout(ANSWER_MS))).catch(() => false);
+    return http.isHealthy(dialect.health, this.#until(AbortSignal.timeout(limitMs))).catch(() => false);
   }
 
   /** Shorter when the engine is closed. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { EngineError } from '../engine.ts';
 import type { UpstreamHttp } from './http.ts';
+import type { UpstreamPages } from './pages.ts';
 
 export type UpstreamKind = 'llama.cpp' | 'vllm' | 'ollama' | 'other';
 
@@ -43,21 +44,24 @@ const serverShape = z.object({
   version: z.string().max(128).nullish(),
 });
 
+interface Asking {
+  readonly signal: AbortSignal;
+  readonly pages: UpstreamPages;
+}
+
 type Model = z.output<typeof models>['data'][number];
 
 /** Rejects with EngineError `model-unusable` and a list of the available models if the model is missing. */
 export async function describeUpstream(
   http: UpstreamHttp,
   options: { readonly model: string; readonly slots: number; readonly contextLength?: number },
-  signal: AbortSignal,
+  asking: Asking,
 ): Promise<UpstreamInfo> {
   const { model, slots } = options;
-  const read = models.safeParse(await http.json({ path: '/models', signal }));
-  if (!read.success)
-    throw new EngineError('upstream-failed', `${http.base}/models is not a list of models`, { cause: read.error });
-  const found = read.data.data.find((each) => isCalled(each, model));
-  if (!found) throw new EngineError('model-unusable', missing(http, model, read.data.data));
-  const { kind, version, contextLength } = await kindOf(http, found, signal);
+  const listed = await asking.pages.read('/models', () => listModels(http, asking.signal));
+  const found = listed.find((each) => isCalled(each, model));
+  if (!found) throw new EngineError('model-unusable', missing(http, model, listed));
+  const { kind, version, contextLength } = await kindOf(http, found, asking);
   return {
     name: model,
     kind,
@@ -67,6 +71,12 @@ export async function describeUpstream(
     slots,
     origin: new URL(http.base).origin,
   };
+}
+
+async function listModels(http: UpstreamHttp, signal: AbortSignal): Promise<readonly Model[]> {
+  const read = models.safeParse(await http.json({ path: '/models', signal }));
+  if (read.success) return read.data.data;
+  throw new EngineError('upstream-failed', `${http.base}/models is not a list of models`, { cause: read.error });
 }
 
 /**
@@ -92,9 +102,10 @@ interface ServerKind {
   readonly contextLength?: number | null | undefined;
 }
 
-async function kindOf(http: UpstreamHttp, model: Model, signal: AbortSignal): Promise<ServerKind> {
+async function kindOf(http: UpstreamHttp, model: Model, { signal, pages }: Asking): Promise<ServerKind> {
   const { owned_by, meta, max_model_len } = model;
-  const page = async (path: string) => serverShape.safeParse(await http.serverInfo(path, signal)).data;
+  const page = (path: string) =>
+    pages.read(path, async () => serverShape.safeParse(await http.serverInfo(path, signal)).data);
   if (owned_by === 'llamacpp' || meta) {
     const props = await page('/props');
     const contextLength = props?.default_generation_settings?.n_ctx || meta?.n_ctx || meta?.n_ctx_train;

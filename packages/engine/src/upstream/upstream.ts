@@ -15,6 +15,7 @@ import { type Embedded, embedAll } from './embeddings.ts';
 import { failed } from './errors.ts';
 import { type HttpOptions, UpstreamHttp } from './http.ts';
 import { describeUpstream, type UpstreamInfo } from './models.ts';
+import { UpstreamPages } from './pages.ts';
 import { type ChatBodyOptions, chatBody, completionBody } from './request.ts';
 import { AnswerEvents, type Opened } from './response.ts';
 
@@ -46,6 +47,8 @@ export interface UpstreamOptions extends Partial<typeof TIMING> {
 
 export type UpstreamDeps = Partial<Pick<HttpOptions, 'random' | 'onRetry'>> & {
   readonly signal?: AbortSignal | undefined;
+  /** Of this server, shared with its other models. */
+  readonly pages?: UpstreamPages | undefined;
 };
 
 export interface AskDeps {
@@ -67,7 +70,8 @@ export async function openUpstream(options: UpstreamOptions, deps: UpstreamDeps 
   };
   await using stack = new AsyncDisposableStack();
   const client = stack.use(new UpstreamHttp(http));
-  const info = await describeUpstream(client, options, deps.signal ?? new AbortController().signal);
+  const { signal = new AbortController().signal, pages = new UpstreamPages() } = deps;
+  const info = await describeUpstream(client, options, { signal, pages });
   stack.move();
   return new Upstream(client, info, http);
 }

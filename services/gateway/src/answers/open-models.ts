@@ -1,5 +1,11 @@
 // Opens the configured models: a local engine, upstream servers, the data of the stack service.
-import { type Engine, type ModelMemoryStats, openModels as openLocalModels, openUpstream } from '@strata/engine';
+import {
+  type Engine,
+  type ModelMemoryStats,
+  openModels as openLocalModels,
+  openUpstream,
+  UpstreamPages,
+} from '@strata/engine';
 import type { Logger } from 'pino';
 import type { GatewayConfig } from '../config.ts';
 import { openAdmission } from '../limits/admission.ts';
@@ -51,6 +57,7 @@ export async function openModels(
   }
   if (config.upstream) {
     const { baseUrl, apiKey, models, slots, contextLength } = config.upstream;
+    const pages = new UpstreamPages();
     for (const model of models) {
       const upstream = stack.use(
         await openUpstream(
@@ -60,7 +67,7 @@ export async function openModels(
             ...(contextLength === undefined ? {} : { contextLength }),
           },
           {
-            signal: deps.signal,
+            ...{ signal: deps.signal, pages },
             onRetry: ({ detail, waitMs }) =>
               deps.logger.warn({ model, detail, waitMs }, 'retrying the upstream request'),
           },

@@ -126,6 +126,8 @@ export class RequestRun {
       throw new RequestFailure('protocol', 'a request with this nonce already exists');
     using _slot = await slots.enter(gateway, this.#stopping.signal);
     this.#engine = engine.info.engine;
+    // With its model loaded, an engine that does not begin is late.
+    if (engine.isLoaded === undefined) this.phase = 'reading';
     // Awaited here, because the slot is released at the end of this function.
     return await grammars.guard(gateway, request.grammar, () => this.#generate(engine));
   }

@@ -5,6 +5,8 @@ import type { TargetHealth } from './target-health.ts';
 export interface Choosable {
   readonly name: string;
   readonly health: Pick<TargetHealth, 'isAvailable' | 'untilMs'>;
+  /** Whether as many answers run there as it takes: another request would wait. */
+  readonly isFull: boolean;
 }
 
 export interface Weighted<Target> {
@@ -26,7 +28,7 @@ export interface ChoiceOptions<Target> {
 }
 
 /**
- * The next target to try. If none that is left is available, the one whose cooldown ends first, but only once: a limit that
+ * The next target to try: an available one with a free slot, else an available one. If none that is left is available, the one whose cooldown ends first, but only once: a limit that
  * refused a long prompt may accept a short one, and a request with nowhere else to go is not refused on a guess.
  */
 export function chooseTarget<Target extends Choosable>(
@@ -35,9 +37,9 @@ export function chooseTarget<Target extends Choosable>(
 ): { readonly target: Target; readonly isLastResort: boolean } | undefined {
   const { tried, nowMs } = options;
   const isLeft = ({ target, weight }: Weighted<Target>) => weight > 0 && !tried.has(target);
-  for (const group of groups) {
-    const open = group.filter((each) => isLeft(each) && each.target.health.isAvailable(nowMs));
-    const chosen = byWeight(open, options);
+  const open = groups.map((group) => group.filter((each) => isLeft(each) && each.target.health.isAvailable(nowMs)));
+  for (const group of [...open.map((group) => group.filter(({ target }) => !target.isFull)), ...open]) {
+    const chosen = byWeight(group, options);
     if (chosen) return { target: chosen, isLastResort: false };
   }
   const endsAt = ({ target }: Weighted<Target>) => target.health.untilMs ?? nowMs;

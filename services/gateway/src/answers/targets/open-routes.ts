@@ -1,4 +1,5 @@
 // Opens the upstreams of STRATA_UPSTREAMS, and the routes to them: the aliases, and the models that upstreams list.
+import { UpstreamPages } from '@strata/engine';
 import { StartError } from '@strata/http';
 import type { Logger } from 'pino';
 import type { Alias, AliasTarget, UpstreamServer, UpstreamsConfig } from '../../upstreams-config.ts';
@@ -42,13 +43,13 @@ export async function openRoutes(config: UpstreamsConfig, deps: RoutesDeps): Pro
     ({ id }, at, all) => all.findIndex((each) => each.id === id) === at,
   );
   const targets = new Map<string, Target>();
+  const pages = new Map(config.servers.map(({ name }) => [name, new UpstreamPages()]));
   const newTarget = ({ server: name, model }: AliasTarget, alias: string): Target => {
     const health = new TargetHealth(config.health);
     const server = config.servers.find((each) => each.name === name);
     if (!server) return ownTarget(model, health, findOwn(model, alias, deps));
-    return stack.use(
-      new UpstreamTarget({ upstream: server.name, ...optionsOf(server, model, aliases) }, health, logger),
-    );
+    const of = { upstream: server.name, pages: pages.get(server.name) ?? new UpstreamPages() };
+    return stack.use(new UpstreamTarget({ ...of, ...optionsOf(server, model, aliases) }, health, logger));
   };
   const targetOf = (of: AliasTarget, alias: string): Target => {
     const key = JSON.stringify([of.server, of.model]);

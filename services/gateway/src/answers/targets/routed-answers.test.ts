@@ -36,6 +36,7 @@ describe('a name with several targets', () => {
   const stack = new AsyncDisposableStack();
   type Server = Awaited<ReturnType<typeof startScripted>>;
   let [east, west]: Server[] = [];
+  const listed: object[] = [];
   let gateway: Harness;
   const ask = (model: string, more: object = {}) => gateway.post(CHAT, { model, messages, ...more });
   const script = (of: string, to: string) => {
@@ -49,7 +50,14 @@ describe('a name with several targets', () => {
 
   before(async () => {
     [east, west] = [stack.use(await startScripted()), stack.use(await startScripted())];
-    for (const { pages } of [east, west]) pages['/v1/models'] = { data: MODELS.map((id) => ({ id })) };
+    const page = { data: MODELS.map((id) => ({ id })) };
+    for (const { pages } of [east, west])
+      Object.defineProperty(pages, '/v1/models', {
+        get: () => {
+          listed.push(pages);
+          return page;
+        },
+      });
     const targets = (model: string) => [`east/${model}`, { [`west/${model}`]: 1 }];
     const aliases = Object.fromEntries(MODELS.map((model) => [`a-${model}`, targets(model)]));
     const STRATA_UPSTREAMS = JSON.stringify({
@@ -87,6 +95,11 @@ describe('a name with several targets', () => {
       assert.deepEqual([model.id, answered_by], [`a-m-${at}`, [{ upstream, model: `m-${at}` }]]);
       assert.equal(east?.asked[0]?.headers.authorization, `Bearer ${KEY}`);
     });
+
+  it('asks each upstream once for its models, however many are configured', () => {
+    // `slow` is at the same address.
+    assert.deepEqual([listed.filter((each) => each === east?.pages).length, listed.length], [2, 3]);
+  });
 
   it('streams from the target that answers, and ends with an error where that breaks off', async () => {
     script('503', 'ok');

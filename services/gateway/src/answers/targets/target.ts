@@ -1,5 +1,5 @@
 // What can answer a request for a name: a model of an upstream, of this gateway, or of the network.
-import { openUpstream, type Upstream, type UpstreamOptions } from '@strata/engine';
+import { openUpstream, type Upstream, type UpstreamOptions, type UpstreamPages } from '@strata/engine';
 import type { Logger } from 'pino';
 import type { Backend } from '../backend.ts';
 import type { ServedModel } from '../models.ts';
@@ -16,6 +16,8 @@ export interface Target {
   readonly health: TargetHealth;
   /** Concurrent answers. */
   readonly slots: number;
+  /** Whether all slots are in use. */
+  readonly isFull: boolean;
   /** Undefined while it is not known. */
   readonly current: Backend | undefined;
   /** The backend, with the slot that an answer of it needs. Rejects with its errors, or with the signal's reason. */
@@ -49,6 +51,10 @@ export function ownTarget(model: string, health: TargetHealth, find: () => Serve
     get slots() {
       return known()?.admission.slots ?? UNKNOWN_SLOTS;
     },
+    get isFull() {
+      const admission = known()?.admission;
+      return admission !== undefined && admission.running >= admission.slots;
+    },
     get current() {
       return known()?.backend;
     },
@@ -63,6 +69,8 @@ export function ownTarget(model: string, health: TargetHealth, find: () => Serve
 export interface UpstreamTargetOptions extends UpstreamOptions {
   /** In the settings. */
   readonly upstream: string;
+  /** Shared with the other models of the server. */
+  readonly pages: UpstreamPages;
 }
 
 /** A model of an upstream, which is opened by the first request that finds it: a gateway starts without its upstreams. */
@@ -73,25 +81,38 @@ export class UpstreamTarget implements Target, AsyncDisposable {
   readonly health: TargetHealth;
   readonly slots: number;
   readonly #options: UpstreamOptions;
+  readonly #pages: UpstreamPages;
   readonly #logger: Logger;
   readonly #closing = new AbortController();
   #opening: Promise<Backend> | undefined;
   #opened: Upstream | undefined;
+  #answers = 0;
   current: Backend | undefined;
 
-  constructor({ upstream, ...options }: UpstreamTargetOptions, health: TargetHealth, logger: Logger) {
+  constructor({ upstream, pages, ...options }: UpstreamTargetOptions, health: TargetHealth, logger: Logger) {
     this.name = `${upstream}/${options.model}`;
     this.upstream = upstream;
     this.model = options.model;
     this.slots = options.slots;
     this.health = health;
     this.#options = options;
+    this.#pages = pages;
     this.#logger = logger;
   }
 
   async open(_caller: Caller, signal: AbortSignal): Promise<Opened> {
     const backend = this.current ?? (await orAborted(this.ready(), signal));
-    return { backend, [Symbol.dispose]() {} };
+    this.#answers += 1;
+    return {
+      backend,
+      [Symbol.dispose]: () => {
+        this.#answers -= 1;
+      },
+    };
+  }
+
+  get isFull(): boolean {
+    return this.#answers >= this.slots;
   }
 
   /** Concurrent calls share one attempt, which continues when a client leaves. */
@@ -106,7 +127,7 @@ export class UpstreamTarget implements Target, AsyncDisposable {
   async #open(): Promise<Backend> {
     const target = this.name;
     this.#opened = await openUpstream(this.#options, {
-      signal: this.#closing.signal,
+      ...{ signal: this.#closing.signal, pages: this.#pages },
       onRetry: ({ detail, waitMs }) => this.#logger.warn({ target, detail, waitMs }, 'retrying the upstream request'),
     });
     const { engine, origin, slots } = this.#opened.info;

@@ -35,9 +35,10 @@ for (const [name, steps] of casesOf<[string, string[]][]>('gateway', 'cooldowns 
   });
 
 /** `a:1, b:2 | c:1`: groups of targets with their weights; a name in `cooling` has the end of its cooldown. */
-function groupsOf(text: string, cooling: Readonly<Record<string, number>> = {}) {
+function groupsOf(text: string, cooling: Readonly<Record<string, number>> = {}, full = '') {
   const targetOf = (name: string) => ({
     name,
+    isFull: full.includes(name),
     health: { isAvailable: () => !(name in cooling), untilMs: cooling[name] },
   });
   return text.split(' | ').map((group) =>
@@ -51,13 +52,16 @@ function groupsOf(text: string, cooling: Readonly<Record<string, number>> = {}) 
 type Choice = [
   name: string,
   groups: string,
-  { tried?: string; cooling?: Record<string, number> },
+  { tried?: string; cooling?: Record<string, number>; full?: string },
   string | null,
   string,
 ];
-for (const [name, text, { tried = '', cooling }, expected, last] of casesOf<Choice[]>('gateway', 'choices of targets'))
+for (const [name, text, { tried = '', cooling, full }, expected, last] of casesOf<Choice[]>(
+  'gateway',
+  'choices of targets',
+))
   it(`a request gets ${name}`, () => {
-    const groups = groupsOf(text, cooling);
+    const groups = groupsOf(text, cooling, full);
     const all = groups.flat().map(({ target }) => target);
     const before = new Set(all.filter((target) => tried.includes(target.name)));
     const chosen = chooseTarget(groups, { tried: before, nowMs: 0, random: () => 0.5 });
@@ -93,7 +97,15 @@ for (const [on, tried, message] of [
     let nowMs = 0;
     const attempted: string[] = [];
     const targetOf = (name: string): Target => ({
-      ...{ name, upstream: name, model: 'm', slots: 1, current: undefined, health: new TargetHealth(HEALTH) },
+      ...{
+        name,
+        upstream: name,
+        model: 'm',
+        slots: 1,
+        isFull: false,
+        current: undefined,
+        health: new TargetHealth(HEALTH),
+      },
       open: async () => {
         nowMs += 70_000;
         throw new UpstreamError(`${name} is away`, { fault: 'timeout' });
