@@ -22,7 +22,7 @@ const COMPUTED = {
   fact_counts: factCounts,
   holder_counts: holderCounts,
 } as const;
-/** Stands for the rows of the domains of a set. */
+/** Replaced by the rows of the domains of a set. */
 const SOURCE = 'FROM source';
 
 /** The rows of a table of counts, of all domains or of those of a set. */

@@ -56,14 +56,14 @@ function orderedPage(set: Sql, { order, limit, offset, after }: Required<Omit<Se
           0,
           raw('FROM times WHERE bitmapContains(matching, id) GROUP BY id'),
         ];
-  const isNone = sql`value = ${isDescending ? -none : none}`;
+  const isMissing = sql`value = ${isDescending ? -none : none}`;
   const unitMs = by === 'score' ? 1 : TIME_COLUMNS[by].unitMs;
   const key = after && after[0] !== null ? (after[0] / unitMs) * (isDescending ? -1 : 1) : 0;
   const isAfter = after
     ? sql`WHERE (missing, if(missing, 0, value), name) > (${after[0] === null ? 1 : 0}, ${key}, ${after[1]})`
     : raw('');
   return sql`WITH ${set} AS matching SELECT id FROM (
-      SELECT id, value, ${isNone} AS missing, name FROM (SELECT id, ${value} AS value ${values}) AS valued
+      SELECT id, value, ${isMissing} AS missing, name FROM (SELECT id, ${value} AS value ${values}) AS valued
       INNER JOIN (SELECT id, name FROM names WHERE bitmapContains(matching, id) GROUP BY name, id HAVING sum(n) > 0) AS named USING id)
     ${isAfter} ORDER BY missing, if(missing, 0, value), name LIMIT ${limit} OFFSET ${offset}`;
 }
@@ -129,7 +129,7 @@ interface Size {
   readonly count: number;
 }
 
-/** The number of domains of each term of a kind in a set, most first, then by value; those with none are left out. */
+/** The number of domains of each term of a kind in a set, most first, then by value; terms without domains are left out. */
 export async function sizesOf(
   clickhouse: ClickHouse,
   kind: string,

@@ -2,7 +2,7 @@
 import { CATEGORIES, POSTURE_FLAGS, ROLE_LIST, SECTORS } from '@strata/detect';
 import fc from 'fast-check';
 import { type Analytics, listDomains, type Selection } from '../analytics.ts';
-import { TIME_KINDS } from '../columns/domain-columns.ts';
+import { TIME_KINDS } from '../columns/column-page.ts';
 import { LEVELS, STATES, Vocabulary } from '../columns/terms.ts';
 import type { IndexedChange } from '../history/change-history.ts';
 import { DAY_MS } from '../history/daily-series.ts';
@@ -194,8 +194,8 @@ const searches: fc.Arbitrary<Question> = fc
     ];
   });
 
-/** Arguments of all other questions. */
-const others = fc.record({
+/** Arguments of the questions about many domains. */
+const aggregates = fc.record({
   within,
   provider,
   other: maybe(provider),
@@ -203,9 +203,9 @@ const others = fc.record({
   limit: fc.integer({ min: 1, max: 9 }),
 });
 
-const othersIn = ({ today }: World): fc.Arbitrary<readonly Question[]> =>
+const aggregatesAbout = ({ today }: World): fc.Arbitrary<readonly Question[]> =>
   fc
-    .tuple(others, fc.boolean(), maybe(fc.constantFrom('in' as const, 'out' as const)), fc.nat(DAYS))
+    .tuple(aggregates, fc.boolean(), maybe(fc.constantFrom('in' as const, 'out' as const)), fc.nat(DAYS))
     .map(([asked, isSet, direction, ago]) => {
       const { within, provider, other, category, limit } = asked;
       const now = today * DAY_MS + 40_000_000;
@@ -243,7 +243,7 @@ export const questionsAbout = (world: World): fc.Arbitrary<readonly Question[]> 
   fc
     .tuple(
       fc.array(searches, { minLength: 30, maxLength: 30, size: 'max' }),
-      fc.array(othersIn(world), { minLength: 6, maxLength: 6, size: 'max' }),
+      fc.array(aggregatesAbout(world), { minLength: 6, maxLength: 6, size: 'max' }),
     )
     .map(([found, rest]) => [['asOf', (engine) => engine.asOf()], ['all domains', listed], ...found, ...rest.flat()]);
 
