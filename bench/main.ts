@@ -17,7 +17,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   sets: async () => (await import('./sets/sets.ts')).benchSets(),
   stream: async () => (await import('./stream/stream.ts')).benchStream(),
   fingerprints: async () => (await import('./detection/fingerprints.ts')).benchFingerprints(),
-  faults: async () => (await import('./network/faults.ts')).benchFaults(),
+  faults: async () => (await import('./faults/faults.ts')).benchFaults(),
   gateway: async () => (await import('./gateway/gateway.ts')).benchGateway(),
   gpu: async () => (await import('./gpu/gpu.ts')).benchGpu(),
   advisories: async () => (await import('./advisories/advisories.ts')).benchAdvisories(),

@@ -10,7 +10,11 @@ type LinkState =
    * No data passes, and neither side is notified. What was connected before is forgotten for good, as by a restarted firewall;
    * the server finds out when the link is ok again, as by its keep-alive.
    */
-  | { readonly kind: 'silent' }
+  | {
+      readonly kind: 'silent';
+      /** Only for clients with this address. */
+      readonly from?: string;
+    }
   /** Each answer comes so much later. */
   | { readonly kind: 'slow'; readonly ms: number };
 
@@ -43,13 +47,20 @@ export async function startBadLink(server: string) {
   let state: LinkState = { kind: 'ok' };
   const upstreams = new WeakSet<Socket>();
   const forgotten = new WeakSet<Socket>();
+  /** Of both sides of a connection: the address of its client. */
+  const clients = new WeakMap<Socket, string>();
+  const isSilent = (socket: Socket) =>
+    state.kind === 'silent' && (state.from === undefined || state.from === clients.get(socket));
   const proxy = await startTcpProxy(server, (client, upstream) => {
     if (state.kind === 'reset') {
       upstream.destroy();
       return void client.resetAndDestroy();
     }
     upstreams.add(upstream);
-    if (state.kind === 'silent') for (const socket of [client, upstream]) forgotten.add(socket);
+    for (const socket of [client, upstream]) {
+      clients.set(socket, client.remoteAddress ?? '');
+      if (isSilent(socket)) forgotten.add(socket);
+    }
     const isThrough = () => !forgotten.has(client);
     client.on('data', (bytes) => isThrough() && upstream.write(bytes));
     upstream.on('data', (bytes) => {
@@ -65,8 +76,8 @@ export async function startBadLink(server: string) {
     become(next: LinkState) {
       state = next;
       for (const socket of proxy.sockets) {
-        if (next.kind === 'silent') forgotten.add(socket);
-        else if (forgotten.has(socket) && upstreams.has(socket)) socket.destroy();
+        if (isSilent(socket)) forgotten.add(socket);
+        else if (next.kind !== 'silent' && forgotten.has(socket) && upstreams.has(socket)) socket.destroy();
         if (next.kind === 'reset') socket.resetAndDestroy();
       }
     },

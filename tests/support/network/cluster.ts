@@ -66,6 +66,8 @@ interface StartOptions {
 interface GatewayStart extends StartOptions {
   /** How far its clock is off. */
   readonly clockOffsetMs?: number;
+  /** The address that its connections to peers come from. */
+  readonly localAddress?: string;
 }
 
 interface WorkerStart extends StartOptions {
@@ -96,8 +98,8 @@ export class Cluster implements AsyncDisposable {
   }
 
   async startGateway({ settings = {}, name, ...own }: GatewayStart = {}): Promise<GatewayProcess> {
-    const { simulated, clockOffsetMs } = own;
-    const options: ProcessOptions = { data: this.#data(name), settings, simulated, clockOffsetMs };
+    const { simulated, clockOffsetMs, localAddress } = own;
+    const options: ProcessOptions = { data: this.#data(name), settings, simulated, clockOffsetMs, localAddress };
     const gateway = await start<GatewayReady>('./gateway-process.ts', options);
     this.gateways.push(gateway);
     return gateway;

@@ -1,4 +1,5 @@
 // A gateway of the network in a process of its own, for tests and benches.
+import net from 'node:net';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
 import { createSimulatedEngine } from '@strata/testnet';
@@ -7,7 +8,13 @@ import type { ProcessOptions } from './worker-process.ts';
 
 export type GatewayReady = typeof ready;
 
-const { data, settings, simulated, clockOffsetMs = 0 } = JSON.parse(process.argv[2] ?? '{}') as ProcessOptions;
+const argument = JSON.parse(process.argv[2] ?? '{}') as ProcessOptions;
+const { data, settings, simulated, clockOffsetMs = 0, localAddress } = argument;
+if (localAddress !== undefined) {
+  // The TCP transport of libp2p calls this, and has no setting for the address.
+  const connect = net.connect as (options: net.NetConnectOpts) => net.Socket;
+  net.connect = ((options: net.NetConnectOpts) => connect({ ...options, localAddress })) as typeof net.connect;
+}
 const config = readGatewayConfig({
   ...{ STRATA_DATA: data, STRATA_INFERENCE_PORT: '0', STRATA_NETWORK: 'on', STRATA_QUEUE: '2000' },
   ...{ STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off', STRATA_LOG_LEVEL: 'error' },

@@ -11,7 +11,11 @@ export interface ResumingClient {
   readonly tokens: number;
   /** Receipts of the answers that have begun for it. */
   readonly receipts: Set<string>;
+  /** Ends what has not ended. */
+  readonly signal?: AbortSignal;
   resumptions: number;
+  /** Refusals, by status and code. */
+  readonly refusals?: Map<string, number>;
 }
 
 export interface ResumedStream {
@@ -25,6 +29,8 @@ export const FAILED = 'the answer failed';
 
 const PROMPT = [300, 500];
 const RETRY_MS = 100;
+/** After a refusal: what `retry-after` asks for at least, as another gateway may be able to answer. */
+const REFUSED_MS = 1_000;
 /** Of one attempt: a gateway that is suspended or cut off does not answer. */
 const SILENT_MS = 10_000;
 
@@ -44,7 +50,13 @@ export async function resumedCompletion(client: ResumingClient, seed: number): P
       body: JSON.stringify(asked),
       signal,
     });
-    if (response.status !== 200) return false;
+    if (response.status !== 200) {
+      const { error } = (await response.json().catch(() => ({}))) as Json;
+      const refusal = `${response.status} ${error?.code}`;
+      client.refusals?.set(refusal, (client.refusals.get(refusal) ?? 0) + 1);
+      await sleep(REFUSED_MS);
+      return false;
+    }
     receiptId = response.headers.get('x-receipt-id') ?? '';
     answer = response.headers.get('x-answer-id') ?? undefined;
     client.receipts.add(receiptId);
@@ -115,6 +127,7 @@ async function untilComplete(
   read: (signal: AbortSignal, received: () => void) => Promise<boolean>,
 ): Promise<void> {
   for (;;) {
+    client.signal?.throwIfAborted();
     const silent = new AbortController();
     const timer = setTimeout(() => silent.abort(), SILENT_MS);
     const isComplete = await read(silent.signal, () => timer.refresh()).catch(() => false);

@@ -11,6 +11,8 @@ export interface ProcessOptions {
   readonly simulated: SimulatedEngineOptions | undefined;
   /** Of a gateway: how far its clock is off. */
   readonly clockOffsetMs?: number | undefined;
+  /** Of a gateway: the address that its connections to peers come from. */
+  readonly localAddress?: string | undefined;
 }
 
 export type WorkerReady = typeof ready;

@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto';
 import { writeTransaction } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
-import { isStored } from './answers/stored-answers.ts';
+import { isStored, NO_SETTLER } from './answers/stored-answers.ts';
 import type { GatewayDatabase } from './tables.ts';
 
 export interface GatewayRow {
@@ -15,8 +15,6 @@ export interface GatewayRow {
 
 /** The gateway of all records from before several gateways could share a database. */
 export const EARLIER_VERSIONS = 0;
-/** The settler of a gateway that has ended, and has only stored answers left. */
-const NONE = -1;
 
 export class GatewayTable {
   readonly #db: Kysely<GatewayDatabase>;
@@ -88,7 +86,7 @@ export class GatewayTable {
     const stored = sql`select 1 from begun_answers where gateway = gateways.id and ${isStored}`;
     return this.#db
       .selectFrom('gateways')
-      .where(sql<boolean>`not (settler = ${NONE} and exists (${stored}))`)
+      .where(sql<boolean>`not (settler = ${NO_SETTLER} and exists (${stored}))`)
       .select(['id', 'settler', 'heartbeat'])
       .orderBy('id')
       .execute();
@@ -117,7 +115,7 @@ export class GatewayTable {
     await writeTransaction(this.#db, async (tx) => {
       const { numUpdatedRows } = await tx
         .updateTable('gateways')
-        .set({ settler: NONE })
+        .set({ settler: NO_SETTLER })
         .where('id', '=', id)
         .where('settler', '=', settler)
         .where(sql<boolean>`not exists (${begun} and not ${isStored})`)
@@ -131,7 +129,7 @@ export class GatewayTable {
 
   /**
    * Bounds what a gateway that runs for long has: moves the start of its queries behind the receipts of other gateways, if its
-   * own are all entered, and deletes reservations and sums of usage of days before this one.
+   * own are all entered, and deletes reservations and usage of days before this one.
    */
   async tidy(id: number, day: string): Promise<void> {
     await writeTransaction(this.#db, async (tx) => {
@@ -144,6 +142,10 @@ export class GatewayTable {
         .execute();
       await tx.deleteFrom('token_reservations').where('gateway', '=', id).where('day', '<', day).execute();
       await tx.deleteFrom('account_usage').where('day', '<', day).execute();
+      await tx
+        .deleteFrom('minute_usage')
+        .where('full_at', '<', Date.parse(day) * 1_000)
+        .execute();
     });
   }
 }

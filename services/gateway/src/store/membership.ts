@@ -75,7 +75,7 @@ export class GatewayMembership implements AsyncDisposable {
     for (const row of ended) {
       const isSettled = row.settler !== this.#id && running.has(row.settler);
       if (isSettled || !(await store.gateways.claim(row, this.#id))) continue;
-      if (row.id !== EARLIER_VERSIONS && row.settler !== this.#id)
+      if (isOfProcess(row) && row.settler !== this.#id)
         logger.warn({ gateway: row.id }, 'a gateway has ended: settling its records');
       await settle(row.id)
         .then(() => store.gateways.remove(row.id, this.#id))
@@ -134,6 +134,9 @@ export class GatewayMembership implements AsyncDisposable {
     return reads >= MISSED_HEARTBEATS;
   }
 }
+
+/** Earlier versions, and answers that were left, have smaller ids. */
+const isOfProcess = ({ id }: GatewayRow) => id > EARLIER_VERSIONS;
 
 async function lock({ store, logger, lockTimeoutMs = LOCK_TIMEOUT_MS, signal }: MembershipDeps) {
   for (const deadline = performance.now() + lockTimeoutMs; ; ) {

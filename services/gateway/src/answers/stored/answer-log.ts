@@ -43,8 +43,8 @@ export interface LogDeps {
   readonly onEntries: () => void;
   /** What is not durable yet. Rejects with StoreError `superseded` if another gateway generates the answer. */
   readonly end: () => Promise<StoredEnd>;
-  /** Whether this gateway stops: an answer that fails then is left to another one. */
-  readonly isStopping: () => boolean;
+  /** Whether an answer that fails for this cause is left to another gateway. Called once; rejects with StoreError. */
+  readonly isLeft: (cause: unknown) => Promise<boolean>;
   readonly errorOf: (cause: unknown) => NonNullable<AnswerOver['error']>;
 }
 
@@ -100,7 +100,7 @@ export class AnswerLog {
     cause,
   }: Pick<AnswerOver, 'outcome' | 'usage'> & { readonly cause: unknown }) {
     const outcome = reached === 'failed' && this.isCancelled ? 'cancelled' : reached;
-    if (outcome === 'failed' && this.#deps.isStopping()) throw cause;
+    if (outcome === 'failed' && !this.over && (await this.#deps.isLeft(cause))) throw cause;
     const over = this.over ?? { outcome, usage, error: outcome === 'failed' ? this.#errorOf(cause) : undefined };
     if (!this.over) this.entries.push({ over });
     return { over, stored: await this.#deps.end() };

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
-import type { Engine } from '@strata/engine';
+import { type Engine, EngineError } from '@strata/engine';
 import { createSimulatedEngine } from '@strata/testnet';
+import { exec } from '../../../../../tests/support/database/backends.ts';
 import { temporaryDirectory } from '../../../../../tests/support/index.ts';
 import { type Json, MODEL, startHarness } from '../../test/harness.ts';
 import { assertRefusal, ENDLESS, sharedGateway } from '../../test/shared.ts';
@@ -104,4 +105,46 @@ it('a response in the background goes on after a restart as if there was none, a
   assert.ok(all.endsWith(`\n\n${rest.text}`) && rest.text.startsWith(`id: ${id}:10\n`));
   const { status, usage } = (await second.get(`/v1/responses/${id}`, own)).body;
   assert.deepEqual([status, usage.output_tokens], ['incomplete', 60]);
+});
+
+it('an answer whose gateway has no worker is left to another gateway: its stream goes on later, with the same tokens', async () => {
+  await using directory = await temporaryDirectory();
+  const simulated = createSimulatedEngine({ slots: 4, tokensPerSecond: 100 }) as unknown as Engine;
+  const state = { isReady: true, failsAt: 9 };
+  const engine = {
+    ...simulated,
+    get isReady() {
+      return state.isReady;
+    },
+    async *generate(...[job, ...rest]: Parameters<Engine['generate']>) {
+      let made = job.given.length;
+      for await (const event of simulated.generate(job, ...rest)) {
+        if (event.kind === 'token' && made++ === state.failsAt) throw new EngineError('no-worker', 'no worker');
+        yield event;
+      }
+    },
+  };
+  const settings = { STRATA_MODEL: '', STRATA_DATA: directory.path };
+  await using gateway = await startHarness(settings, { engines: { m: engine } });
+  const asked = { model: 'm', prompt: 'What is DMARC?', seed: 1, max_tokens: 20, stream: true, store: true };
+  const route = '/v1/completions';
+  const alone = await gateway.post(route, asked);
+  assert.match(alone.text, /"code":"overloaded"/, 'without another gateway it fails');
+  await exec(
+    `sqlite:${path.join(directory.path, 'inference.db')}`,
+    'insert into gateways (id, settler, heartbeat, entered) values (7, 7, 0, 0)',
+  );
+  const first = await gateway.post(route, asked);
+  assert.doesNotMatch(first.text, /error|DONE/);
+  // What was not stored yet was not sent.
+  const [, event = first.headers.get('x-answer-id') ?? ''] = /id: (\S+)\n[^\n]+\n\n$/.exec(first.text) ?? [];
+  const own = { 'last-event-id': event };
+  state.isReady = false;
+  const refused = await gateway.post(route, asked, own);
+  assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5'], refused.text);
+  Object.assign(state, { isReady: true, failsAt: 999 });
+  const rest = await gateway.post(route, asked, own);
+  const { text } = await gateway.post(route, asked);
+  const withoutIds = (events: string) => events.replaceAll(/cmpl-[\w-]+|"created":\d+/g, '');
+  assert.equal(withoutIds(first.text + rest.text), withoutIds(text));
 });

@@ -1,5 +1,5 @@
 // Answers that clients asked to store: generated whether their clients are connected or not, and read from any gateway of the
-// database. An answer whose gateway has ended goes on at the gateway where its client comes back.
+// database. An answer whose gateway has ended, or has no worker for it, goes on at the gateway where its client comes back.
 //
 // Crash states: a kill before the record of the beginning leaves nothing that can go on, and the client has no id. After it,
 // the stored tokens are continued; those that were not stored yet, and not sent, are generated again. The end of the log is
@@ -13,9 +13,9 @@ import type { GatewayKey } from '../../store/access/policy.ts';
 import type { GatewayStore, StoredState } from '../../store/index.ts';
 import { type AnswerDeps, type AnswerRequest, AnswerRun } from '../answer-run.ts';
 import type { Plan } from '../backend.ts';
-import type { ServedModel } from '../models.ts';
+import { type ServedModel, unavailable } from '../models.ts';
 import { AnswerCipher } from './answer-cipher.ts';
-import { AnswerLog, type LogDeps, type LogEntry, overIn } from './answer-log.ts';
+import { AnswerLog, type LogEntry, overIn } from './answer-log.ts';
 import { entriesIn, readableIn } from './log-parts.ts';
 import { LogWriter, type LogWriterDeps, type WrittenLog } from './log-writer.ts';
 import { SilentGateways } from './silent-gateways.ts';
@@ -28,7 +28,7 @@ export interface StoredAnswersDeps extends Omit<AnswerDeps, 'admission'>, Omit<L
   /** The model and the plan of a request, to continue its answer. Rejects with CompletionError if that is not possible here. */
   readonly planned: (request: StoredRequest) => Promise<{ readonly model: ServedModel; readonly plan: Plan }>;
   readonly watch: (keyId: string) => { readonly revoked: AbortSignal; readonly leave: () => void };
-  readonly errorOf: LogDeps['errorOf'];
+  readonly errorOf: (cause: unknown) => CompletionError;
 }
 
 /** A key as its client sends it, which decrypts its answers. */
@@ -47,11 +47,24 @@ export interface StoredAnswer extends Reader {
 
 interface Running {
   readonly log: AnswerLog;
+  /** Why it was left to another gateway while this one goes on: its readers come back elsewhere. */
+  left?: CompletionError;
   readonly cancel: () => void;
+}
+
+/** An answer to go on with: its next part, and what the earlier ones have. */
+interface BegunAnswer extends Pick<AnswerRequest, 'plan' | 'reservation'> {
+  readonly model: ServedModel;
+  readonly number: number;
+  readonly entries: readonly LogEntry[];
+  readonly size: number;
+  readonly isCancelled?: boolean;
 }
 
 /** Interval between reads of an answer that another gateway generates. */
 const POLL_MS = 100;
+/** An answer that was left can go on at once, at a gateway with workers. */
+const RETRY_MS = 1_000;
 
 export class StoredAnswers implements AsyncDisposable {
   readonly #deps: StoredAnswersDeps;
@@ -132,6 +145,7 @@ export class StoredAnswers implements AsyncDisposable {
         if (overIn(entries.at(-1))) return;
       }
       if (signal.aborted) return;
+      if (running?.left) throw running.left;
       if (this.#ending.aborted)
         throw new CompletionError('overloaded', 'The service is stopping.', { retryAfterMs: 1_000 });
       const state = await this.#read(answer, part);
@@ -213,6 +227,7 @@ export class StoredAnswers implements AsyncDisposable {
     const { stored, gateway, planned, limits, logger } = this.#deps;
     // Before the change of the owner: without its model this gateway cannot continue the answer.
     const { model, plan } = await planned(answer.request);
+    if (!isCancelled && !model.backend.isReady) throw unavailable(model.id);
     const { owner } = await this.#read(answer, 1);
     if (!owner || this.#running.has(answer.id)) return;
     if (!(await stored.takeOver(answer.receiptId, { from: owner.gateway, to: gateway() }))) return;
@@ -226,61 +241,48 @@ export class StoredAnswers implements AsyncDisposable {
     this.#run(answer, { model, plan, reservation, number: state.parts.length + 1, entries, size, isCancelled });
   }
 
-  #run(
-    answer: StoredAnswer,
-    {
-      model,
-      plan,
-      reservation,
-      number,
-      entries,
-      size,
-      isCancelled = false,
-    }: Pick<AnswerRequest, 'plan' | 'reservation'> & {
-      readonly model: ServedModel;
-      readonly number: number;
-      readonly entries: readonly LogEntry[];
-      readonly size: number;
-      readonly isCancelled?: boolean;
-    },
-  ): void {
+  #run(answer: StoredAnswer, begun: BegunAnswer): void {
+    const { model, plan, reservation, number, entries, size, isCancelled = false } = begun;
     const { id, receiptId, caller, cipher, request } = answer;
-    const { errorOf, watch, logger } = this.#deps;
+    const { stored, gateway, errorOf, watch, logger } = this.#deps;
     const cancelling = new AbortController();
+    const isLeft = async (cause: unknown) => {
+      if (this.#isStopping || this.#ending.aborted) return true;
+      const { kind, message, retryAfterMs = RETRY_MS } = errorOf(cause);
+      if (kind !== 'overloaded' || !plan.isContinuable || !(await stored.leave(receiptId, gateway()))) return false;
+      running.left = new CompletionError(kind, message, { retryAfterMs, cause });
+      return true;
+    };
     const log = new AnswerLog(
       {
         onEntries: () => this.#writer.changed(written),
         end: () => this.#writer.end(written),
-        ...{ errorOf, isStopping: () => this.#isStopping || this.#ending.aborted },
+        ...{ errorOf, isLeft },
       },
       { receiptId, entries, isCancelled },
     );
     const onSuperseded = (error: Error) => cancelling.abort(error);
     const written: WrittenLog = { answer: id, log, cipher, number, entries: entries.length, size, onSuperseded };
     this.#writer.add(written);
-    this.#running.set(id, {
+    const running: Running = {
       log,
       cancel: () => cancelling.abort(new CompletionError('invalid_request', 'Cancelled.')),
-    });
+    };
+    this.#running.set(id, running);
     const { revoked, leave } = watch(caller.id);
     const run = new AnswerRun(
       { ...this.#deps, stopping: this.#ending, admission: model.admission },
       {
-        ...{
-          plan: continuing(plan, entries),
-          reservation,
-          request: generationOf(request),
-          head: request.head,
-          start: request.start,
-        },
-        ...{ caller, signal: cancelling.signal, revoked, log },
+        ...{ plan: continuing(plan, entries), reservation, request: generationOf(request), head: request.head },
+        ...{ start: request.start, caller, signal: cancelling.signal, revoked, log },
       },
     );
     void run
       .write()
       .catch((error: unknown) => {
         if (isSuperseded(error) || cancelling.signal.aborted || this.#ending.aborted) return;
-        logger.warn({ requestId: request.start.requestId, err: error }, 'a stored answer failed');
+        const what = running.left ? 'a stored answer is left to another gateway' : 'a stored answer failed';
+        logger.warn({ requestId: request.start.requestId, err: error }, what);
       })
       .finally(() => {
         leave();

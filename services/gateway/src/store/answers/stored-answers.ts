@@ -23,6 +23,10 @@ export interface StoredState {
 /** Answers of a key, and their characters; running ones are kept in addition. The oldest ones are deleted soon after a new one. */
 export const MAX_STORED = 100;
 const MAX_STORED_SIZE = 64 * 1024 * 1024;
+/** The gateway of answers that were left: it never runs, and its records are settled as those of one that has ended. */
+const LEFT = -2;
+/** The settler of a gateway that has ended, and has only stored answers left. */
+export const NO_SETTLER = -1;
 /** Parts, and expired answers, per statement. */
 const PAGE = 500;
 
@@ -116,6 +120,22 @@ export class StoredAnswerTable {
         returning id`.compile(this.#db),
     ]);
     return taken.rows.length === 1;
+  }
+
+  /**
+   * Gives up an answer that `from` generates, so that the gateway where its client comes back takes it over. Without effect,
+   * and false, if no other gateway runs.
+   */
+  async leave(receiptId: string, from: number): Promise<boolean> {
+    const hasSibling = sql`exists (select 1 from gateways where id <> ${from} and settler = id)`;
+    const [, left] = await writePipelined(this.#db, [
+      sql`insert into gateways (id, settler, heartbeat, entered)
+        select ${integer(LEFT)}, ${integer(NO_SETTLER)}, 0, coalesce((select max(seq) from answer_receipts), 0) where ${hasSibling}
+        on conflict (id) do update set settler = excluded.settler`.compile(this.#db),
+      sql<{ readonly id: string }>`update begun_answers set gateway = ${integer(LEFT)}
+        where id = ${receiptId} and gateway = ${from} and ${hasSibling} returning id`.compile(this.#db),
+    ]);
+    return left.rows.length === 1;
   }
 
   async remove(id: string, keyId: string): Promise<void> {

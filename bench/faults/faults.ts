@@ -6,15 +6,14 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore } from '@strata/gateway/store';
 import { type BadLink, startBadLink } from '../../tests/support/bad-link.ts';
-import { rows } from '../../tests/support/database/backends.ts';
 import { terminate } from '../../tests/support/database/connections.ts';
 import { binaries, notice, startPostgres } from '../../tests/support/database/postgres.ts';
 import { freePort } from '../../tests/support/free-port.ts';
 import { Cluster, type GatewayProcess, workersServing } from '../../tests/support/network/cluster.ts';
 import { FAILED, type ResumingClient, resumedCompletion } from '../../tests/support/network/resumed-streams.ts';
 import { randomFrom } from '../../tests/support/random.ts';
-import { until } from '../../tests/support/until.ts';
 import { type Figure, setting, thousands } from '../measure.ts';
+import { accountsOf, type FaultAccounts } from './fault-accounts.ts';
 
 const STREAMS = 20;
 const TOKENS = 100;
@@ -24,35 +23,41 @@ const CLOCK_OFF_MS = 300_000;
 const QUIET_MS = 1_000;
 /** Longer than a gateway without heartbeat counts as running. */
 const OUTAGE_MS = 5_000;
+/** Longer than peers take to notice. */
+const PARTITION_MS = 15_000;
+/** After the last fault; a statement on a silent connection is given up after 70 s. */
+const LATE_MS = 150_000;
 const SEED = 1;
 
-export interface FaultReport {
+export interface FaultReport extends FaultAccounts {
   readonly faults: ReadonlyMap<string, number>;
   readonly streams: number;
   readonly resumptions: number;
   /** Answers that ended with an error. */
   readonly failed: number;
-  /** What is wrong; goal: nothing. */
-  readonly wrong: readonly string[];
+  /** By status and code. */
+  readonly refusals: ReadonlyMap<string, number>;
 }
 
 export async function benchFaults(): Promise<Figure[]> {
   if (!binaries) return [['faults', 'skipped', notice]];
-  const { faults, streams, resumptions, failed, wrong } = await runFaults(setting('SECONDS', 300));
+  const report = await runFaults(setting('SECONDS', 300));
+  const { faults, streams, resumptions, refusals, failed, wrong, made, settled } = report;
   return [
     ...[...faults].map(([what, count]): Figure => [what, `${count} times`]),
-    ['answers that failed: their gateway had no worker for ten seconds', `${failed}`, 'goal: none'],
+    ...[...refusals].map(([what, count]): Figure => [`requests refused: ${what}`, `${count} times`]),
+    ['answers that failed', `${failed}`, 'goal: none'],
+    [
+      'tokens that workers made, and both sides have signed for',
+      `${((100 * settled) / made).toFixed(1)} % of ${thousands(made)}`,
+      'not of workers that were killed or cut off before their receipt',
+    ],
     [
       `${thousands(streams)} streams of ${TOKENS} tokens, ${STREAMS} at once, resumed ${thousands(resumptions)} times`,
       `${wrong.length} errors`,
-      `goal: none; an undisturbed run, receipts, quotas${wrong.length > 0 ? `: ${wrong.join('; ')}` : ''}`,
+      `goal: none; an undisturbed run, receipts, quotas, accounts of workers${wrong.length > 0 ? `: ${wrong.join('; ')}` : ''}`,
     ],
   ];
-}
-
-interface Receipt {
-  readonly outcome: string;
-  readonly usage: { readonly completion_tokens: number };
 }
 
 interface FaultyGateway {
@@ -60,9 +65,11 @@ interface FaultyGateway {
   readonly start: () => Promise<GatewayProcess>;
   readonly database: BadLink;
   readonly peers: BadLink;
+  /** The address that its connections to peers come from. */
+  readonly localAddress: string;
 }
 
-/** Random faults for so long; then all streams are read to their ends, and checked. */
+/** Each kind of fault once, and random ones for so long; then all streams are read to their ends, and checked. */
 export async function runFaults(seconds: number): Promise<FaultReport> {
   const random = randomFrom(SEED);
   await using stack = new AsyncDisposableStack();
@@ -85,13 +92,16 @@ export async function runFaults(seconds: number): Promise<FaultReport> {
       },
       STRATA_P2P: `listen=/ip4/127.0.0.1/tcp/${peerPort},announce=${announced},mdns=off`,
     };
-    const start = () => cluster.startGateway({ name, settings, clockOffsetMs: n === 2 ? CLOCK_OFF_MS : 0 });
-    gateways.push({ running: await start(), start, database, peers });
+    const localAddress = `127.0.0.${n + 2}`;
+    const clockOffsetMs = n === 2 ? CLOCK_OFF_MS : 0;
+    const start = () => cluster.startGateway({ name, settings, clockOffsetMs, localAddress });
+    gateways.push({ running: await start(), start, database, peers, localAddress });
   }
   const workers = await Promise.all(
     ['d', 'e', 'f'].map(async (name) => {
       const start = () => cluster.startWorker({ name, simulated: SIMULATED });
-      return { running: await start(), start };
+      const file = path.join(cluster.directory, name, 'inference/worker/worker.db');
+      return { running: await start(), start, file };
     }),
   );
   for (const { running } of gateways) await workersServing(running, workers.length);
@@ -100,8 +110,11 @@ export async function runFaults(seconds: number): Promise<FaultReport> {
   const bases = gateways.map(({ running }) => running.ready.base);
   let [turn, seed, failed] = [0, 0, 0];
   const next = () => bases[turn++ % bases.length] ?? '';
-  const client: ResumingClient = { next, key, tokens: TOKENS, receipts: new Set(), resumptions: 0 };
-  const deadline = performance.now() + seconds * 1_000;
+  const [late, refusals] = [new AbortController(), new Map<string, number>()];
+  const client: ResumingClient = {
+    ...{ next, key, tokens: TOKENS, receipts: new Set(), resumptions: 0, refusals, signal: late.signal },
+  };
+  let isOver = false;
   const wrong: string[] = [];
   const ended = new Set<string>();
   const clients = Array.from({ length: STREAMS }, async () => {
@@ -114,7 +127,7 @@ export async function runFaults(seconds: number): Promise<FaultReport> {
       }
       if (ended.has(receiptId)) wrong.push('two streams have one receipt');
       ended.add(receiptId);
-    } while (performance.now() < deadline);
+    } while (!isOver);
   });
   const one = <Each>(all: readonly Each[]): Each => all[Math.floor(random() * all.length)] as Each;
   const restart = async <Process extends { kill(): Promise<void> }>(of: {
@@ -144,6 +157,14 @@ export async function runFaults(seconds: number): Promise<FaultReport> {
       running.thaw();
     },
     'a gateway is cut off from peers': () => cut(one(gateways).peers),
+    'two gateways are cut off from each other': async () => {
+      const first = one(gateways);
+      const second = one(gateways.filter((each) => each !== first));
+      first.peers.become({ kind: 'silent', from: second.localAddress });
+      second.peers.become({ kind: 'silent', from: first.localAddress });
+      await sleep(PARTITION_MS);
+      for (const { peers } of [first, second]) peers.become({ kind: 'ok' });
+    },
     'a gateway is cut off from the database': () => cut(one(gateways).database),
     'the database is read-only': async () => {
       await readOnly('on');
@@ -152,39 +173,23 @@ export async function runFaults(seconds: number): Promise<FaultReport> {
     },
   };
   const faults = new Map<string, number>();
-  for (let n = 0; performance.now() < deadline; n += 1) {
+  const deadline = performance.now() + seconds * 1_000;
+  // Each kind once, then at random.
+  for (let n = 0; n < Object.keys(kinds).length || performance.now() < deadline; n += 1) {
     await sleep(QUIET_MS);
-    // Each kind once, then at random.
     const what = Object.keys(kinds)[n] ?? one(Object.keys(kinds));
     await kinds[what]?.();
     faults.set(what, (faults.get(what) ?? 0) + 1);
   }
-  await Promise.all(clients);
-  wrong.push(...(await accountsOf()));
-  return { faults, streams: ended.size, resumptions: client.resumptions, failed, wrong };
-
-  /** What is counted beside the receipts: each answer once, with all of its tokens. */
-  async function accountsOf(): Promise<readonly string[]> {
-    const used = async () => (await store.answers.usage({ since: '2000-01-01', keyId: stored.id }))[0];
-    const receipts = async () => {
-      const found = await rows(url, 'select id, body from answer_receipts');
-      return new Map(found.map(({ id, body }) => [String(id), JSON.parse(String(body)) as Receipt]));
-    };
-    const isCounted = async () => ((await used())?.requests ?? 0) === (await receipts()).size;
-    const counted = await until(isCounted, { what: 'each receipt is counted once', limitMs: 60_000 }).then(
-      () => [],
-      (error: Error) => [error.message],
-    );
-    const all = await receipts();
-    const missing = [...ended].filter((id) => all.get(id)?.outcome !== 'completed').length;
-    const wanted = [...all.values()].reduce((sum, { outcome, usage }) => {
-      return sum + (outcome === 'completed' ? TOKENS : usage.completion_tokens);
-    }, 0);
-    const tokens = (await used())?.completionTokens ?? 0;
-    return [
-      ...counted,
-      ...(missing > 0 ? [`${missing} streams without a receipt of a completed answer`] : []),
-      ...(tokens === wanted ? [] : [`${tokens} tokens are counted, ${wanted} are in receipts`]),
-    ];
-  }
+  isOver = true;
+  const timer = setTimeout(() => late.abort(), LATE_MS);
+  const unended = (await Promise.allSettled(clients)).filter(({ status }) => status === 'rejected').length;
+  clearTimeout(timer);
+  if (unended > 0) wrong.push(`${unended} streams had not ended ${LATE_MS / 1_000} s later`);
+  const accounts = await accountsOf({
+    ...{ url, keyId: stored.id, completed: ended, tokens: TOKENS },
+    workers: new Map(workers.map(({ running, file }) => [running.ready.peer, file])),
+  });
+  wrong.push(...accounts.wrong);
+  return { ...accounts, faults, streams: ended.size, resumptions: client.resumptions, failed, refusals, wrong };
 }
