@@ -13,23 +13,29 @@ export interface ExporterDeps {
   readonly clickhouse: ClickHouse;
   readonly source: ExportSource;
   readonly roleOf: RoleOf;
+  /** Replaces the largest sizes of blocks in tests. */
+  readonly maxRows?: Partial<typeof MAX_ROWS> | undefined;
 }
 
-/** Domains of one block of the first read, and of one page of it: a block is some hundred thousand rows of services. */
-const DOMAINS_PER_BLOCK = 40_000;
-const DOMAINS_PER_PAGE = 10_000;
-/** Events and scans of one block of the logs. */
-const EVENTS_PER_BLOCK = 10_000;
-const SCANS_PER_BLOCK = 20_000;
+const MAX_ROWS = {
+  /** Domains of one block of the first read, and of one page of it: a block is some hundred thousand rows of services. */
+  domains: 40_000,
+  page: 10_000,
+  /** Of one block of the logs. */
+  events: 10_000,
+  scans: 20_000,
+};
 
 export class Exporter {
   readonly #deps: ExporterDeps;
   #position: BlockPosition | undefined;
   readonly #storeId: string;
+  readonly #max: typeof MAX_ROWS;
 
   private constructor(deps: ExporterDeps, storeId: string) {
     this.#deps = deps;
     this.#storeId = storeId;
+    this.#max = { ...MAX_ROWS, ...deps.maxRows };
   }
 
   /**
@@ -87,8 +93,8 @@ export class Exporter {
     const writer = this.#writer();
     let domainId = position.domainId;
     let isEnd = false;
-    for (let count = 0; count < DOMAINS_PER_BLOCK && !isEnd; ) {
-      const { domains, last, seq } = await source.domainsAfter(domainId, DOMAINS_PER_PAGE);
+    for (let count = 0; count < this.#max.domains && !isEnd; ) {
+      const { domains, last, seq } = await source.domainsAfter(domainId, this.#max.page);
       const rows = domains.map((domain) => ({ ...stateRowOf(domain, { seq, roleOf }), sign: 1 }));
       await writer.add({ domains: rows, times: domains.map(timesOf) });
       count += domains.length;
@@ -101,8 +107,8 @@ export class Exporter {
 
   async #log(position: BlockPosition): Promise<boolean> {
     const { clickhouse, source, roleOf } = this.#deps;
-    const events = await source.eventsSince(position.seq, EVENTS_PER_BLOCK);
-    const scans = await source.scansSince(position.scanId, SCANS_PER_BLOCK);
+    const events = await source.eventsSince(position.seq, this.#max.events);
+    const scans = await source.scansSince(position.scanId, this.#max.scans);
     const seq = events.at(-1)?.seq ?? position.seq;
     const scanId = scans.at(-1)?.id ?? position.scanId;
     if (seq === position.seq && scanId === position.scanId) return false;

@@ -5,8 +5,6 @@ import type { BlockRows } from './apply-block.ts';
 import { type StateRow, stateRowOf } from './domain-row.ts';
 import type { ExportEvent, ExportScan } from './source.ts';
 
-/** Leaves the time of the first scan as it is. */
-const NEVER_SECONDS = 0xffff_ffff;
 const secondsOf = (ms: number): number => Math.floor(ms / 1_000);
 
 /** Ids of the domains whose state the events set. */
@@ -35,7 +33,7 @@ export function logRows(
       days.push(...dayRows(change));
       migrations.push(...migrationRows(change));
       // A change of the rulebook is not one of the domain.
-      const touched = { id: change.domainId, scanned_at: 0, first_seen: NEVER_SECONDS };
+      const touched = { id: change.domainId, scanned_at: 0, first_seen: 0 };
       if (change.type !== 'reclassified') times.push({ ...touched, changed_at: secondsOf(change.confirmedAt) });
     }
     for (const id of idsOf(event)) {
@@ -44,7 +42,9 @@ export function logRows(
       if (event.kind !== 'put') states.set(id, undefined);
       else {
         states.set(id, stateRowOf(event.domain, { seq: event.seq, roleOf, before: known }));
-        times.push(timesOf(event.domain));
+        // The first scan is that of a domain that was not there; 0 leaves a time as it is.
+        const { first_seen, ...scanned } = timesOf(event.domain);
+        times.push({ ...scanned, first_seen: known === undefined ? first_seen : 0 });
       }
     }
   }
@@ -53,8 +53,7 @@ export function logRows(
     return [...(replaced ? [{ ...replaced, sign: -1 }] : []), ...(after ? [{ ...after, sign: 1 }] : [])];
   });
   const scanned = scans.filter(({ state }) => state !== 'unmeasured');
-  for (const { domainId, at } of scanned)
-    times.push({ id: domainId, scanned_at: at, first_seen: NEVER_SECONDS, changed_at: 0 });
+  for (const { domainId, at } of scanned) times.push({ id: domainId, scanned_at: at, first_seen: 0, changed_at: 0 });
   return { domains, times, change_days: days, migrations, scan_days: scans.map(scanDayRow) };
 }
 

@@ -28,11 +28,14 @@ export const STATE_COLUMNS = {
   sign: 'Int8',
 } as const;
 
-/** Milliseconds since the epoch of the last scan; seconds of the first scan and of the last change, 0 if there was none. */
+/**
+ * Milliseconds since the epoch of the last scan; seconds of the first scan since the domain is there, and of the last change. A
+ * change before the first scan is of the time before the domain was removed, and does not count.
+ */
 const TIME_COLUMNS = {
   id: ID,
   scanned_at: 'SimpleAggregateFunction(max, Int64)',
-  first_seen: 'SimpleAggregateFunction(min, UInt32)',
+  first_seen: 'SimpleAggregateFunction(max, UInt32)',
   changed_at: 'SimpleAggregateFunction(max, UInt32)',
 } as const;
 

@@ -1,6 +1,6 @@
 // Exports the store into ClickHouse, by one process of the store at a time. While ClickHouse does not respond, nothing is lost: the
 // store keeps its log, and the exporter continues at its position.
-import { type ClickHouse, Exporter, type Position, TakenOver } from '@strata/analytics-clickhouse';
+import { type ClickHouse, Exporter, type ExporterDeps, type Position, TakenOver } from '@strata/analytics-clickhouse';
 import type { RoleOf } from '@strata/detect';
 import { FailureLog, type Metrics } from '@strata/http';
 import type { Logger } from 'pino';
@@ -12,6 +12,7 @@ export interface ExportingDeps {
   readonly store: Pick<Store, 'events' | 'feed' | 'exportLock'>;
   readonly clickhouse: ClickHouse;
   readonly rulebook: { readonly roleOf: RoleOf };
+  readonly maxRows?: ExporterDeps['maxRows'];
 }
 
 /** After a failure, and between two attempts to become the exporter. */
@@ -86,8 +87,8 @@ export class Exporting {
   }
 
   #open(): Promise<Exporter> {
-    const { store, clickhouse, rulebook } = this.#deps;
-    return Exporter.open({ clickhouse, source: exportSource(store), roleOf: rulebook.roleOf });
+    const { store, rulebook, ...deps } = this.#deps;
+    return Exporter.open({ ...deps, source: exportSource(store), roleOf: rulebook.roleOf });
   }
 }
 
