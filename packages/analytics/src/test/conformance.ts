@@ -45,8 +45,12 @@ export function worldAt(today: number): fc.Arbitrary<World> {
     rulebook: fc.constantFrom('r1', 'r2'),
   });
   const many = { minLength: 40, maxLength: 150, size: 'max' } as const;
-  const parts = [manyDomains(300), fc.array(change, many), fc.array(scan, many)] as const;
-  return fc.tuple(...parts).map(([domains, changes, scans]) => ({
+  const parts = [
+    manyDomains(300).filter((all) => all.length > 150),
+    fc.array(change, many),
+    fc.array(scan, many),
+  ] as const;
+  return fc.noBias(fc.tuple(...parts)).map(([domains, changes, scans]) => ({
     happenings: [
       ...statesOf(domains.map(inOrder)),
       ...changes.map((each) => ({ kind: 'change' as const, change: moved(each, shift) })),
