@@ -1,10 +1,7 @@
 // The role `scheduler`: maintains the index, and runs the scheduler or is on standby. It serves only metrics and readiness.
 import path from 'node:path';
-<<<<<<< HEAD
-import type { ClickHouse } from '@strata/analytics-clickhouse';
-=======
 import { memoryAnalytics } from '@strata/analytics';
->>>>>>> main
+import type { ClickHouse } from '@strata/analytics-clickhouse';
 import { canSign, followKeys, Metrics, type Notary, Readiness } from '@strata/http';
 import type { Fetcher } from '@strata/scan';
 import type { Logger } from 'pino';
