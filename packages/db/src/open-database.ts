@@ -2,7 +2,7 @@
 import { type Dialect, Kysely } from 'kysely';
 import type pg from 'pg';
 import { openPool, type PostgresOptions, postgresDialect } from './dialects/postgres-dialect.ts';
-import { openFile, sqliteDialect } from './dialects/sqlite-dialect.ts';
+import { openFile, sqliteDialect, sqliteFile } from './dialects/sqlite-dialect.ts';
 import { tracedDialect } from './dialects/traced-dialect.ts';
 import { sqliteFileOf } from './file-system.ts';
 import { type Migrations, migrate } from './migrations/migrator.ts';
@@ -15,6 +15,11 @@ export interface OpenDatabase<Tables> {
   readonly file: string | undefined;
 }
 
+export interface DatabaseOptions extends PostgresOptions {
+  /** Under load the statements of a SQLite file run in a thread. */
+  readonly isBusy?: boolean;
+}
+
 /**
  * Opens `sqlite:<path>` (`sqlite::memory:` for a temporary store), creating the file, or `postgres://…`, and upgrades the schema.
  * Rejects with StoreError if the file is damaged, is not a database, is not writable, or was written by a newer version.
@@ -22,13 +27,13 @@ export interface OpenDatabase<Tables> {
 export async function openDatabase<Tables>(
   url: string,
   migrations: Migrations,
-  options: PostgresOptions = {},
+  { isBusy = false, ...options }: DatabaseOptions = {},
 ): Promise<OpenDatabase<Tables>> {
   const file = sqliteFileOf(url);
   if (file === undefined && !/^postgres(?:ql)?:\/\//.test(url))
     throw new Error('the database URL must begin with sqlite: and name a file, or with postgres:// and name a server');
   const pool = file === undefined ? openPool(url, { ...options, isPipelined: true }) : undefined;
-  const db = new Kysely<Tables>({ dialect: pool ? pooledDialect(pool) : fileDialect(file ?? '') });
+  const db = new Kysely<Tables>({ dialect: pool ? pooledDialect(pool) : fileDialect(file ?? '', isBusy) });
   try {
     await migrate(db, migrations);
     return { db, pool, file };
@@ -39,4 +44,5 @@ export async function openDatabase<Tables>(
 }
 
 export const pooledDialect = (pool: pg.Pool): Dialect => tracedDialect(postgresDialect(pool), 'postgresql');
-const fileDialect = (file: string): Dialect => tracedDialect(sqliteDialect(openFile(file)), 'sqlite');
+const fileDialect = (file: string, isBusy: boolean): Dialect =>
+  tracedDialect(sqliteDialect(openFile(file), isBusy && file !== ':memory:' ? sqliteFile(file) : undefined), 'sqlite');

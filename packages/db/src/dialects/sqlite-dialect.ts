@@ -1,36 +1,41 @@
-// A Kysely dialect over node:sqlite: one connection, used exclusively, with cached prepared statements.
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+// A Kysely dialect over node:sqlite: one connection, used exclusively; that of a busy file is in a thread of its own.
+import { DatabaseSync } from 'node:sqlite';
 import {
   CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type Driver,
   type Kysely,
-  type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
   type TransactionSettings,
 } from 'kysely';
-import { LRUCache } from 'lru-cache';
 import { StoreError, storeErrorOf } from '../store-error.ts';
+import { ROLLBACK, SqliteConnection } from './sqlite-connection.ts';
+import { type SqliteFile, SqliteThread } from './sqlite-thread.ts';
 
 /** Milliseconds to wait for another process's write lock before giving up with `busy`. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Kysely's own table, the first that it creates: a file with tables but without it belongs to another program. */
 const MIGRATION_TABLE = 'kysely_migration';
-/** There are few distinct statements; the limit guards against queries built with varying lists. */
-const MAX_STATEMENTS = 256;
+// NORMAL in WAL mode: a killed process loses nothing; a power failure may lose the last transactions, never consistency.
+const PRAGMAS =
+  'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY';
+
+/** How `openFile` opens a file, for a thread that opens it too. */
+export const sqliteFile = (file: string): SqliteFile => ({
+  ...{ file, pragmas: PRAGMAS },
+  options: { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true },
+});
 
 /** Opens the file in WAL mode with foreign keys on. Throws StoreError. */
 export function openFile(file: string): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
-    // NORMAL in WAL mode: a killed process loses nothing; a power failure may lose the last transactions, never consistency.
-    database.exec(
-      'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY',
-    );
+    const { options, pragmas } = sqliteFile(file);
+    database = new DatabaseSync(file, options);
+    database.exec(pragmas);
     const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
     if (tables.length > 0 && !tables.some(({ name }) => name === MIGRATION_TABLE)) {
       throw new StoreError('not-a-database', { cause: new Error('it holds the tables of another program') });
@@ -42,10 +47,11 @@ export function openFile(file: string): DatabaseSync {
   }
 }
 
-export function sqliteDialect(database: DatabaseSync): Dialect {
+/** `busy`: the same file, whose statements a thread takes over when there are many, so that the disk does not block this one. */
+export function sqliteDialect(database: DatabaseSync, busy?: SqliteFile): Dialect {
   return {
     createAdapter: () => new NodeSqliteAdapter(),
-    createDriver: () => new NodeSqliteDriver(database),
+    createDriver: () => new NodeSqliteDriver(database, busy && new SqliteThread(busy)),
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
@@ -60,13 +66,15 @@ class NodeSqliteAdapter extends SqliteAdapter {
 
 class NodeSqliteDriver implements Driver {
   readonly #database: DatabaseSync;
-  readonly #connection: NodeSqliteConnection;
+  readonly #connection: SqliteConnection;
+  readonly #thread: SqliteThread | undefined;
   #free: Promise<void> = Promise.resolve();
   #release: () => void = () => {};
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, thread: SqliteThread | undefined) {
     this.#database = database;
-    this.#connection = new NodeSqliteConnection(database);
+    this.#connection = new SqliteConnection(database);
+    this.#thread = thread;
   }
 
   async init(): Promise<void> {}
@@ -80,7 +88,7 @@ class NodeSqliteDriver implements Driver {
     });
     await previous;
     this.#release = release;
-    return this.#connection;
+    return this.#thread?.connection() ?? this.#connection;
   }
 
   async beginTransaction(connection: DatabaseConnection, { accessMode }: TransactionSettings): Promise<void> {
@@ -93,8 +101,7 @@ class NodeSqliteDriver implements Driver {
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    // SQLite rolls back by itself on some errors, for example a full disk.
-    if (this.#database.isTransaction) await connection.executeQuery(CompiledQuery.raw('ROLLBACK'));
+    await connection.executeQuery(CompiledQuery.raw(ROLLBACK));
   }
 
   async releaseConnection(): Promise<void> {
@@ -102,46 +109,10 @@ class NodeSqliteDriver implements Driver {
   }
 
   async destroy(): Promise<void> {
+    if (this.#thread) {
+      await this.#free;
+      await this.#thread[Symbol.asyncDispose]();
+    }
     if (this.#database.isOpen) this.#database.close();
-  }
-}
-
-interface Prepared {
-  readonly statement: StatementSync;
-  readonly returnsRows: boolean;
-}
-
-class NodeSqliteConnection implements DatabaseConnection {
-  readonly #database: DatabaseSync;
-  readonly #statements = new LRUCache<string, Prepared>({ max: MAX_STATEMENTS });
-
-  constructor(database: DatabaseSync) {
-    this.#database = database;
-  }
-
-  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    try {
-      const { statement, returnsRows } = this.#prepare(query.sql);
-      const parameters = query.parameters as SQLInputValue[];
-      if (returnsRows) return { rows: statement.all(...parameters) as Row[] };
-      const { changes, lastInsertRowid } = statement.run(...parameters);
-      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
-    } catch (error) {
-      throw storeErrorOf(error);
-    }
-  }
-
-  streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
-    throw new Error('this connection does not support streaming: page by key instead');
-  }
-
-  #prepare(sql: string): Prepared {
-    let prepared = this.#statements.get(sql);
-    if (!prepared) {
-      const statement = this.#database.prepare(sql);
-      prepared = { statement, returnsRows: statement.columns().length > 0 };
-      this.#statements.set(sql, prepared);
-    }
-    return prepared;
   }
 }

@@ -10,7 +10,10 @@ import { LogError, type LogErrorCode, logErrorFrom } from '../log-error.ts';
 import { type LedgerDatabase, type LedgerTables, ledgerTablesIn } from './ledger-tables.ts';
 
 /** How long to wait for another process, which reads or writes a backup. */
-const BUSY_TIMEOUT_MS = 5_000;
+const OPTIONS = { timeout: 5_000 };
+// On macOS fsync leaves data in the cache of the disk; elsewhere the last two have no effect.
+const PRAGMAS = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32768;
+  PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1`;
 
 /**
  * The tables of the store's migration `013-ledger`. Hashes are in random order, so that each leaf changes another page of their index:
@@ -33,16 +36,16 @@ export async function openLedgerFile(file: string): Promise<LedgerTables & Async
   let database: DatabaseSync | undefined;
   try {
     if (!existsSync(file)) await makeFile(file);
-    database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32768');
-    // On macOS fsync leaves data in the cache of the disk; elsewhere these have no effect.
-    database.exec('PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1');
+    database = new DatabaseSync(file, OPTIONS);
+    database.exec(PRAGMAS);
     database.exec(TABLES);
   } catch (cause) {
     database?.close();
     throw openError(file, cause);
   }
-  const db = new Kysely<LedgerDatabase>({ dialect: tracedDialect(sqliteDialect(database), 'sqlite') });
+  const db = new Kysely<LedgerDatabase>({
+    dialect: tracedDialect(sqliteDialect(database, { file, options: OPTIONS, pragmas: PRAGMAS }), 'sqlite'),
+  });
   return { ...ledgerTablesIn(db), [Symbol.asyncDispose]: () => db.destroy() };
 }
 

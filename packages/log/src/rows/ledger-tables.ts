@@ -121,13 +121,15 @@ export class LedgerTable {
         ? [sql`ledger_leaves`, sql`leaf_index`, sql``]
         : [sql`ledger_subtrees`, sql`subtree_index`, sql`level = ${level} and`];
     const range = sql`from ${table} where ${ofLevel} ${index} >= ${from} and ${index} < ${from + count}`;
-    // SQLite cannot aggregate bytes.
-    const query = isPostgres(this.#db)
-      ? sql<{ hash: Uint8Array | null }>`select string_agg(hash, ''::bytea order by ${index}) as hash ${range}`
-      : sql<{ hash: Uint8Array | null }>`select hash ${range} order by ${index}`;
-    const { rows } = await query.execute(this.#db);
-    const [first] = rows;
-    return rows.length === 1 && first?.hash ? first.hash : Buffer.concat(rows.flatMap(({ hash }) => hash ?? []));
+    // SQLite aggregates texts only.
+    const all = isPostgres(this.#db)
+      ? sql`string_agg(hash, ''::bytea order by ${index})`
+      : sql`group_concat(hex(hash), '' order by ${index})`;
+    const { rows } = await sql<{ hashes: Uint8Array | string | null }>`select ${all} as hashes ${range}`.execute(
+      this.#db,
+    );
+    const hashes = rows[0]?.hashes ?? '';
+    return typeof hashes === 'string' ? Buffer.from(hashes, 'hex') : hashes;
   }
 
   /** Leaves from an index on, at most `count`. */

@@ -77,7 +77,7 @@ const LEDGER_POOL_SIZE = 2;
 
 /** Opens the store at a URL as `openDatabase` does. */
 export async function openStore(url: string, options: PostgresOptions = {}): Promise<GatewayStore> {
-  const { db, pool, file } = await openDatabase<GatewayDatabase>(url, migrations, options);
+  const { db, pool, file } = await openDatabase<GatewayDatabase>(url, migrations, { ...options, isBusy: true });
   let keys: KeyTable;
   let now = () => new Date();
   try {
