@@ -15,15 +15,14 @@ it('a busy file moves to a thread: the same results, errors and transactions, an
   await using directory = await temporaryDirectory();
   const file = `${directory.path}/a.db`;
   const db = new Kysely<unknown>({ dialect: sqliteDialect(openFile(file), sqliteFile(file)) });
-  // Temporary tables belong to one connection.
   await sql`create temp table main_only (id integer)`.execute(db);
   await sql`create table t (id integer primary key, bytes blob) strict`.execute(db);
   const use = () => db.transaction().execute((tx) => sql`select * from main_only`.execute(tx));
   await until(async () => (await Promise.allSettled(MANY.map(use))).at(-1)?.status === 'rejected');
   assert.deepEqual((await sql`select * from main_only`.execute(db)).rows, [], 'a small statement takes no message');
   const bytes = new Uint8Array(10_000);
-  const inserted = await sql`insert into t (bytes) values (${bytes})`.execute(db);
-  assert.deepEqual([inserted.insertId, inserted.numAffectedRows], [1n, 1n]);
+  const insert = () => sql`insert into t (bytes) values (${bytes})`.execute(db);
+  assert.partialDeepStrictEqual(await insert(), { insertId: 1n, numAffectedRows: 1n });
   const rows = await db.transaction().execute((tx) => sql`select * from t`.execute(tx));
   assert.deepEqual(rows.rows, [{ id: 1, bytes }]);
   await assert.rejects(
@@ -33,7 +32,7 @@ it('a busy file moves to a thread: the same results, errors and transactions, an
     }),
     { code: 'ERR_SQLITE_ERROR', message: 'UNIQUE constraint failed: t.id' },
   );
-  const last = sql`insert into t (bytes) values (${bytes})`.execute(db);
+  const last = insert();
   await db.destroy();
   assert.equal((await last).insertId, 2n);
   assert.deepEqual([existsSync(file), existsSync(`${file}-wal`)], [true, false]);
@@ -45,8 +44,8 @@ it('a thread that ends rejects its statement, and the main thread goes on', asyn
   await until(() => MANY.map(() => thread.connection()).at(-1) !== main);
   await thread.connection().executeQuery(CompiledQuery.raw('BEGIN'));
   const slow = 'with recursive n(i) as (select 1 union all select i + 1 from n limit 1000000) select max(i) from n';
-  const lost = thread.connection().executeQuery(CompiledQuery.raw(slow));
+  const lost = assert.rejects(thread.connection().executeQuery(CompiledQuery.raw(slow)), { code: 'connection-lost' });
   await thread[Symbol.asyncDispose]();
-  await assert.rejects(lost, { code: 'connection-lost' });
+  await lost;
   assert.equal(thread.connection(), main);
 });

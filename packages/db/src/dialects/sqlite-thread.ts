@@ -1,5 +1,5 @@
 // A connection to a SQLite file in a worker thread, so that a commit that waits for the disk does not block the event loop.
-// It is started when the file is busy, for transactions and large statements: others take less time than a message.
+// It is started when the file is busy, for transactions and large statements: a small one takes less time than a message.
 import type { DatabaseSyncOptions } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import type { DatabaseConnection, QueryResult } from 'kysely';
