@@ -62,7 +62,7 @@ export interface SignedLedger extends AsyncDisposable {
    * The options to issue a receipt now: the current key, the time, and the given or a random id. Throws KeyringError if verifiers
    * would reject it: another node has retired the key, or the clock is outside the key's span.
    */
-  issuing(receiptId?: string): IssueOptions;
+  issuing(receiptId?: string): IssueOptions & { readonly signer: Omit<KeyringSigner, 'publicKey'> };
   readonly signer: KeyringSigner;
   /** Current and retired keys of all nodes, and how to verify the log's checkpoints. */
   keySet(): KeySet;

@@ -1,5 +1,5 @@
 // Sends responses: cached bytes, other content, and the headers common to all.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -112,7 +112,7 @@ function isUnchanged(
 
 /** Strong entity tag of a content. */
 export function etagOf(content: Uint8Array | string): string {
-  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
+  return `"${hash('sha256', content, 'base64url').slice(0, 22)}"`;
 }
 
 function cacheControl(maxAgeSeconds: number | undefined): string {

@@ -68,8 +68,9 @@ function writeObject(object: object, depth: number): string {
   return `${text}}`;
 }
 
-/** Cache of recent shapes by number of names: objects in a list usually have the same names. */
-const shapes: (Shape | undefined)[] = [];
+/** Cache of recent shapes by number of names: most objects have the names of an earlier one. */
+const shapes: (Shape[] | undefined)[] = [];
+const MAX_SHAPES = 8;
 
 interface Shape {
   readonly names: readonly string[];
@@ -80,10 +81,10 @@ interface Shape {
 /** Section 3.2.3: sorted by UTF-16 code units, which is the default order of sort(). */
 function shapeOf(members: Record<string, unknown>): Shape {
   const names = Object.keys(members);
-  const known = shapes[names.length];
-  if (known !== undefined && isSameList(known.names, names)) return known;
+  const known = shapes[names.length] ?? [];
+  for (const shape of known) if (isSameList(shape.names, names)) return shape;
   const shape = { names, sorted: names.toSorted().map((name) => [name, `${writeString(name)}:`] as const) };
-  if (names.length < 64) shapes[names.length] = shape;
+  if (names.length < 64) shapes[names.length] = [shape, ...known.slice(0, MAX_SHAPES - 1)];
   return shape;
 }
 

@@ -1,6 +1,6 @@
 // Domains: adds names, and reads what is stored of a domain.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { batches, integer, jsonRows, writePipelined } from '@strata/db';
+import { batches, integer, jsonRows, type Plan, plan, writePipelined } from '@strata/db';
 import {
   allStale,
   type Category,
@@ -49,10 +49,12 @@ const ADD_BATCH = 10_000;
 export class DomainTable {
   readonly #db: Kysely<Database>;
   readonly #now: () => Date;
+  readonly #profileRows: Plan<{ name: string }, DomainRow | ServiceRow>;
 
   constructor(db: Kysely<Database>, now: () => Date) {
     this.#db = db;
     this.#now = now;
+    this.#profileRows = plan(({ name }) => ({ compile: () => profileRows(db, name) }));
   }
 
   /** Adds unknown names in batches of ten thousand; they are due at once. A repeated name counts as known. */
@@ -87,34 +89,23 @@ export class DomainTable {
     return (await rows.executeTakeFirst()) !== undefined;
   }
 
-  /** Undefined until the domain has been scanned. Reads one snapshot: the services are those of the scan at `scannedAt`, also while another process writes. */
+  /** Undefined until the domain has been scanned. One statement, so the services are those of the scan at `scannedAt`, also while another process writes. */
   async profile(name: string): Promise<StoredProfile | undefined> {
-    return this.#db
-      .transaction()
-      .setAccessMode('read only')
-      .execute((tx) => this.#profile(tx, name));
-  }
-
-  async #profile(db: Kysely<Database>, name: string): Promise<StoredProfile | undefined> {
-    const domain = await db.selectFrom('domains').where('name', '=', name).selectAll().executeTakeFirst();
+    const { rows } = await this.#db.executeQuery(this.#profileRows({ name }));
+    const domain = rows.find((row) => !isService(row));
     if (!domain?.summary || domain.last_scanned_at === null || domain.state === null) return undefined;
     const scannedAt = domain.last_scanned_at;
-    const rows = await db
-      .selectFrom('services')
-      .where('domain_id', '=', domain.id)
-      .where('valid_to', 'is', null)
-      .where('status', '!=', 'pending')
-      .orderBy('id')
-      .selectAll()
-      .execute();
-    const services = rows.map((row) => ({
-      ...serviceOf(row),
-      firstObserved: new Date(row.valid_from),
-      lastObserved: new Date(row.last_seen ?? scannedAt),
-    }));
+    const services = rows
+      .filter(isService)
+      .sort((a, b) => a.id - b.id)
+      .map((row) => ({
+        ...serviceOf(row),
+        firstObserved: new Date(row.valid_from),
+        lastObserved: new Date(row.last_seen ?? scannedAt),
+      }));
     const summary = summaryOf(domain.summary);
     return {
-      domain: domain.name,
+      domain: name,
       scannedAt: new Date(scannedAt),
       state: domain.state,
       sector: domain.sector,
@@ -188,6 +179,28 @@ export class DomainTable {
     return scanned;
   }
 }
+
+const OF_DOMAIN = ['state', 'sector', 'country', 'rulebook', 'summary', 'failures', 'last_scanned_at'] as const;
+const OF_SERVICE = [
+  ...(['id', 'category', 'role', 'provider', 'confidence', 'score'] as const),
+  ...(['evidence', 'version', 'platform', 'valid_from', 'last_seen'] as const),
+];
+type DomainRow = Pick<Selectable<Database['domains']>, (typeof OF_DOMAIN)[number]> & { readonly category: null };
+type ServiceRow = Pick<Selectable<Database['services']>, (typeof OF_SERVICE)[number]>;
+
+/** The row of the domain, and those of its confirmed services; columns of the other kind are null. */
+function profileRows(db: Kysely<Database>, name: string) {
+  const nulls = (columns: readonly string[]) => sql.join(columns.map((column) => sql`null as ${sql.ref(column)}`));
+  const columns = (table: string, of: readonly string[]) => sql.join(of.map((column) => sql.ref(`${table}.${column}`)));
+  return sql<DomainRow | ServiceRow>`
+    select ${columns('domains', OF_DOMAIN)}, ${nulls(OF_SERVICE)} from domains where name = ${name}
+    union all
+    select ${nulls(OF_DOMAIN)}, ${columns('services', OF_SERVICE)}
+    from domains join services on services.domain_id = domains.id
+    where name = ${name} and valid_to is null and status != 'pending'`.compile(db);
+}
+
+const isService = (row: DomainRow | ServiceRow): row is ServiceRow => row.category !== null;
 
 export function storedChange(row: Selectable<Database['changes']>): StoredChange {
   return {

@@ -59,7 +59,7 @@ export function knownDomain({ row, open, evidence, records }: StoredDomain): Kno
 }
 
 /** What a row shows of its service. */
-export function serviceOf(row: ServiceRow): Service {
+export function serviceOf(row: Pick<ServiceRow, keyof Service>): Service {
   const { category, role, provider, confidence, score, version, platform } = row;
   const evidence = JSON.parse(row.evidence) as ServiceEvidence[];
   return { category, role, provider, confidence, score, evidence, version, platform };
