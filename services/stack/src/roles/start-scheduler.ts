@@ -2,7 +2,6 @@
 import path from 'node:path';
 import { memoryAnalytics } from '@strata/analytics';
 import type { ClickHouse } from '@strata/analytics-clickhouse';
-
 import { canSign, followKeys, Metrics, type Notary, Readiness } from '@strata/http';
 import type { Fetcher } from '@strata/scan';
 import type { Logger } from 'pino';
