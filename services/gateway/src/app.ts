@@ -156,7 +156,7 @@ export async function createGateway(
   const limits = new Limits({ quota: store.quota, tokens, budgets, now });
   const late = new AbortController();
   const hostGuard = createHostGuard({ ...config, keyedPath: '/v1/' });
-  const authentication = new Authentication(store, { areKeysFree: config.freeKeysPerDay > 0 });
+  const authentication = new Authentication(store, { areKeysFree: config.freeKeysPerDay > 0, now: store.now });
   const unwatched = new AbortController();
   /** Applies what was changed here or elsewhere: revocations, policies and prices. */
   const applyChanges = async () => {

@@ -26,7 +26,7 @@ export interface BudgetDeps {
 /** What was reserved in all accounts. `settle` as that of a reservation. */
 export interface Budgeted {
   readonly charge: Charge;
-  readonly settle: (usedTokens: number, micros: number) => () => void;
+  readonly settle: (usedTokens: number, micros: number, endedAt?: Date | undefined) => () => void;
 }
 
 type Taken = readonly [Pick<Account, 'unit' | 'period'>, TakenTokens];
@@ -88,12 +88,19 @@ export class Budgets {
   }
 
   #budgeted(taken: readonly Taken[], charge: Charge): Budgeted {
-    return { charge, settle: (usedTokens, micros) => this.#settle(taken, { tokens: usedTokens, spend: micros }) };
+    return {
+      charge,
+      settle: (usedTokens, micros, endedAt) => this.#settle(taken, { tokens: usedTokens, spend: micros }, endedAt),
+    };
   }
 
   /** An answer counts in the period in which it ends. */
-  #settle(taken: readonly Taken[], used: Readonly<Record<Account['unit'], number>>): () => void {
-    const today = this.#today();
+  #settle(
+    taken: readonly Taken[],
+    used: Readonly<Record<Account['unit'], number>>,
+    endedAt = this.#deps.now(),
+  ): () => void {
+    const today = dayOf(endedAt);
     const released = taken.map(([{ unit, period }, { settle }]) => settle(used[unit], endOfPeriod(today, period)));
     return () => {
       for (const release of released) release();
@@ -101,9 +108,11 @@ export class Budgets {
   }
 
   #today(): string {
-    return this.#deps.now().toISOString().slice(0, 10);
+    return dayOf(this.#deps.now());
   }
 }
+
+const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
 /** A prompt may come from the cache or not, whichever costs more. */
 const maxPrice = (price: Price | null): Price | null =>

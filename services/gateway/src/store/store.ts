@@ -33,6 +33,8 @@ import { TokenReservations } from './token-reservations.ts';
 
 /** The persistent state. Methods reject with StoreError when the database fails. A resolved write is committed and survives a kill. */
 export interface GatewayStore extends AsyncDisposable {
+  /** The clock of the database, by which keys expire. */
+  readonly now: () => Date;
   /** Receipts and usage; its records belong to no running gateway. */
   readonly answers: AnswerTable;
   /** The same table, for the records of a gateway whose id is read at each call. */
@@ -96,6 +98,7 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
     : undefined;
   const gatewayLock = pool ? sessionLock(db, GATEWAY, url) : fileLock(db, GATEWAY, file ?? '');
   return {
+    now,
     keys: new GatewayKeys(db, { keys, now }),
     teams: new TeamTable(db, { now }),
     audit: new AuditTable(db),
