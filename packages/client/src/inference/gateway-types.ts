@@ -1018,6 +1018,11 @@ export interface Team {
   } | null;
   created_at: string;
 }
+export interface RemovedTeam {
+  id: string;
+  removed: true;
+  revoked_keys: number;
+}
 export interface Price {
   model: string;
   input_micros: number;
@@ -1189,6 +1194,21 @@ export interface GatewayChanges {
     };
     query: Record<string, never>;
     body: Team;
+  };
+  /**
+   * Remove a team without active keys
+   */
+  'DELETE /admin/teams/{team}': {
+    path: {
+      team: string;
+    };
+    query: {
+      /**
+       * Also revoke its active keys.
+       */
+      revoke_keys?: boolean;
+    };
+    body: RemovedTeam;
   };
   /**
    * Set the price of a model or alias; `*`: of all models without a price

@@ -53,6 +53,14 @@ export function addAccessCommands(
       (await commands()).setTeamCommand(context, name, options, deps),
     );
   teams
+    .command('remove')
+    .description('remove a team without active keys; its usage stays')
+    .argument('<name>', 'name of the team')
+    .option('--revoke-keys', 'also revoke its keys')
+    .action(async (name: string, options: { readonly revokeKeys?: boolean }) =>
+      (await commands()).removeTeamCommand(context, name, options, deps),
+    );
+  teams
     .command('list')
     .description('list teams and their limits')
     .option('--json', 'print as JSON')

@@ -59,14 +59,19 @@ export async function keyFields(
   return { access: { ...(team === undefined ? {} : { team }), ...(admin || isLimited ? { policy } : {}) } };
 }
 
+/** The store, without creating it. */
+async function existing({ open, databaseUrl }: AccessDeps): Promise<GatewayStore> {
+  requireDatabase(await databaseUrl());
+  return open();
+}
+
 export async function rotateKeyCommand(
   { stdout, stderr }: CommandContext,
   id: string,
   { overlap, json }: RotateOptions,
-  { open, databaseUrl }: AccessDeps,
+  deps: AccessDeps,
 ): Promise<void> {
-  requireDatabase(await databaseUrl());
-  await using store = await open();
+  await using store = await existing(deps);
   const rotated = await store.keys.rotate(id, { overlapMs: overlap * 3_600_000 });
   if (!rotated) throw new CommandError(`no active key with the id '${id}'`);
   if (json) printJson(stdout, { id, key: rotated.key, overlap_hours: overlap });
@@ -90,13 +95,27 @@ export async function setTeamCommand(
   else stdout.write(`${name}: ${limitsText(policy)}\n`);
 }
 
+export async function removeTeamCommand(
+  { stdout }: CommandContext,
+  name: string,
+  { revokeKeys = false }: { readonly revokeKeys?: boolean },
+  deps: AccessDeps,
+): Promise<void> {
+  await using store = await existing(deps);
+  const removed = await store.teams.remove(name, { revokesKeys: revokeKeys });
+  if (!removed) throw new CommandError(`no team '${name}'`);
+  const { isRemoved, activeKeys } = removed;
+  if (!isRemoved)
+    throw new CommandError(`'${name}' has active keys (${activeKeys}): revoke them, or all with --revoke-keys`);
+  stdout.write(`${name} is removed; keys revoked: ${activeKeys}\n`);
+}
+
 export async function listTeamsCommand(
   { stdout }: CommandContext,
   { json }: OutputOptions,
-  { open, databaseUrl }: AccessDeps,
+  deps: AccessDeps,
 ): Promise<void> {
-  requireDatabase(await databaseUrl());
-  await using store = await open();
+  await using store = await existing(deps);
   const teams = await store.teams.list();
   if (json)
     printJson(
@@ -125,13 +144,8 @@ export async function setPriceCommand(
   stdout.write(`${model}: running gateways use the price within a second\n`);
 }
 
-export async function removePriceCommand(
-  { stdout }: CommandContext,
-  model: string,
-  { open, databaseUrl }: AccessDeps,
-): Promise<void> {
-  requireDatabase(await databaseUrl());
-  await using store = await open();
+export async function removePriceCommand({ stdout }: CommandContext, model: string, deps: AccessDeps): Promise<void> {
+  await using store = await existing(deps);
   if (!(await store.teams.setPrice(model, null))) throw new CommandError(`'${model}' has no price`);
   stdout.write(`${model} has no price\n`);
 }
@@ -139,10 +153,9 @@ export async function removePriceCommand(
 export async function listPricesCommand(
   { stdout }: CommandContext,
   { json }: OutputOptions,
-  { open, databaseUrl }: AccessDeps,
+  deps: AccessDeps,
 ): Promise<void> {
-  requireDatabase(await databaseUrl());
-  await using store = await open();
+  await using store = await existing(deps);
   const prices = [...(await store.teams.prices())];
   if (json) printJson(stdout, Object.fromEntries(prices));
   else {

@@ -75,6 +75,7 @@ export const adminAnswers = {
   CreatedAdminKey: z.object({ ...AdminKey.shape, key: z.string().describe('Returned only once.') }),
   RevokedKey: z.object({ id: z.string(), revoked: z.literal(true) }),
   Team: z.object({ id: z.string(), ...policy, created_at: time }),
+  RemovedTeam: z.object({ id: z.string(), removed: z.literal(true), revoked_keys: z.int() }),
   Price: z.object({ model: z.string(), input_micros: micros, cached_micros: micros, output_micros: micros }),
   RemovedPrice: z.object({ model: z.string(), removed: z.literal(true) }),
   UsageReport: z.object({
