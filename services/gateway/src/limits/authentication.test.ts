@@ -8,15 +8,15 @@ import type { GatewayKey } from '../store/access/policy.ts';
 import { Authentication } from './authentication.ts';
 
 it('a cached key expires by the clock of the database', async () => {
-  let [at, looked] = [1_000, 0];
+  let [at, finds] = [1_000, 0];
   const find = async (id: string) => {
-    looked += 1;
+    finds += 1;
     return at < 2_000 ? ({ id, validUntil: 2_000 } as GatewayKey) : undefined;
   };
   const keys = { find, stillValid: async () => new Set<string>() };
   const callers = new Authentication({ keys }, { areKeysFree: false, now: () => new Date(at) });
   for (at of [1_000, 1_999]) await callers.identify('Bearer sk-a', '192.0.2.1');
-  assert.equal(looked, 1);
+  assert.equal(finds, 1);
   at = 2_000;
   await assert.rejects(callers.identify('Bearer sk-a', '192.0.2.1'), { kind: 'invalid_api_key' });
 });
