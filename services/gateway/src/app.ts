@@ -24,6 +24,7 @@ import { type GatewayConfig, inferenceDirectory } from './config.ts';
 import { addGatewayMetrics, answerMeter } from './gateway-metrics.ts';
 import { stopping } from './limits/admission.ts';
 import { Authentication, followChanges } from './limits/authentication.ts';
+import { budgetWarnings } from './limits/budget-warnings.ts';
 import { Budgets } from './limits/budgets.ts';
 import { Limits } from './limits/limits.ts';
 import { TokenQuota } from './limits/token-quota.ts';
@@ -151,7 +152,8 @@ export async function createGateway(
   const running = new Set<Promise<unknown>>();
   stack.defer(async () => void (await Promise.allSettled(running)));
   const tokens = stack.use(new TokenQuota({ reservations: store.tokens, gateway }));
-  const budgets = new Budgets({ tokens, teams: store.teams, now });
+  const onWarning = budgetWarnings({ audit: store.audit, metrics, logger, running });
+  const budgets = new Budgets({ tokens, teams: store.teams, now, onWarning });
   await budgets.refresh();
   const limits = new Limits({ quota: store.quota, tokens, budgets, now });
   const late = new AbortController();

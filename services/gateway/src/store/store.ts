@@ -101,7 +101,7 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
     now,
     keys: new GatewayKeys(db, { keys, now }),
     teams: new TeamTable(db, { now }),
-    audit: new AuditTable(db),
+    audit: new AuditTable(db, { now }),
     usage: new UsageTable(db),
     quota: blocks ?? counted,
     answers: new AnswerTable(db),

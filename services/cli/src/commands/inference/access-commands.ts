@@ -13,6 +13,7 @@ function addPolicyOptions(command: Command): Command {
   return command
     .option('--models <names>', 'models that requests may use, comma-separated; names are not checked')
     .option('--tokens-per-day <number>', 'limit of tokens per UTC day', integerBetween(1, MAX_TOKENS))
+    .option('--warn-at <amount>', 'log and count when so much of the spend limit is used')
     .option('--spend-limit <amount/period>', 'limit in the currency of the prices, as 25.50/month, 2/day or 100/total');
 }
 

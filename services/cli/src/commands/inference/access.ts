@@ -25,6 +25,7 @@ export interface AccessOptions extends OutputOptions {
   readonly models?: string;
   readonly tokensPerDay?: number;
   readonly spendLimit?: string;
+  readonly warnAt?: string;
   readonly expires?: string;
   readonly team?: string;
   readonly admin?: boolean;
@@ -167,20 +168,21 @@ export async function listPricesCommand(
   }
 }
 
-function policyOf({ models, tokensPerDay, spendLimit }: AccessOptions): Policy {
+function policyOf({ models, tokensPerDay, spendLimit, warnAt }: AccessOptions): Policy {
+  if (warnAt !== undefined && spendLimit === undefined) throw usageError('--warn-at needs --spend-limit');
   const names = models?.split(',').map((name) => name.trim());
   if (names?.includes('')) throw usageError('--models: names of models, comma-separated');
   return {
     models: names ?? null,
     tokensPerDay: tokensPerDay ?? null,
-    spend: spendLimit === undefined ? null : spendOf(spendLimit),
+    spend: spendLimit === undefined ? null : spendOf(spendLimit, warnAt),
   };
 }
 
-function spendOf(text: string): Policy['spend'] {
+function spendOf(text: string, warnAt: string | undefined): Policy['spend'] {
   const [amount = '', period = ''] = text.split('/');
   if (!isPeriod(period)) throw usageError(`--spend-limit: an amount and a period, as 25.50/${PERIODS.join(', 2/')}`);
-  return { micros: microsOf(amount), period };
+  return { micros: microsOf(amount), period, ...(warnAt === undefined ? {} : { warning: microsOf(warnAt) }) };
 }
 
 const isPeriod = (text: string): text is Period => (PERIODS as readonly string[]).includes(text);
@@ -210,7 +212,7 @@ function writtenTime(text: string): number {
 function described(team: string, { models, tokensPerDay, spend }: Policy) {
   return {
     ...{ team, models, tokens_per_day: tokensPerDay },
-    spend_limit: spend && { micros: spend.micros, period: spend.period },
+    spend_limit: spend,
   };
 }
 

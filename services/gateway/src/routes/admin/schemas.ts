@@ -16,7 +16,13 @@ export const KeyId = z.string().regex(/^key_\w{1,40}$/, 'must be the id of a key
 const policy = {
   models: z.array(name).min(1).max(100).nullable(),
   tokens_per_day: z.int().min(1).max(1e12).nullable(),
-  spend_limit: z.strictObject({ micros: micros.min(1), period: z.enum(PERIODS) }).nullable(),
+  spend_limit: z
+    .strictObject({
+      micros: micros.min(1),
+      period: z.enum(PERIODS),
+      warning: micros.min(1).optional().describe('Micros; reaching them is logged as `budget.warning`.'),
+    })
+    .nullable(),
 };
 const ofKey = { expires_at: time.nullable(), ...policy };
 
@@ -97,7 +103,9 @@ export const adminAnswers = {
     data: z.array(
       z.object({
         at: time,
-        actor: z.string().describe('The id of an admin key; or `local`, a process with the database, as the CLI.'),
+        actor: z
+          .string()
+          .describe('The id of an admin key; or `local`, a process with the database, as the CLI; or `gateway`.'),
         action: z.string(),
         target: z.string(),
         before: z.looseObject({}).nullable(),
