@@ -133,6 +133,8 @@ export class TermSets {
     const own = this.#providers[provider];
     if (own) return own;
     const placements = this.#vocabulary.placementsOf(provider);
+    const [first] = placements;
+    if (first && placements.length === 1) return this.placement(first.number);
     return union(placements.map(({ number }) => this.placement(number)));
   }
 
