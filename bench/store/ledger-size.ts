@@ -1,5 +1,5 @@
 // Bytes of a receipt in the ledger: with a leaf for each, as now, and with a leaf for an epoch of many, whose hashes are a Merkle tree
-// of their own. Of an epoch the ledger keeps the leaf hashes and an index of ids: each receipt can be found and proved, not read.
+// of their own. Of an epoch the ledger keeps the leaf hashes and an index of ids: each receipt can be looked up and proved, not read.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { createTable, jsonRows, openDatabase } from '@strata/db';
@@ -21,7 +21,7 @@ import { type Figure, median, setting, timesOf } from '../measure.ts';
 const RECEIPTS = setting('LEAVES', 200_000);
 /** An epoch of a commit, and of half a second at 10,000 receipts a second. */
 const EPOCHS = [64, 5_000] as const;
-/** Digest, signature, time and random part of the id: all of a leaf that others do not share, so that the leaf can be made again. */
+/** Digest, signature, time and random part of the id: what differs from leaf to leaf; the rest can be restored. */
 const PACKED_LEAF = 32 + 64 + 16;
 /** A tile of them. */
 const PACKED = 256;
