@@ -19,6 +19,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   stream: async () => (await import('./stream/stream.ts')).benchStream(),
   fingerprints: async () => (await import('./detection/fingerprints.ts')).benchFingerprints(),
   faults: async () => (await import('./faults/faults.ts')).benchFaults(),
+  'rolling-restart': async () => (await import('./faults/rolling-restart.ts')).benchRollingRestart(),
   gateway: async () => (await import('./gateway/gateway.ts')).benchGateway(),
   gpu: async () => (await import('./gpu/gpu.ts')).benchGpu(),
   advisories: async () => (await import('./advisories/advisories.ts')).benchAdvisories(),
@@ -38,7 +39,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
 const groups: Readonly<Record<string, readonly string[]>> = {
   load: ['load-nodes', 'load-keys', 'load-stream', 'load-soak'],
 };
-const long: readonly string[] = ['load-soak', 'gpu', 'faults'];
+const long: readonly string[] = ['load-soak', 'gpu', 'faults', 'rolling-restart'];
 
 const asked = process.argv.slice(2).flatMap((name) => groups[name] ?? [name]);
 const unknown = asked.filter((name) => !Object.hasOwn(suites, name));

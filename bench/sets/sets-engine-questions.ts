@@ -5,6 +5,7 @@ import {
   type DomainIndex,
   leaders,
   market,
+  neighbourhood,
   scorecard,
   searchDomains,
 } from '@strata/analytics';
@@ -89,7 +90,7 @@ export const ENGINE_QUESTIONS: readonly EngineQuestion[] = [
           WHERE domain_id IN (SELECT domain_id FROM services WHERE provider = '${own}') AND provider <> '${own}'
           GROUP BY provider HAVING count(DISTINCT domain_id) >= ${MIN_SUPPORT} ORDER BY provider`,
     ours: (index, own) =>
-      coAdoption(index, own, { ...alone, limit: 10_000 })
+      coAdoption(neighbourhood(index, own, alone), 10_000)
         .map(({ provider, domains }) => [provider, domains] as const)
         .toSorted(byName),
     theirs: countsOf,

@@ -1,5 +1,6 @@
 // The public API of @strata/analytics.
 
+export * from './analytics.ts';
 export { type Anomaly, judge, WINDOW_DAYS } from './anomalies/anomaly.ts';
 export type { Sample } from './anomalies/anomaly-step.ts';
 export { watchedSeries } from './anomalies/watched-series.ts';
@@ -11,6 +12,7 @@ export type { CountedScans } from './history/scan-days.ts';
 export { DomainIndex, type IndexedDomain, type IndexPosition, type Touched } from './index/domain-index.ts';
 export { IndexBuilder } from './index/index-builder.ts';
 export { decodeSnapshot, encodeSnapshot } from './index/snapshot.ts';
+export { domainRow, type MemoryDeps, memoryAnalytics } from './memory-analytics.ts';
 export { allDomains, evaluateQuery } from './query/evaluate-query.ts';
 export { type Query, QueryError, type QueryNames } from './query/query.ts';
 export { MAX_QUERY, readQuery } from './query/read-query.ts';
@@ -26,12 +28,13 @@ export {
   type OrderKey,
   orderValue,
 } from './questions/domain-query.ts';
-export { MIN_SUPPORT } from './questions/neighbours.ts';
+export { MIN_SUPPORT, type Neighbourhood, neighbourhood } from './questions/neighbours.ts';
 export { countDomains, type Population, sizeIn } from './questions/population.ts';
 export * from './questions/providers.ts';
 export { assessRisk, type ExposureInput } from './questions/risk.ts';
-export { type Adoption, COUNTED_STANDARDS, scorecard } from './questions/scorecard.ts';
+export { type Adoption, COUNTED_STANDARDS, type Scorecard, scorecard } from './questions/scorecard.ts';
 export * from './questions/search.ts';
+export { type Statistics, statistics } from './questions/statistics.ts';
 export { type SupplyChain, supplyChain } from './questions/supply-chain.ts';
 export { DomainSet } from './sets/domain-set.ts';
 export { difference, intersection, intersectionSize, union } from './sets/set-operations.ts';

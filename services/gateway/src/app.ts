@@ -26,6 +26,7 @@ import { stopping } from './limits/admission.ts';
 import { Authentication, followChanges } from './limits/authentication.ts';
 import { Budgets } from './limits/budgets.ts';
 import { Limits } from './limits/limits.ts';
+import { SharedMinuteLimiter } from './limits/minute-limiter.ts';
 import { TokenQuota } from './limits/token-quota.ts';
 import { type GatewayNetwork, type GatewayNetworkDeps, openGatewayNetwork } from './network/gateway-network.ts';
 import type { OpenVocabulary } from './network/vocabulary/vocabularies.ts';
@@ -41,6 +42,7 @@ import { RecentItems } from './routes/v1/recent-items.ts';
 import { networkStartError } from './start-error.ts';
 import { type GatewayStore, openStore } from './store/index.ts';
 import { GatewayMembership } from './store/membership.ts';
+import type { MinuteLimit } from './store/minute-usage.ts';
 import { openWitnesses } from './store/open-witnesses.ts';
 
 export interface Gateway extends AsyncDisposable {
@@ -153,7 +155,9 @@ export async function createGateway(
   const tokens = stack.use(new TokenQuota({ reservations: store.tokens, gateway }));
   const budgets = new Budgets({ tokens, teams: store.teams, now });
   await budgets.refresh();
-  const limits = new Limits({ quota: store.quota, tokens, budgets, now });
+  const { minutes: usage } = store;
+  const minutes = usage && ((of: MinuteLimit) => stack.use(new SharedMinuteLimiter(usage, of)));
+  const limits = new Limits({ quota: store.quota, tokens, budgets, minutes, now });
   const late = new AbortController();
   const hostGuard = createHostGuard({ ...config, keyedPath: '/v1/' });
   const authentication = new Authentication(store, { areKeysFree: config.freeKeysPerDay > 0 });

@@ -1,6 +1,6 @@
 // The types of the service's components, for routes and roles.
 
-import type { DomainIndex } from '@strata/analytics';
+import type { Analytics, DomainIndex } from '@strata/analytics';
 import type { Rulebook } from '@strata/detect';
 import type { Fetcher, Prober, Target } from '@strata/scan';
 import type { Catalog } from './catalog/catalog.ts';
@@ -49,6 +49,8 @@ export interface StackApp extends Omit<Scanning, typeof Symbol.asyncDispose> {
   readonly ledger: Ledger;
   readonly onDemand: OnDemand;
   readonly openApi: OpenApi;
+  /** Answers questions about sets of domains and their history. */
+  readonly analytics: Analytics;
   readonly index: DomainIndex;
   readonly names: KnownNames;
   readonly segmentCounts: SegmentCounts;
@@ -64,7 +66,7 @@ export interface StackApp extends Omit<Scanning, typeof Symbol.asyncDispose> {
 }
 
 /** What the rows of a table are read from; the scheduler has it too. */
-export type TableApp = Pick<StackApp, 'index' | 'names' | 'rulebook' | 'store' | 'clock'>;
+export type TableApp = Pick<StackApp, 'analytics' | 'index' | 'names' | 'rulebook' | 'store' | 'clock'>;
 
 export type OpenApi = Readonly<Record<string, unknown>> & { readonly openapi: string };
 

@@ -42,13 +42,16 @@ export interface ContributeDeps {
 /** Of an offer. */
 const MAX_MODELS = 64;
 const MEASURE_MS = 10_000;
+const MEASURED_TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(12);
 const UNKNOWN_SPEED = { prefill: 0, decode: 0 };
 
 /** Opens the models of the settings; the stack closes them. Rejects with StartError, or as `openModels` does. */
 export async function contributeModels(config: WorkerConfig, { logger, stack, signal }: ContributeDeps) {
   if (config.models.length === 0)
     throw new StartError(
-      'no model to contribute: specify a GGUF file or hf:owner/repository with --model or STRATA_MODEL',
+      config.engine
+        ? 'the vocabulary of the engine is not known: specify a GGUF file of its model with --model, of any quantisation or from convert_hf_to_gguf.py --vocab-only'
+        : 'no model to contribute: specify a GGUF file or hf:owner/repository with --model or STRATA_MODEL',
     );
   if (config.models.length > MAX_MODELS) throw new StartError(`a worker contributes at most ${MAX_MODELS} models`);
   if (config.models.length > 1 && config.name !== undefined)
@@ -85,9 +88,10 @@ async function servedModel(
 
 /** A server reads given tokens as a prompt, so only an answer shows how fast it makes tokens. */
 async function measureAnswer(engine: Engine, signal: AbortSignal | undefined): Promise<void> {
-  const { vocabularySize, contextLength } = engine.info;
-  const size = Math.min(128, Math.floor(contextLength / 4));
-  const prompt = Array.from({ length: size }, (_, at) => (at * 7 + 1) % vocabularySize);
+  const { contextLength, lacks } = engine.info;
+  if (lacks?.includes('answers')) return;
+  // Not every server takes tokens that are not those of a text.
+  const prompt = await engine.tokenize(MEASURED_TEXT.slice(0, contextLength / 4));
   const limits = [AbortSignal.timeout(MEASURE_MS), ...(signal ? [signal] : [])];
   const job: Job = { prompt, given: [], replay: 'fast', maxTokens: 32, sampling: GREEDY };
   await Array.fromAsync(engine.generate(job, AbortSignal.any(limits))).catch((error: unknown) => {

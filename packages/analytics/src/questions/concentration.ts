@@ -23,6 +23,8 @@ export interface MarketProvider {
   readonly weight: number;
   /** Of the denominator, 0–1. */
   readonly share: number;
+  /** Domains gained minus domains lost in the category within 30 days, if it was asked for. */
+  readonly change30d?: number;
 }
 
 export interface Market {

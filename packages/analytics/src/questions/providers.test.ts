@@ -5,13 +5,14 @@ import type { Category } from '@strata/detect';
 import { fc, holds } from '../../../../tests/support/property.ts';
 import { compareText } from '../compare-text.ts';
 import { dayOf } from '../history/daily-series.ts';
-import type { IndexedDomain } from '../index/domain-index.ts';
+import type { DomainIndex, IndexedDomain } from '../index/domain-index.ts';
 import { firmProviders, indexOf, plainDomains, usersOf, using } from '../test/firms.ts';
 import { changes, DAYS, FIRST_DAY } from '../test/random-changes.ts';
 import { manyDomains, ownerOf, PROVIDERS, roleOf } from '../test/random-domains.ts';
 import { coAdoption } from './co-adoption.ts';
-import { MIN_SUPPORT } from './neighbours.ts';
-import { categoriesOf, leaders, providersInUse, rankOf } from './providers.ts';
+import { markets, roleMarkets } from './concentration.ts';
+import { MIN_SUPPORT, neighbourhood } from './neighbours.ts';
+import { categoriesOf, leaders, providersInUse } from './providers.ts';
 import { supplyChain } from './supply-chain.ts';
 
 const TODAY = FIRST_DAY + DAYS - 3;
@@ -41,17 +42,23 @@ it('the leaders are those with the most domains, with their movement over thirty
       assert.deepEqual(categories, categoriesOf(index, index.vocabulary.providers.find(provider) ?? -1));
     }
     assert.equal(providersInUse(index), expected.length);
-    for (const { provider, rank } of expected) assert.equal(rankOf(index, provider), rank);
-    assert.equal(rankOf(index, 'unknown'), expected.length + 1);
+    const some = leaders(index, { today: TODAY, limit, providers: ['unknown', ...PROVIDERS.slice(3)] }).leaders;
+    const isLast = ({ provider }: { readonly provider: string }) => PROVIDERS.indexOf(provider) >= 3;
+    assert.deepEqual(
+      Array.from(some, ({ categories: _, ...rest }) => rest),
+      expected.filter(isLast).slice(0, limit),
+    );
   }));
 
+const nearIn = (index: DomainIndex, provider: string) => neighbourhood(index, provider, { ownerOf });
 const otherOwnersThan = (provider: string) => PROVIDERS.filter((other) => ownerOf(other) !== ownerOf(provider));
 
 it('the supply chain names dependents, markets, sole sources and neighbours as a walk over all domains does', () =>
   holds(25, [manyDomains(120), fc.integer({ min: 1, max: 6 })], (domains, limit) => {
     const index = indexOf(domains);
     for (const provider of [...PROVIDERS, 'unknown']) {
-      const chain = supplyChain(index, provider, { ownerOf, limit });
+      const every = { categories: markets(index, { ownerOf }), roles: roleMarkets(index, { ownerOf }) };
+      const chain = supplyChain(provider, nearIn(index, provider), { markets: every, limit });
       const own = usersOf(domains, provider);
       const isSole = (firms: readonly string[]) => firms.length === 1 && firms[0] === provider;
       const firmsIn = (each: IndexedDomain, category: Category) => {
@@ -75,8 +82,8 @@ it('the supply chain names dependents, markets, sole sources and neighbours as a
       const held = active
         .flatMap(({ services }) => services)
         .filter(([, each, confidence]) => each === provider && confidence !== 'low');
-      const markets = new Set(chain.markets.map(({ market }) => market.category));
-      assert.deepEqual(markets, new Set(held.map(([category]) => category)));
+      const shared = new Set(chain.markets.map(({ market }) => market.category));
+      assert.deepEqual(shared, new Set(held.map(([category]) => category)));
       for (const { market, share } of chain.markets) {
         const weight = active.reduce((sum, domain) => {
           const firms = firmProviders(domain, market.category);
@@ -111,13 +118,13 @@ it('co-adoption counts the domains of two providers, with Jaccard and lift, and 
         .filter(({ domains }) => domains >= MIN_SUPPORT)
         .sort((a, b) => b.jaccard - a.jaccard || compareText(a.provider, b.provider))
         .slice(0, limit);
-      const found = coAdoption(index, provider, { ownerOf, limit });
+      const found = coAdoption(nearIn(index, provider), limit);
       const rounded = (all: typeof found) => all.map((each) => ({ ...each, lift: each.lift.toPrecision(9) }));
       assert.deepEqual(rounded(found), rounded(expected));
     }
   }));
 it('co-adoption needs twenty common domains', () => {
   const both = (count: number) => indexOf(plainDomains([count, using('dns acme high', 'email borealis high')]));
-  const sizeOf = (count: number, of: string) => coAdoption(both(count), of, { ownerOf, limit: 5 }).length;
+  const sizeOf = (count: number, of: string) => coAdoption(nearIn(both(count), of), 5).length;
   assert.deepEqual([sizeOf(19, 'acme'), sizeOf(20, 'acme'), sizeOf(20, 'unknown')], [0, 1, 0]);
 });

@@ -7,7 +7,7 @@ import type { DomainSet } from '../sets/domain-set.ts';
 import { intersectionSize } from '../sets/set-operations.ts';
 import { type Population, sizeIn } from './population.ts';
 
-interface Leader {
+export interface Leader {
   readonly rank: number;
   readonly provider: string;
   readonly categories: readonly Category[];
@@ -20,24 +20,27 @@ interface Leader {
 
 export const TREND_DAYS = 30;
 
-/**
- * Providers by the number of domains that use them, in any category and with any confidence, of all or of a set; only those after a
- * number of domains and an id. `today` is a day number.
- */
+export interface LeadersOptions {
+  /** Day number. */
+  readonly today: number;
+  readonly limit: number;
+  /** Only those after a number of domains and an id. */
+  readonly after?: readonly [number, string];
+  /** Only these. */
+  readonly providers?: readonly string[];
+}
+
+export interface Leaders {
+  /** Providers with at least one domain. */
+  readonly total: number;
+  readonly leaders: readonly Leader[];
+}
+
+/** Providers by the number of domains that use them, in any category and with any confidence, of all or of a set. */
 export function leaders(
   index: DomainIndex,
-  {
-    today,
-    limit,
-    after,
-    within,
-  }: {
-    readonly today: number;
-    readonly limit: number;
-    readonly after?: readonly [number, string];
-    readonly within?: DomainSet | undefined;
-  },
-): { readonly total: number; readonly leaders: readonly Leader[] } {
+  { today, limit, after, providers, within }: LeadersOptions & { readonly within?: DomainSet | undefined },
+): Leaders {
   const sizeOf = (number: number) => {
     const all = index.sets.provider(number);
     return within ? intersectionSize(all, within) : all.size;
@@ -46,13 +49,14 @@ export function leaders(
     .words()
     .map((provider, number) => ({ provider, number, domains: sizeOf(number) }))
     .filter(({ domains }) => domains > 0)
-    .sort((a, b) => b.domains - a.domains || compareText(a.provider, b.provider));
-  const first = after
-    ? ranked.findIndex(({ domains, provider }) => domains < after[0] || (domains === after[0] && provider > after[1]))
-    : 0;
-  const page = first < 0 ? [] : ranked.slice(first, first + limit);
-  const found = page.map(({ provider, number, domains }, i) => ({
-    rank: first + i + 1,
+    .sort((a, b) => b.domains - a.domains || compareText(a.provider, b.provider))
+    .map((each, i) => ({ ...each, rank: i + 1 }));
+  const isWanted = ({ domains, provider }: (typeof ranked)[number]) =>
+    (!after || domains < after[0] || (domains === after[0] && provider > after[1])) &&
+    (providers?.includes(provider) ?? true);
+  const page = ranked.filter(isWanted).slice(0, limit);
+  const found = page.map(({ provider, number, domains, rank }) => ({
+    rank,
     provider,
     categories: categoriesOf(index, number, within),
     domains,
@@ -60,18 +64,6 @@ export function leaders(
     change30d: within ? null : netMovement(index, { provider }, today),
   }));
   return { total: ranked.length, leaders: found };
-}
-
-/** Rank of a provider among the leaders; equal counts are in the order of ids. */
-export function rankOf(index: DomainIndex, provider: string): number {
-  const number = index.vocabulary.providers.find(provider);
-  const own = number === undefined ? 0 : index.sets.provider(number).size;
-  let rank = 1;
-  for (const [other, word] of index.vocabulary.providers.words().entries()) {
-    const { size } = index.sets.provider(other);
-    if (size > own || (size === own && size > 0 && word < provider)) rank += 1;
-  }
-  return rank;
 }
 
 /** Categories in which at least one domain, of all or of a set, uses it. */

@@ -9,7 +9,7 @@ import { DomainSet } from '../sets/domain-set.ts';
 import { partsOf } from '../test/domain-names.ts';
 import { indexOf, plainDomains } from '../test/firms.ts';
 import { manyDomains, PROVIDERS } from '../test/random-domains.ts';
-import { type DomainFilter, inNameOrder, searchDomains, worstScores } from './search.ts';
+import { type DomainFilter, inNameOrder, searchDomains } from './search.ts';
 
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 1 });
 
@@ -155,16 +155,4 @@ it('search puts the names around a prefix where they belong, however few are fou
     const found = inNameOrder(index, DomainSet.of(expected), { limit: 10, offset: 0 }, prefix);
     assert.deepEqual(found, [...expected], prefix);
   }
-});
-it('the worst scores are those of domains that exist, worst first, then by name', () => {
-  const sectors = fc.option(fc.constantFrom(...SECTORS.slice(0, 4)), { nil: undefined });
-  const questions = fc.record({ sector: sectors, maxScore: fc.integer({ min: 0, max: 120 }) });
-  holds(80, [manyDomains(90), questions, fc.integer({ min: 1, max: 60 })], (domains, { sector, maxScore }, limit) => {
-    const expected = domains
-      .filter((domain) => matches(domain, { sector, state: 'live', score: { from: 0, to: maxScore } }))
-      .toSorted((a, b) => (a.score ?? 0) - (b.score ?? 0) || compareText(a.name, b.name))
-      .map(({ id }) => id);
-    const found = worstScores(indexOf(domains), { sector, maxScore }, limit);
-    assert.deepEqual(found, { total: expected.length, domains: expected.slice(0, limit) });
-  });
 });

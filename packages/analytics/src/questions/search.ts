@@ -13,7 +13,7 @@ import type { DomainIndex } from '../index/domain-index.ts';
 import { allDomains, evaluateQuery, providerSet } from '../query/evaluate-query.ts';
 import type { Query } from '../query/query.ts';
 import { DomainSet } from '../sets/domain-set.ts';
-import { difference, intersection, intersectionSize, union } from '../sets/set-operations.ts';
+import { difference, intersection, union } from '../sets/set-operations.ts';
 
 /** All given conditions must hold. */
 export interface DomainFilter {
@@ -40,6 +40,8 @@ export interface DomainFilter {
   /** Security scores from 0 to 100, both ends included; a domain without a score does not match. */
   readonly score?: { readonly from: number; readonly to: number } | undefined;
   readonly query?: Query | undefined;
+  /** Only some of these: by the store's numbers, or by name. */
+  readonly among?: { readonly ids: readonly number[] } | { readonly names: readonly string[] } | undefined;
 }
 
 export interface Page<Key = string> {
@@ -59,21 +61,29 @@ interface FoundDomains {
 /** The order is total: exact name, names that begin with the part, then the rest; alphabetical within each group. */
 export function searchDomains(index: DomainIndex, filter: DomainFilter, page: Page): FoundDomains {
   const found = matchingDomains(index, filter);
-  if (found === undefined) {
-    const { limit, offset, after } = page;
-    const start = after === undefined ? offset : offset + index.names.sorted.countThrough(after);
-    return { total: index.size, domains: Array.from(index.names.sorted.numbers().subarray(start, start + limit)) };
-  }
-  const [first] = filter.part?.split(' ') ?? [];
-  return { total: found.size, domains: inNameOrder(index, found, page, first) };
+  return { total: found?.size ?? index.size, domains: namePage(index, found, { ...page, part: filter.part }) };
+}
+
+/** One page of a set, by default of all domains, in the order of a search. */
+export function namePage(
+  index: DomainIndex,
+  set: DomainSet | undefined,
+  { part, ...page }: Page & Pick<DomainFilter, 'part'>,
+): readonly number[] {
+  const [first] = part?.split(' ') ?? [];
+  if (set) return inNameOrder(index, set, page, first);
+  const { limit, offset, after } = page;
+  const start = after === undefined ? offset : offset + index.names.sorted.countThrough(after);
+  return Array.from(index.names.sorted.numbers().subarray(start, start + limit));
 }
 
 /** The domains for which all conditions hold; undefined without a condition. */
 export function matchingDomains(index: DomainIndex, filter: DomainFilter): DomainSet | undefined {
-  const { part, query, without: barred = [] } = filter;
+  const { part, query, among, without: barred = [] } = filter;
   const sets = filterSets(index, filter);
+  if (among) sets.push(knownAmong(index, among));
   if (part) sets.push(index.grams.search(part, index.names));
-  if (query) sets.push(evaluateQuery(index, query));
+  if (query) sets.push(evaluateQuery(index, query, among && sets.reduce(intersection)));
   if (sets.length === 0 && barred.length === 0) return undefined;
   // A condition of absence needs a base set: all domains, if there is no other condition.
   if (sets.length === 0) sets.push(allDomains(index));
@@ -83,7 +93,12 @@ export function matchingDomains(index: DomainIndex, filter: DomainFilter): Domai
   return barred.reduce((set, flag) => difference(set, index.sets.flag(POSTURE_FLAGS.indexOf(flag))), within);
 }
 
-/** The sets of all conditions except name and absence. */
+function knownAmong({ names }: DomainIndex, among: NonNullable<DomainFilter['among']>): DomainSet {
+  const numbers = 'ids' in among ? among.ids : among.names.map((name) => names.sorted.find(name) ?? -1);
+  return DomainSet.of([...new Set(numbers)].filter((number) => names.has(number)).sort((a, b) => a - b));
+}
+
+/** The sets of all conditions except name, absence, query and domains. */
 function filterSets(index: DomainIndex, filter: DomainFilter): DomainSet[] {
   const { provider, category, role, sector, state, flags = [], score, with: other } = filter;
   const levels = levelsOf(filter);
@@ -174,26 +189,4 @@ function walk(
     }
   }
   return found;
-}
-
-/** Existing domains, worst score first, then by name; without domains that have no score. */
-export function worstScores(
-  index: DomainIndex,
-  filter: { readonly sector?: string | undefined; readonly maxScore: number; readonly within?: DomainSet | undefined },
-  limit: number,
-): FoundDomains {
-  const live = union(LIVE.map((state) => index.sets.state(stateNumber(state))));
-  const within = filterSets(index, filter.sector === undefined ? {} : { sector: filter.sector }).reduce(
-    intersection,
-    filter.within ? intersection(live, filter.within) : live,
-  );
-  let total = 0;
-  const domains: number[] = [];
-  for (let score = 0; score <= Math.min(filter.maxScore, 100); score += 1) {
-    const ofScore = index.sets.score(score);
-    total += intersectionSize(ofScore, within);
-    const page = { limit: limit - domains.length, offset: 0 };
-    if (page.limit > 0) domains.push(...inNameOrder(index, intersection(ofScore, within), page));
-  }
-  return { total, domains };
 }

@@ -1,8 +1,7 @@
 // The domains that depend on a provider: how many, in which markets, which exclusively, and their other providers.
 import { compareText } from '../compare-text.ts';
-import { type Market, type MarketOptions, markets, type RoleMarket, roleMarkets } from './concentration.ts';
-import { type Neighbour, neighboursOf } from './neighbours.ts';
-import { type Population, sizeIn } from './population.ts';
+import type { Market, RoleMarket } from './concentration.ts';
+import type { Neighbour, Neighbourhood } from './neighbours.ts';
 
 export interface Dependence {
   readonly provider: string;
@@ -17,6 +16,8 @@ export interface HeldMarket<Of extends Market> {
 }
 
 export interface SupplyChain {
+  /** Domains of the population. */
+  readonly population: number;
   readonly dependentDomains: number;
   /** Categories and roles in which it has domains, with its share. */
   readonly markets: readonly HeldMarket<Market>[];
@@ -27,17 +28,18 @@ export interface SupplyChain {
   readonly downstream: readonly Dependence[];
 }
 
+export interface SupplyChainOptions {
+  /** Of all categories and roles, in the same population. */
+  readonly markets: { readonly categories: readonly Market[]; readonly roles: readonly RoleMarket[] };
+  readonly limit: number;
+}
+
 /** The domains that depend on a provider, and their other providers. */
 export function supplyChain(
-  population: Population,
   provider: string,
-  options: MarketOptions & { readonly limit: number },
+  { population, domains, soleSourceDomains, neighbours }: Neighbourhood,
+  { markets, limit }: SupplyChainOptions,
 ): SupplyChain {
-  const number = population.vocabulary.providers.find(provider);
-  if (number === undefined)
-    return { dependentDomains: 0, markets: [], roleMarkets: [], soleSourceDomains: 0, upstream: [], downstream: [] };
-  const dependentDomains = sizeIn(population, population.sets.provider(number));
-  const neighbours = neighboursOf(population, provider, options);
   const ranked = (shareOf: (neighbour: Neighbour) => number): Dependence[] =>
     neighbours
       .map((neighbour) => ({
@@ -46,14 +48,15 @@ export function supplyChain(
         share: shareOf(neighbour),
       }))
       .sort((a, b) => b.share - a.share || b.domains - a.domains || compareText(a.provider, b.provider))
-      .slice(0, options.limit);
+      .slice(0, limit);
   return {
-    dependentDomains,
-    markets: heldBy(provider, markets(population, options)),
-    roleMarkets: heldBy(provider, roleMarkets(population, options)),
-    soleSourceDomains: population.tallies.soleSource(number),
-    upstream: ranked(({ domains }) => domains / dependentDomains),
-    downstream: ranked(({ domains, size }) => domains / size),
+    population,
+    dependentDomains: domains,
+    markets: heldBy(provider, markets.categories),
+    roleMarkets: heldBy(provider, markets.roles),
+    soleSourceDomains,
+    upstream: ranked((neighbour) => neighbour.domains / domains),
+    downstream: ranked((neighbour) => neighbour.domains / neighbour.size),
   };
 }
 

@@ -15,6 +15,7 @@ export function defaultContext(trained: number): number {
 export class LlamaVocabulary {
   readonly #model: LlamaModel;
   readonly #bytes: readonly Uint8Array[] | undefined;
+  readonly #spelling: Vocabulary;
   readonly #template: { readonly source: string; readonly controls: readonly string[] } | undefined;
   readonly #contextLength: number;
   readonly #marks: ModelMarks;
@@ -25,6 +26,7 @@ export class LlamaVocabulary {
     this.#model = model;
     this.#contextLength = contextLength;
     this.#bytes = tokenBytes(spelling);
+    this.#spelling = spelling;
     this.#marks = marksOf(source ?? '', spelling);
     this.#template = source === undefined ? undefined : { source, controls: controlTexts(spelling) };
   }
@@ -40,6 +42,14 @@ export class LlamaVocabulary {
 
   detokenize(tokens: readonly number[]): string {
     return Buffer.concat(tokens.map((token) => this.bytesOf(token))).toString('utf8');
+  }
+
+  /** With the texts of control tokens. */
+  spell(tokens: readonly number[]): string {
+    const { types, tokens: texts } = this.#spelling;
+    const bytesOf = (token: number) =>
+      types[token] === CONTROL ? utf8.encode(texts[token] ?? '') : this.bytesOf(token);
+    return Buffer.concat(tokens.map(bytesOf)).toString('utf8');
   }
 
   marks(): ModelMarks {

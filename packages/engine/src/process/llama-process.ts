@@ -18,6 +18,8 @@ function serve(host: LlamaHost, call: Call, context: CallContext): unknown {
       return host.vocabulary.tokenize(call.text, call.hasControl);
     case 'detokenize':
       return host.vocabulary.detokenize(call.tokens);
+    case 'spell':
+      return host.vocabulary.spell(call.tokens);
     case 'bytes':
       return call.tokens.map((token) => host.vocabulary.bytesOf(token));
     case 'render':

@@ -4,6 +4,7 @@ import type { ChatPrompt, EngineErrorCode, Job, JobEvent, ScoreJob } from '../en
 export type VocabularyCall =
   | { readonly kind: 'tokenize'; readonly text: string; readonly hasControl: boolean }
   | { readonly kind: 'detokenize'; readonly tokens: readonly number[] }
+  | { readonly kind: 'spell'; readonly tokens: readonly number[] }
   | { readonly kind: 'render'; readonly prompt: ChatPrompt }
   | { readonly kind: 'marks' }
   | { readonly kind: 'ends' }

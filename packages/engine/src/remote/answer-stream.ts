@@ -4,6 +4,7 @@ import { errorOf, errorShape, failed, jsonOf, refusalInStream } from '../upstrea
 import type { UpstreamHttp } from '../upstream/http.ts';
 import { AnswerEvents, isDone, type StreamEvent } from '../upstream/response.ts';
 import type { Dialect, GenerateAsk, Piece, ReadChoice, ReadToken } from './dialect.ts';
+import { type PromptText, textOf, tokensOf } from './text-server.ts';
 
 export interface AnswerStreamDeps {
   readonly http: UpstreamHttp;
@@ -12,6 +13,8 @@ export interface AnswerStreamDeps {
   readonly vocabularySize: number;
   readonly contextLength: number;
   readonly ends: ReadonlySet<number>;
+  /** Of a server without token ids. */
+  readonly text?: PromptText | undefined;
   readonly firstMs: number;
   readonly idleMs: number;
 }
@@ -32,6 +35,7 @@ export class AnswerStream {
   /** The tokens of the answer, given ones included. */
   readonly #answer: number[];
   #hasBegun = false;
+  #promptText: string | undefined;
   /** An end of the answer that is not known to be its last token yet. */
   #held: ReadToken | undefined;
 
@@ -56,14 +60,15 @@ export class AnswerStream {
         if (end === 'length' && this.#answer.length < this.#job.maxTokens && !this.#isFull) end = undefined;
         if (end === undefined && this.#answer.length === before) throw failed('sent no token');
       } else {
+        const before = this.#answer.length;
         end = yield* this.#read({ count: left, isStreamed: true });
+        if (end === undefined && this.#deps.text && this.#answer.length === before) throw tooEarly();
         // More and more is read without a stream where one is of no use.
-        if (end === undefined) batches = 2 ** Math.min(gaps++, MAX_DOUBLINGS);
+        if (end === undefined && !this.#deps.text) batches = 2 ** Math.min(gaps++, MAX_DOUBLINGS);
       }
     }
     if (!this.#hasBegun) yield { kind: 'begin', cachedTokens: 0 };
-    if (end === 'length' && this.#answer.length < this.#job.maxTokens && !this.#isFull)
-      throw failed('ended the answer before its limit');
+    if (end === 'length' && this.#answer.length < this.#job.maxTokens && !this.#isFull) throw tooEarly();
     yield { kind: 'end', reason: end };
   }
 
@@ -119,11 +124,31 @@ export class AnswerStream {
     return { kind: 'token', ...withBytes({ token, logprob }), top: top.map(withBytes) };
   }
 
+  /** The server counts tokens otherwise: its text is cut at the limit, and continued where it ends before. */
+  async #withTokens(piece: Piece): Promise<Piece> {
+    const { text } = this.#deps;
+    if (!text) return piece;
+    const made = await tokensOf(piece.text ?? '', text.vocabulary);
+    const left = this.#job.maxTokens - this.#answer.length;
+    const tokens = made.slice(0, left).map((token) => ({ token, logprob: 0, top: [] }));
+    if (made.length > left || (made.length === left && piece.end !== 'stop')) return { tokens, end: 'length' };
+    return piece.end === 'length' && !this.#isFull ? { tokens, hasGap: true } : { tokens, end: piece.end };
+  }
+
+  /** The answer so far may be other tokens at the server, with the same text. */
+  async #text(): Promise<string> {
+    const { text } = this.#deps;
+    if (!text) return '';
+    this.#promptText ??= await textOf(this.#job.prompt, text);
+    return this.#promptText + (await text.vocabulary.spell(this.#answer));
+  }
+
   async *#pieces({ count, isStreamed }: Pick<GenerateAsk, 'count' | 'isStreamed'>): AsyncGenerator<Piece> {
     const { http, dialect, model, firstMs, idleMs } = this.#deps;
     const { prompt } = this.#job;
     const job = { ...this.#job, given: this.#answer };
-    const ask: GenerateAsk = { model, job, tokens: [...prompt, ...this.#answer], count, isStreamed };
+    const [tokens, text] = [[...prompt, ...this.#answer], await this.#text()];
+    const ask: GenerateAsk = { model, job, tokens, text, count, isStreamed };
     const request = { path: dialect.path, body: dialect.body(ask), signal: this.#signal };
     const read = dialect.reader(ask);
     if (!isStreamed) {
@@ -137,7 +162,7 @@ export class AnswerStream {
       for (let some = await events.next(); !some.done; some = await events.next())
         for (const event of some.value) {
           if (isDone(event)) continue;
-          const piece = read(checkedValue(event, http.secret));
+          const piece = await this.#withTokens(read(checkedValue(event, http.secret)));
           isEnded ||= piece.end !== undefined || piece.hasGap === true;
           yield piece;
         }
@@ -147,6 +172,8 @@ export class AnswerStream {
     if (!isEnded) throw failed('ended the answer prematurely');
   }
 }
+
+const tooEarly = () => failed('ended the answer before its limit');
 
 /** Throws the error that the server reports within the stream. */
 function checkedValue({ type, data }: StreamEvent, secret: string | undefined): unknown {

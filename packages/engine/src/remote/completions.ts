@@ -51,7 +51,7 @@ function sampled({ job, model, tokens, count, isStreamed }: GenerateAsk): object
 /** `docs.vllm.ai`, online serving: `return_token_ids`, `return_tokens_as_token_ids`, `prompt_logprobs`. */
 export const VLLM: Dialect = {
   kind: 'vllm',
-  lacks: ['draws', 'replay', 'embeddings'],
+  lacks: ['draws', 'replay'],
   path: '/v1/completions',
   health: '/health',
   answersHealth: true,

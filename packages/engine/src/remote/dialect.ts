@@ -6,7 +6,7 @@ import type { Job } from '../engine.ts';
 import { invalid } from '../upstream/errors.ts';
 import type { Ask } from '../upstream/http.ts';
 
-export type RemoteKind = 'llama-server' | 'vllm' | 'sglang' | 'tensorrt-llm';
+export type RemoteKind = 'llama-server' | 'vllm' | 'sglang' | 'tensorrt-llm' | 'openai';
 
 export interface ReadChoice {
   readonly token: number;
@@ -19,6 +19,8 @@ export type ReadToken = ReadChoice & { readonly top: readonly ReadChoice[] };
 /** What one event of a stream contains. */
 export interface Piece {
   readonly tokens: readonly ReadToken[];
+  /** Instead of tokens: of a server without token ids. */
+  readonly text?: string;
   readonly cachedTokens?: number | undefined;
   /** Why the answer ended. */
   readonly end?: 'stop' | 'length' | undefined;
@@ -32,6 +34,8 @@ export interface GenerateAsk {
   readonly job: Job;
   /** Prompt and given tokens. */
   readonly tokens: readonly number[];
+  /** Their text, for a server without token ids. */
+  readonly text: string;
   /** Tokens to make. */
   readonly count: number;
   readonly isStreamed: boolean;

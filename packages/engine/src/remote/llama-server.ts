@@ -28,7 +28,7 @@ const FORCED = 10_000;
 export const LLAMA_SERVER: Dialect = {
   kind: 'llama-server',
   // Its penalties count the tokens of the prompt too.
-  lacks: ['draws', 'penalties', 'replay', 'embeddings'],
+  lacks: ['draws', 'penalties', 'replay'],
   path: '/completion',
   health: '/health',
   answersHealth: true,

@@ -2,16 +2,18 @@
 // template; for llama-server it is also the model itself.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { Ability } from '@strata/inference';
 import { EngineError, type ModelInfo } from '../engine.ts';
 import { describeModel, type ModelDescription } from '../on-demand/describe-model.ts';
 import { fileOf, idOf, type ModelLog, type OpenedModel, type OpenModelOptions } from '../open-model.ts';
 import { failed } from '../upstream/errors.ts';
 import { UpstreamHttp } from '../upstream/http.ts';
 import { readMetadata } from '../vocabulary/gguf-metadata.ts';
-import { openVocabulary } from '../vocabulary/vocabulary-engine.ts';
+import { type ModelVocabulary, openVocabulary } from '../vocabulary/vocabulary-engine.ts';
 import { readVocabulary } from '../vocabulary/vocabulary-file.ts';
 import { checkTokens, lacksByTrial, type Probed, probe } from './probe.ts';
 import { RemoteEngine } from './remote-engine.ts';
+import { checkText, type PromptText } from './text-server.ts';
 
 export interface RemoteServer {
   /** Scheme, host and port. */
@@ -47,20 +49,50 @@ export async function openRemoteModel(
   const signal = AbortSignal.any([within(PROBE_MS), ...(options.signal ? [options.signal] : [])]);
   const probed = await probe(http, server.model, signal);
   const vocabulary = stack.use(await openVocabulary(file));
-  const areTokensChecked = await checkTokens(http, probed, { vocabulary, signal });
-  if (areTokensChecked === undefined)
-    log.warn({ engine: probed.engine }, 'the server tokenizes no text: its vocabulary is not compared with the file');
   const prompt = (await vocabulary.tokenize('Hello, world')).slice(0, 4);
   const [plain = 0] = await vocabulary.tokenize('a');
   const lacks = await lacksByTrial(http, probed, { prompt, plain, signal });
+  const text = await checked(http, { probed, lacks, vocabulary, signal, bos: await bosOf(file) }, log);
   const info = await infoOf(file, probed, { options, facts: vocabulary.facts, lacks });
   const { dialect, model } = probed;
   const ends = await vocabulary.ends();
   const { firstTokenMs: firstMs, idleMs } = TIMING;
-  const engine = new RemoteEngine({ http, dialect, model, info, vocabulary, ends, plain, firstMs, idleMs });
+  const engine = new RemoteEngine({ http, dialect, model, info, vocabulary, ends, plain, text, firstMs, idleMs });
   log.info({ url: http.base, model, engine: info.engine, contextLength: info.contextLength, lacks }, 'engine joined');
   stack.move();
   return { id: idOf(file), file, engine, isFileServed: dialect.kind === 'llama-server' };
+}
+
+interface Checking {
+  readonly probed: Probed;
+  readonly lacks: readonly Ability[];
+  readonly vocabulary: ModelVocabulary;
+  readonly bos: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Compares the vocabularies. Returns how prompts are written for a server without token ids. */
+async function checked(
+  http: UpstreamHttp,
+  { probed, lacks, ...of }: Checking,
+  log: ModelLog,
+): Promise<PromptText | undefined> {
+  const { engine, model, dialect } = probed;
+  // It embeds texts: there is nothing to compare.
+  if (dialect.kind === 'openai' && lacks.includes('answers')) return undefined;
+  if (dialect.kind === 'openai') {
+    log.warn({ engine }, 'the server has no token ids: answers cannot go on elsewhere from it, nor be audited');
+    return { vocabulary: of.vocabulary, ...(await checkText(http, { model, ...of })) };
+  }
+  if ((await checkTokens(http, probed, of)) === undefined)
+    log.warn({ engine }, 'the server tokenizes no text: its vocabulary is not compared with the file');
+  return undefined;
+}
+
+async function bosOf(file: string): Promise<number | undefined> {
+  const entry = (await readMetadata(file)).find(({ key }) => key === 'tokenizer.ggml.bos_token_id');
+  // A number of 32 bits is its last part.
+  return entry && Buffer.from(entry.bytes).readUInt32LE(entry.bytes.length - 4);
 }
 
 /** What the server is and lacks, without a file; it answers a request. Rejects as `openRemoteModel` does. */

@@ -1,5 +1,5 @@
 // What an inference server is and can do, asked when the worker joins: kind, model, context, slots, vocabulary, grammars.
-import { type Ability, CompletionError, GREEDY } from '@strata/inference';
+import { type Ability, abilitiesIn, CompletionError, GREEDY } from '@strata/inference';
 import { z } from 'zod';
 import { EngineError, type Job } from '../engine.ts';
 import type { UpstreamHttp } from '../upstream/http.ts';
@@ -8,6 +8,7 @@ import { TENSORRT_LLM, VLLM } from './completions.ts';
 import { type Dialect, read } from './dialect.ts';
 import { LLAMA_SERVER } from './llama-server.ts';
 import { SGLANG } from './sglang.ts';
+import { embedTexts, TEXT_SERVER } from './text-server.ts';
 
 export interface Probed {
   readonly dialect: Dialect;
@@ -53,6 +54,7 @@ const KINDS: Readonly<Record<string, Dialect>> = {
   sglang: SGLANG,
   tensorrt_llm: TENSORRT_LLM,
 };
+const TEXT = 'Hello';
 
 /** Rejects with EngineError, or with the signal's reason. */
 export async function probe(http: UpstreamHttp, wanted: string | undefined, signal: AbortSignal): Promise<Probed> {
@@ -62,12 +64,7 @@ export async function probe(http: UpstreamHttp, wanted: string | undefined, sign
   if (!found) throw unusable(`${http.base} has no model '${wanted}': it has ${names.join(', ')}`);
   if (wanted === undefined && data.length > 1)
     throw unusable(`${http.base} has several models: choose one with model=… of STRATA_ENGINE: ${names.join(', ')}`);
-  const dialect = KINDS[found.owned_by ?? ''];
-  if (!dialect)
-    throw unusable(
-      `${http.base} is not a llama-server, vLLM, SGLang or TensorRT-LLM: its models are owned by '${found.owned_by}'`,
-    );
-  return describe(http, { dialect, found, signal });
+  return describe(http, { dialect: KINDS[found.owned_by ?? ''] ?? TEXT_SERVER, found, signal });
 }
 
 async function describe(
@@ -89,6 +86,10 @@ async function describe(
   if (dialect.kind === 'sglang') {
     const info = (await page('/server_info')) ?? (await page('/get_server_info'));
     return { ...known, engine: named(info?.version), slots: info?.max_running_requests ?? undefined };
+  }
+  if (dialect.kind === 'openai') {
+    const ollama = (await page('/api/version'))?.version;
+    return { ...known, engine: ollama ? `ollama ${ollama}` : dialect.kind, slots: undefined };
   }
   return { ...known, engine: named((await page('/version'))?.version), slots: undefined };
 }
@@ -139,24 +140,32 @@ export async function lacksByTrial(
 ): Promise<readonly Ability[]> {
   const job: Job = { prompt, given: [], replay: 'fast', maxTokens: 1, sampling: GREEDY };
   const works = async (change: Partial<Job>): Promise<boolean> => {
-    const ask = { model, job: { ...job, ...change }, tokens: prompt, count: 1, isStreamed: false };
+    const ask = { model, job: { ...job, ...change }, tokens: prompt, text: TEXT, count: 1, isStreamed: false };
     try {
       dialect.reader(ask)(await http.json({ path: dialect.path, body: dialect.body(ask), signal }));
       return true;
     } catch (error) {
       signal.throwIfAborted();
-      // A server that cannot answer at all is reported by the first trial.
-      if (change === job) throw error;
+      // A server that can do nothing at all is reported by the first trial.
+      if (change === job && embeddings.length > 0) throw error;
       return false;
     }
   };
-  await works(job);
+  const embeddings = await embedTexts(http, { model, inputs: [TEXT], signal }).then(
+    (): readonly Ability[] => [],
+    (): readonly Ability[] => {
+      signal.throwIfAborted();
+      return ['embeddings'];
+    },
+  );
+  // Servers of embeddings generate nothing.
+  if (!(await works(job))) return abilitiesIn(-1).filter((each) => each !== 'embeddings');
   const tried = (ability: Ability, change: Partial<Job>) => async (): Promise<readonly Ability[]> =>
     dialect.lacks.includes(ability) || (await works(change)) ? [] : [ability];
   const grammar = await tried('grammar', { grammar: 'root ::= "a"' })();
   const logprobs = await tried('logprobs', { topLogprobs: 1 })();
   const scores = await scoresNothing();
-  return [...new Set([...dialect.lacks, ...grammar, ...logprobs, ...scores])];
+  return [...new Set([...dialect.lacks, ...grammar, ...logprobs, ...scores, ...embeddings])];
 
   async function scoresNothing(): Promise<readonly Ability[]> {
     if (!dialect.positions) return ['scores'];

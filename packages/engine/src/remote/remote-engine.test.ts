@@ -34,7 +34,8 @@ async function opened(
 ) {
   await using stack = new AsyncDisposableStack();
   const simulated = createSimulatedEngine();
-  const vocabulary = { ...simulated, facts: simulated.info, ends: async () => [END], isReady: true };
+  const { info: facts, detokenize: spell } = simulated;
+  const vocabulary = { ...simulated, facts, spell, ends: async () => [END], isReady: true };
   const tokenize = (text: string) => simulated.tokenize(text);
   const server = stack.use(await startInferenceServer({ kind, endToken: END, tokenize, ...options }));
   const http = stack.use(new UpstreamHttp({ ...TIMING, base: server.url, apiKey: 'sk-1' }));
@@ -185,6 +186,6 @@ it('what an engine lacks is refused before its server is asked', async () => {
   const penalised = { sampling: { ...GREEDY, presencePenalty: 1 } };
   for (const change of [{ grammar: 'root ::= "a"' }, { topLogprobs: 0 }, penalised, { ...penalised, given: [400] }])
     await assert.rejects(run(all.engine, change), failedAs('unsupported'));
-  await assert.rejects(all.engine.embed(), failedAs('unsupported', /no embeddings/));
+  await assert.rejects(all.engine.embed([400], never), failedAs('unsupported', /no embeddings/));
   assert.equal(all.server.asked.length, before);
 });

@@ -15,8 +15,9 @@ import type { UpstreamHttp } from '../upstream/http.ts';
 import type { ModelVocabulary } from '../vocabulary/vocabulary-engine.ts';
 import { AnswerStream, type AnswerStreamDeps } from './answer-stream.ts';
 import type { Dialect, Position } from './dialect.ts';
+import { embedTexts, inputOf } from './text-server.ts';
 
-export interface RemoteEngineDeps extends Pick<AnswerStreamDeps, 'firstMs' | 'idleMs'> {
+export interface RemoteEngineDeps extends Pick<AnswerStreamDeps, 'firstMs' | 'idleMs' | 'text'> {
   readonly http: UpstreamHttp;
   readonly dialect: Dialect;
   /** The model's name at the server. */
@@ -157,8 +158,19 @@ export class RemoteEngine implements Engine {
     }
   }
 
-  async embed(): Promise<Float32Array> {
-    throw new EngineError('unsupported', 'the engine has no embeddings');
+  async embed(tokens: readonly number[], signal: AbortSignal): Promise<Float32Array> {
+    if (this.info.lacks?.includes('embeddings')) throw new EngineError('unsupported', 'the engine has no embeddings');
+    const { http, model, vocabulary } = this.#deps;
+    const input = await inputOf(tokens, vocabulary);
+    this.#running += 1;
+    try {
+      const [vector] = await embedTexts(http, { model, inputs: [input], signal: this.#until(signal) });
+      return vector ?? new Float32Array();
+    } catch (error) {
+      throw this.#failure(error, { signal, hasGrammar: false });
+    } finally {
+      this.#running -= 1;
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -35,7 +35,7 @@ type Meta = z.output<typeof reply>['meta_info'];
 
 export const SGLANG: Dialect = {
   kind: 'sglang',
-  lacks: ['draws', 'replay', 'embeddings'],
+  lacks: ['draws', 'replay'],
   path: '/generate',
   health: '/health',
   // It may generate a token.

@@ -18,18 +18,23 @@ const answer = z.object({
 });
 
 interface EmbedOptions extends Pick<Ask, 'signal'> {
+  /** `/embeddings` by default. */
+  readonly path?: string;
   readonly model: string;
   readonly inputs: readonly (string | readonly number[])[];
 }
 
-export async function embedAll(http: UpstreamHttp, { model, inputs, signal }: EmbedOptions): Promise<Embedded> {
+export async function embedAll(
+  http: UpstreamHttp,
+  { path = '/embeddings', model, inputs, signal }: EmbedOptions,
+): Promise<Embedded> {
   const vectors: Float32Array[] = [];
   let promptTokens = 0;
   for (let from = 0; from < inputs.length; from += MAX_INPUTS) {
     const input = inputs.slice(from, from + MAX_INPUTS);
     // Numbers instead of base64: every server supports them.
     const body = { model, input, encoding_format: 'float' };
-    const read = answer.safeParse(await http.json({ path: '/embeddings', body, signal }));
+    const read = answer.safeParse(await http.json({ path, body, signal }));
     if (!read.success) throw invalid('invalid embeddings', read.error);
     const { data, usage } = read.data;
     for (const at of input.keys()) {

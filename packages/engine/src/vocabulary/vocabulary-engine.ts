@@ -30,6 +30,8 @@ export interface OpenedVocabulary extends Vocabulary, TokenBytes, AsyncDisposabl
 export interface ModelVocabulary extends OpenedVocabulary {
   /** The tokens that end an answer. */
   ends(): Promise<readonly number[]>;
+  /** Text of tokens, with that of control tokens. */
+  spell(tokens: readonly number[]): Promise<string>;
 }
 
 /** Far longer than the largest request takes. */
@@ -78,6 +80,10 @@ class VocabularyEngine implements ModelVocabulary {
 
   async detokenize(tokens: readonly number[]): Promise<string> {
     return (await this.#ask({ kind: 'detokenize', tokens })) as string;
+  }
+
+  async spell(tokens: readonly number[]): Promise<string> {
+    return (await this.#ask({ kind: 'spell', tokens })) as string;
   }
 
   async bytes(tokens: readonly number[]): Promise<readonly Uint8Array[]> {

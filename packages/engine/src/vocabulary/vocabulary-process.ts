@@ -44,6 +44,8 @@ function serve(vocabulary: LlamaVocabulary | undefined, call: Call): unknown {
       return vocabulary.tokenize(call.text, call.hasControl);
     case 'detokenize':
       return vocabulary.detokenize(call.tokens);
+    case 'spell':
+      return vocabulary.spell(call.tokens);
     case 'bytes':
       return call.tokens.map((token) => vocabulary.bytesOf(token));
     case 'render':

@@ -1,8 +1,8 @@
 // What scripted inference servers answer in the API of each project, and what they read of a request. The formats are those of
 // the projects' own sources, 2026-11.
-import { VOCABULARY_SIZE } from './simulated-vocabulary.ts';
+import { simulatedText, VOCABULARY_SIZE } from './simulated-vocabulary.ts';
 
-export type InferenceServerKind = 'llama-server' | 'vllm' | 'sglang' | 'tensorrt-llm';
+export type InferenceServerKind = 'llama-server' | 'vllm' | 'sglang' | 'tensorrt-llm' | 'openai';
 
 // biome-ignore lint/suspicious/noExplicitAny: four formats of JSON, of which it reads a few fields
 export type Body = any;
@@ -117,6 +117,19 @@ export const DIALECTS: Readonly<Record<InferenceServerKind, Dialect>> = {
     }),
     event: ({ fresh, end }) => ({
       choices: [{ index: 0, text: '', token_ids: fresh, finish_reason: end ?? null, stop_reason: null }],
+    }),
+    done: '[DONE]',
+  },
+  // Text only; each character of a prompt counts for the model.
+  openai: {
+    path: '/v1/completions',
+    pages: { '/v1/models': { data: [{ id: 'm', owned_by: 'library' }] } },
+    given: ({ prompt, max_tokens, stream = false }) => ({
+      ...{ tokens: Array.from(prompt as string, (each) => 10 + each.charCodeAt(0)), count: max_tokens },
+      ...{ isStreamed: stream, hasGrammar: false, top: undefined, isScore: false },
+    }),
+    event: ({ fresh, end }) => ({
+      choices: [{ index: 0, text: fresh.map(simulatedText).join(''), finish_reason: end ?? null }],
     }),
     done: '[DONE]',
   },

@@ -45,6 +45,10 @@ export interface InferenceServerOptions {
   /** Options that it refuses with 400, as servers without the feature do: `grammar`, `logprobs`, `scores`. */
   readonly refuses?: readonly string[];
   readonly tokenize?: (text: string) => Promise<readonly number[]>;
+  /** Tokens that a server without token ids adds to a prompt. */
+  readonly added?: number;
+  /** Whether it has embeddings, which depend on the length of a text; `only`: and generates nothing. */
+  readonly embeddings?: 'also' | 'only';
   /** Tokens of an answer that llama-server leaves out of its stream, as those that end within a character. */
   readonly silentTokens?: readonly number[];
 }
@@ -84,7 +88,9 @@ export async function startInferenceServer(options: InferenceServerOptions): Pro
     const body: Body = await json(request);
     if (url === '/tokenize' && options.tokenize)
       return reply(response, { tokens: await options.tokenize(body.content ?? body.prompt) });
-    if (url !== dialect.path) return reply(response, undefined);
+    if (url === '/v1/embeddings' && options.embeddings)
+      return reply(response, { data: body.input.map((text: string) => ({ embedding: [text.length, 0, 1] })) });
+    if (url !== dialect.path || options.embeddings === 'only') return reply(response, undefined);
     asked.push(body);
     if (isHanging) return;
     const given = dialect.given(body);
@@ -99,10 +105,12 @@ export async function startInferenceServer(options: InferenceServerOptions): Pro
     if (kind !== 'llama-server' && given.tokens.length + given.count >= CONTEXT)
       return reply(response, { error: { message: 'longer than the maximum context length' } }, 400);
     if (running.fault === '500') return reply(response, { error: { message: 'it broke' } }, 500);
-    await answer(response, given);
+    const { tokenize, added = 0 } = options;
+    const counted = kind === 'openai' && tokenize ? (await tokenize(body.prompt)).length + added : undefined;
+    await answer(response, given, counted === undefined ? {} : { usage: { prompt_tokens: counted } });
   }
 
-  async function answer(response: ServerResponse, given: Given): Promise<void> {
+  async function answer(response: ServerResponse, given: Given, more: object): Promise<void> {
     const { tokens, count, isStreamed, top, isScore } = given;
     const generated = tokens.length - promptLength(tokens);
     const isEnded = answerTokens !== undefined && generated + count > answerTokens;
@@ -113,7 +121,7 @@ export async function startInferenceServer(options: InferenceServerOptions): Pro
       ...{ fresh, all, top, scored, end: last ? end : undefined },
     });
     const sent = running.fault === 'none' ? [] : made;
-    if (!isStreamed) return reply(response, dialect.event(eventOf(sent, sent, true)));
+    if (!isStreamed) return reply(response, { ...dialect.event(eventOf(sent, sent, true)), ...more });
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const [i, token] of made.entries()) {
       if (tokensPerSecond) await setTimeout(1_000 / tokensPerSecond);

@@ -8,12 +8,13 @@ type Server = GatewayConfig['upstreams']['servers'][number];
 /** Of STRATA_UPSTREAMS. A warning, as the gateway starts without it, and other targets may answer. */
 export async function checkUpstream({ name, baseUrl, apiKey, models }: Server): Promise<Finding> {
   const check = `upstream ${name}`;
-  const { openUpstream } = await import('@strata/engine');
+  const { openUpstream, UpstreamPages } = await import('@strata/engine');
   const engines = new Set<string>();
+  const pages = new UpstreamPages();
   try {
     for (const model of models) {
       const options = { ...{ baseUrl, model, slots: 1, retries: 0 }, ...(apiKey === undefined ? {} : { apiKey }) };
-      await using upstream = await openUpstream(options);
+      await using upstream = await openUpstream(options, { pages });
       engines.add(upstream.info.engine);
     }
     return ok(check, `${[...engines].join(', ')} with ${models.join(', ')}`);

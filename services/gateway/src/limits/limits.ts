@@ -2,10 +2,11 @@
 
 import type { Tier } from '@strata/db';
 import { CompletionError } from '@strata/inference';
-import { RateLimiter } from '@strata/limits';
 import type { Charge, GatewayKey } from '../store/access/policy.ts';
 import type { GatewayStore } from '../store/index.ts';
+import type { MinuteLimit } from '../store/minute-usage.ts';
 import type { Budgeted, Budgets } from './budgets.ts';
+import { localMinuteLimiter, type MinuteLimiter, type MinuteState } from './minute-limiter.ts';
 import type { PlannedTokens, TokenQuota } from './token-quota.ts';
 
 interface TierLimits {
@@ -25,6 +26,8 @@ export interface LimitsDeps extends Pick<GatewayStore, 'quota'> {
   readonly tokens: TokenQuota;
   /** The limits of policies, in addition to those of the tier. */
   readonly budgets?: Budgets;
+  /** In memory by default. */
+  readonly minutes?: ((limit: MinuteLimit) => MinuteLimiter) | undefined;
   readonly now: () => Date;
   readonly tiers?: Readonly<Record<Tier, TierLimits | null>>;
 }
@@ -32,8 +35,8 @@ export interface LimitsDeps extends Pick<GatewayStore, 'quota'> {
 /** The limits of a tier, and what its keys have used of them in the last minute. */
 interface TierState {
   readonly limits: TierLimits;
-  readonly requests: RateLimiter;
-  readonly tokens: RateLimiter;
+  readonly requests: MinuteLimiter;
+  readonly tokens: MinuteLimiter;
 }
 
 /** Tokens that were taken before the work. */
@@ -59,7 +62,6 @@ type Limited = 'requests' | 'tokens';
 type Headers = Readonly<Record<string, string>>;
 
 const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
 
 export class Limits {
   readonly #deps: LimitsDeps;
@@ -68,10 +70,13 @@ export class Limits {
   constructor(deps: LimitsDeps) {
     this.#deps = deps;
     const tiers = deps.tiers ?? TIER_LIMITS;
-    const limiter = (limit: number) =>
-      new RateLimiter({ limit, period: MINUTE_MS, refill: 'steady', now: () => deps.now().getTime() });
+    const { minutes = (of) => localMinuteLimiter(of, () => deps.now().getTime()) } = deps;
     const stateOf = (limits: TierLimits | null) =>
-      limits && { limits, requests: limiter(limits.requestsPerMinute), tokens: limiter(limits.tokensPerMinute) };
+      limits && {
+        limits,
+        requests: minutes({ name: 'requests', limit: limits.requestsPerMinute }),
+        tokens: minutes({ name: 'tokens', limit: limits.tokensPerMinute }),
+      };
     this.#tiers = {
       free: stateOf(tiers.free),
       standard: stateOf(tiers.standard),
@@ -85,13 +90,14 @@ export class Limits {
     if (!tier) return {};
     const { limits, requests } = tier;
     const now = this.#deps.now();
-    const waitMs = requests.take(key.id);
-    const ofMinute = windowOf(requests, limits.requestsPerMinute, key);
-    if (waitMs > 0)
+    const taken = await requests.take(key.id, 1);
+    const ofMinute = windowOf(taken, limits.requestsPerMinute);
+    if ('waitMs' in taken)
       throw refusal('requests', {
-        ...{ window: ofMinute, waitMs },
+        ...{ window: ofMinute, waitMs: taken.waitMs },
         message: `This key's ${limits.requestsPerMinute} requests a minute are used up.`,
       });
+    taken.settle(1);
     if (key.dailyLimit === null) return rateLimitHeaders('requests', ofMinute);
     const { isAllowed, used } = await this.#deps.quota.take(key.id, dayOf(now), key.dailyLimit);
     const ofDay = dayWindow(key.dailyLimit, used, now);
@@ -149,21 +155,27 @@ export class Limits {
       });
     }
     const settle = (usedTokens: number) => taken.settle(usedTokens, dayOf(this.#deps.now()));
+    const isTooLarge = planned > limits.tokensPerMinute;
+    const takenOfMinute = await tokens.take(key.id, isTooLarge ? 0 : planned).catch((error: unknown) => {
+      settle(0);
+      throw error;
+    });
+    const ofMinute = windowOf(takenOfMinute, limits.tokensPerMinute);
     const refused = (waitMs: number, message: string) => {
       settle(0);
-      const window = windowOf(tokens, limits.tokensPerMinute, key);
-      return refusal('tokens', { window, waitMs, isRetried: waitMs > 0, message });
+      return refusal('tokens', { window: ofMinute, waitMs, isRetried: waitMs > 0, message });
     };
     const perMinute = `This key has ${limits.tokensPerMinute} tokens a minute`;
-    if (planned > limits.tokensPerMinute) throw refused(0, `${perMinute}; ${needs}.`);
-    const waitMs = tokens.take(key.id, planned);
-    const ofMinute = windowOf(tokens, limits.tokensPerMinute, key);
-    if (waitMs > 0) throw refused(waitMs, `${perMinute}, of which ${ofMinute.remaining} are left; ${needs}.`);
+    if ('waitMs' in takenOfMinute)
+      throw refused(takenOfMinute.waitMs, `${perMinute}, of which ${ofMinute.remaining} are left; ${needs}.`);
+    if (isTooLarge) {
+      takenOfMinute.settle(0);
+      throw refused(0, `${perMinute}; ${needs}.`);
+    }
     return {
       headers: rateLimitHeaders('tokens', ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute),
       settle: (usedTokens) => {
-        if (usedTokens < planned) tokens.refund(key.id, planned - usedTokens);
-        else tokens.spend(key.id, usedTokens - planned);
+        takenOfMinute.settle(usedTokens);
         // An answer counts on the day on which it ends.
         return settle(usedTokens);
       },
@@ -184,10 +196,9 @@ function both({ headers, settle }: Reservation, budgeted: Budgeted): Reservation
   };
 }
 
-function windowOf(limiter: RateLimiter, limit: number, { id }: GatewayKey): Window {
-  const { left, fullAfter } = limiter.state(id);
-  return { limit, remaining: Math.max(0, Math.floor(left)), resetMs: fullAfter };
-}
+const windowOf = ({ left, resetMs }: MinuteState, limit: number): Window => ({
+  ...{ limit, remaining: Math.max(0, Math.floor(left)), resetMs },
+});
 
 const dayWindow = (limit: number, used: number, now: Date): Window => ({
   ...{ limit, remaining: Math.max(0, limit - used), resetMs: restOfDay(now) },

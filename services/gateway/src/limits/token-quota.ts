@@ -12,6 +12,8 @@ export interface PlannedTokens {
 export interface TokenQuotaDeps {
   readonly reservations: Pick<GatewayStore['tokens'], 'reserve' | 'add'>;
   readonly gateway: () => number;
+  /** Returns unused blocks every second: of a limit that refills soon. */
+  readonly isReturnedSoon?: boolean;
   /** A monotonic clock in milliseconds. */
   readonly nowMs?: () => number;
 }
@@ -198,9 +200,10 @@ export class TokenQuota implements Disposable {
   #returnIdle(): void {
     for (const [keyId, block] of this.#blocks) {
       this.#current(block);
-      if (block.answers > 0 || block.writing || this.#nowMs() - block.spentAtMs < IDLE_MS) continue;
-      if (block.left === 0) this.#blocks.delete(keyId);
-      else this.#move(block, -block.left);
+      if (block.writing) continue;
+      const isIdle = block.answers === 0 && this.#nowMs() - block.spentAtMs >= IDLE_MS;
+      if (isIdle && block.left === 0) this.#blocks.delete(keyId);
+      else if (block.left > 0 && (isIdle || this.#deps.isReturnedSoon)) this.#move(block, -block.left);
     }
   }
 }

@@ -192,7 +192,7 @@ export async function openGatewayNetwork(
           return { engine, fleet, verified };
         },
         onNames: (ids) =>
-          void deps.store.networkModels.write(ids).catch((error: unknown) => {
+          void deps.store.networkModels.add(ids).catch((error: unknown) => {
             logger.warn({ err: error }, 'the names of the network models cannot be stored');
           }),
         logger,

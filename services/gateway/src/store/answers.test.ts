@@ -5,9 +5,11 @@ import { exec } from '../../../../tests/support/database/backends.ts';
 import { connect, untilWaiting } from '../../../../tests/support/database/connections.ts';
 import { trafficOf } from '../../../../tests/support/database/round-trips.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
+import { SharedMinuteLimiter } from '../limits/minute-limiter.ts';
 import { TokenQuota } from '../limits/token-quota.ts';
 import { AnswerTable } from './answers/answers.ts';
 import { EARLIER_VERSIONS } from './gateways.ts';
+import type { MinuteLimit } from './minute-usage.ts';
 import { openStore } from './store.ts';
 import { databaseOf, kept, onEach, postgres } from './test/backends.ts';
 
@@ -165,7 +167,8 @@ onEach(kept, 'tokens', (_backend, test) => {
     const [one, two] = [0, 1].map((n) => new TokenQuota({ reservations, gateway: () => ids[n] ?? 0 }));
     const of = { keyId: 'key_a', day: '2026-01-01', limit: 2_500 };
     const take = async (quota = one) => ({ taken: await (quota ?? assert.fail()).take(of, 100) });
-    const all = await Promise.all(Array.from({ length: 64 }, (_, n) => take(n % 2 ? one : two)));
+    const first = await take(one);
+    const all = [first, ...(await Promise.all(Array.from({ length: 63 }, (_, n) => take(n % 2 ? one : two))))];
     const taken = all.flatMap(({ taken }) => ('settle' in taken ? [taken] : []));
     assert.equal(taken.length, 25);
     assert.equal(await reservations.used(of), 2_500);
@@ -185,6 +188,37 @@ onEach(kept, 'tokens', (_backend, test) => {
     await take(one);
     const again = (await reservations.used(of)) - before;
     assert.ok(again > 0 && again % 100 === 0, `${again}`);
+  });
+});
+
+onEach(kept, 'the names of network models', (_backend, test) => {
+  test('are those of all gateways, and of earlier versions', async (store, url) => {
+    await exec(url, `insert into settings (name, value) values ('network-models', '["earlier"]')`);
+    assert.deepEqual(await store.networkModels.read(), ['earlier']);
+    await Promise.all([['a', 'b'], ['c']].map((ids) => store.networkModels.add(ids)));
+    assert.deepEqual([...(await store.networkModels.read())].sort(), ['a', 'b', 'c', 'earlier']);
+  });
+});
+
+onEach([postgres], 'limits a minute', (_backend, test) => {
+  test('are shared by gateways to the request and to the token, and refill', async (store) => {
+    const usage = store.minutes ?? assert.fail();
+    const limitersOf = (of: MinuteLimit) => [0, 1].map(() => new SharedMinuteLimiter(usage, of));
+    const beganAtMs = performance.now();
+    const requests = limitersOf({ name: 'requests', limit: 50 });
+    const asked = Array.from({ length: 64 }, () => requests.map((limiter) => limiter.take('key_a', 1)));
+    const taken = (await Promise.all(asked.flat())).filter((each) => 'settle' in each).length;
+    const refilled = Math.ceil((50 * (performance.now() - beganAtMs)) / 60_000);
+    assert.ok(taken >= 50 && taken <= 50 + refilled, `${taken}`);
+    const [one = assert.fail(), two = assert.fail()] = limitersOf({ name: 'tokens', limit: 1_000 });
+    const first = await one.take('key_a', 600);
+    const refused = await two.take('key_a', 600);
+    assert.ok('settle' in first && 'waitMs' in refused && refused.waitMs > 0 && refused.waitMs <= 12_000);
+    assert.ok(refused.left >= 400 && refused.left < 600, `${refused.left}`);
+    first.settle(100);
+    assert.ok('settle' in (await one.take('key_a', 600)), 'those that were not used are available again');
+    assert.ok('waitMs' in (await two.take('key_a', 400)));
+    assert.ok('settle' in (await two.take('key_b', 1_000)), 'of another key');
   });
 });
 

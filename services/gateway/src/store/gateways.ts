@@ -129,7 +129,7 @@ export class GatewayTable {
 
   /**
    * Bounds what a gateway that runs for long has: moves the start of its queries behind the receipts of other gateways, if its
-   * own are all entered, and deletes reservations and sums of usage of days before this one.
+   * own are all entered, and deletes reservations and usage of days before this one.
    */
   async tidy(id: number, day: string): Promise<void> {
     await writeTransaction(this.#db, async (tx) => {
@@ -142,6 +142,10 @@ export class GatewayTable {
         .execute();
       await tx.deleteFrom('token_reservations').where('gateway', '=', id).where('day', '<', day).execute();
       await tx.deleteFrom('account_usage').where('day', '<', day).execute();
+      await tx
+        .deleteFrom('minute_usage')
+        .where('full_at', '<', Date.parse(day) * 1_000)
+        .execute();
     });
   }
 }

@@ -73,6 +73,12 @@ export const migrations: Migrations = withOldNames({
       .execute();
     await db.schema.createIndex('api_keys_created').on('api_keys').columns(['created_at', 'id']).execute();
   },
+  async '029-minute-usage'(db) {
+    await createTable(db, 'minute_usage', { isClustered: true })
+      .addColumn('account', 'text', (column) => column.primaryKey())
+      .addColumn('full_at', 'integer', (column) => column.notNull())
+      .execute();
+  },
 });
 
 export const gatewaySchema: InspectedSchema = { migrations, counted: 'api_keys' };

@@ -27,6 +27,8 @@ import { AnswerTable } from './answers/answers.ts';
 import { StoredAnswerTable } from './answers/stored-answers.ts';
 import { GatewayTable } from './gateways.ts';
 import { migrations } from './migrations.ts';
+import { MinuteUsage } from './minute-usage.ts';
+import { NetworkModelNames } from './network-model-names.ts';
 import { type Reputations, ReputationTable } from './reputations.ts';
 import type { GatewayDatabase } from './tables.ts';
 import { TokenReservations } from './token-reservations.ts';
@@ -42,6 +44,8 @@ export interface GatewayStore extends AsyncDisposable {
   readonly stored: StoredAnswerTable;
   /** Tokens of each key's day that gateways have reserved. */
   readonly tokens: TokenReservations;
+  /** What keys have used of limits a minute; undefined on SQLite, where a single gateway counts it. */
+  readonly minutes: MinuteUsage | undefined;
   /** The running gateways. */
   readonly gateways: GatewayTable;
   /** Whether several gateways can share the database: on PostgreSQL. */
@@ -59,16 +63,13 @@ export interface GatewayStore extends AsyncDisposable {
   readonly gatewayLock: TermLock;
   /** Counts changes of keys, teams and prices, except new keys. Another value than the last time: a process has made one. */
   revocations(): Promise<number>;
-  /** Names of the models of the network that were served last. */
-  readonly networkModels: { read(): Promise<readonly string[]>; write(ids: readonly string[]): Promise<void> };
+  readonly networkModels: NetworkModelNames;
   /** The ledger of all gateways of this database; undefined on SQLite, where the ledger is a file of one process. */
   readonly ledger: LedgerTables | undefined;
   /** The copy of the newest checkpoint of a ledger that is not in this database. */
   ledgerCheckpoint(origin: string): CheckpointCopy;
 }
 
-/** Name of the setting with the names of the network models, a JSON array. */
-const NETWORK_MODELS = 'network-models';
 const GATEWAY = { name: 'gateway', number: 0x5354_5247, counter: 'gateway-term' } as const;
 
 /** A separate pool, connected on first use, so that appends to the ledger do not wait for other statements. */
@@ -108,14 +109,12 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
     answersOf: (gateway) => new AnswerTable(db, gateway),
     gateways: new GatewayTable(db, ledgerDb),
     tokens: new TokenReservations(db),
+    minutes: pool && new MinuteUsage(db),
     isShared: pool !== undefined,
     gatewayLock,
     // A gateway that was suspended may append what another one has appended for it.
     ledger: ledgerDb && ledgerTablesIn(ledgerDb, { isUnique: true }),
-    networkModels: {
-      read: async () => JSON.parse((await texts.get(NETWORK_MODELS)) ?? '[]') as string[],
-      write: (ids) => texts.put(NETWORK_MODELS, JSON.stringify(ids)),
-    },
+    networkModels: new NetworkModelNames(db, now),
     revocations: () => counterOf(db, 'keys'),
     ledgerCheckpoint: (origin) => ledgerCheckpoint(texts, origin),
     async [Symbol.asyncDispose]() {

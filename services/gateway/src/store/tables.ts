@@ -68,6 +68,8 @@ export interface GatewayDatabase extends CommonTables, SegmentTables, LedgerData
   token_reservations: { key_id: string; day: string; gateway: number; tokens: number };
   /** What an account of a policy has used in the period that ends on `day` (access/account-usage.ts). */
   account_usage: { account: string; day: string; used: number };
+  /** Of a key and a limit: when all of it is available again, in microseconds since the epoch (minute-usage.ts). */
+  minute_usage: { account: string; full_at: number };
   /** `policy`: JSON. */
   teams: { id: string; policy: string; created_at: number };
   /** `price`: JSON. The model `*`: all models without a price. */

@@ -38,7 +38,7 @@ onEach(kept, 'a store of an older version', (backend) => {
         ...['account_usage', 'admin_actions', 'model_prices', 'teams', 'begun_answers'],
         'gateways',
         ...['head', 'keys', 'leaves', 'subtrees'].map((of) => `ledger_${of}`),
-        ...['stored_answers', 'stored_answer_parts'],
+        ...['stored_answers', 'stored_answer_parts', 'minute_usage'],
       ];
       const expected = [...Object.keys(ROWS), ...added, 'quota_usage', 'segments', 'token_reservations'];
       assert.deepEqual(await tablesOf(url), expected.sort());

@@ -1,5 +1,5 @@
 // Lists changes over all domains, with the names of the domains.
-import type { DomainSet } from '@strata/analytics';
+import type { DomainRow, Query } from '@strata/analytics';
 import type { Category } from '@strata/detect';
 import type { StackApp } from '../context.ts';
 import type { ChangeFilter, CustomerFilter, ListedChange, Page, StoredChange } from '../store/index.ts';
@@ -13,7 +13,7 @@ export interface NamedChange extends ListedChange {
  * index are read from the store.
  */
 export async function listedChanges(
-  app: Pick<StackApp, 'store' | 'index'>,
+  app: Pick<StackApp, 'store' | 'analytics'>,
   filter: ChangeFilter,
   page: Page,
 ): Promise<NamedChange[]> {
@@ -29,9 +29,9 @@ const READ_AT_ONCE = 2_000;
  * limit ended the search. The work grows with neither the history nor the set.
  */
 export async function listedChangesOf(
-  app: Pick<StackApp, 'store' | 'index'>,
+  app: Pick<StackApp, 'store' | 'analytics'>,
   filter: ChangeFilter,
-  { within, ...page }: Page & { readonly within: DomainSet | undefined },
+  { within, ...page }: Page & { readonly within: Query | undefined },
 ): Promise<{ readonly changes: NamedChange[]; readonly next?: ListedChange | undefined }> {
   if (!within) return { changes: await listedChanges(app, filter, page) };
   const order = filter.since === undefined ? 'at' : 'confirmedAt';
@@ -44,7 +44,8 @@ export async function listedChangesOf(
       offset: 0,
       ...(from && { after: from }),
     });
-    found.push(...rows.filter(({ domainId }) => within.has(domainId)));
+    const matching = await rowsOf(app, rows, within);
+    found.push(...rows.filter(({ domainId }) => matching.has(domainId)));
     last = rows.at(-1);
     if (rows.length < READ_AT_ONCE) last = undefined;
     if (last === undefined || found.length >= page.limit) break;
@@ -60,15 +61,27 @@ export function changeKey({ at, confirmedAt, id }: StoredChange, order: 'at' | '
 
 /** Changes with the names of their domains. */
 export async function withNames<C extends ListedChange>(
-  { store, index }: Pick<StackApp, 'store' | 'index'>,
+  app: Pick<StackApp, 'store' | 'analytics'>,
   changes: readonly C[],
 ): Promise<(C & NamedChange)[]> {
-  const unknown = changes.map(({ domainId }) => domainId).filter((id) => !index.names.has(id));
-  const newer = await store.lists.namesOf(unknown);
+  const known = await rowsOf(app, changes);
+  const unknown = changes.map(({ domainId }) => domainId).filter((id) => !known.has(id));
+  const newer = await app.store.lists.namesOf(unknown);
   return changes.map((change) => ({
     ...change,
-    domain: newer.get(change.domainId) ?? index.names.name(change.domainId),
+    domain: newer.get(change.domainId) ?? known.get(change.domainId)?.name ?? '',
   }));
+}
+
+/** The domains of changes that match a query, by number. */
+export async function rowsOf(
+  { analytics }: Pick<StackApp, 'analytics'>,
+  changes: readonly ListedChange[],
+  query?: Query,
+): Promise<ReadonlyMap<number, DomainRow>> {
+  const ids = [...new Set(changes.map(({ domainId }) => domainId))];
+  const { domains } = await analytics.search({ filter: { among: { ids }, query }, limit: ids.length, offset: 0 });
+  return new Map(domains.map((row) => [row.id, row]));
 }
 
 /** A new or lost customer, with the providers that it used before or uses now. */
@@ -78,7 +91,7 @@ export interface Customer extends NamedChange {
 
 /** New or lost customers of a provider, last confirmed first. Changes with the same confirmation identify the previous or new provider. */
 export async function listedCustomers(
-  app: Pick<StackApp, 'store' | 'index'>,
+  app: Pick<StackApp, 'store' | 'analytics'>,
   filter: CustomerFilter,
   page: Page,
 ): Promise<Customer[]> {

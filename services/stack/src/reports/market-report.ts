@@ -1,5 +1,5 @@
 // The API representation of a market.
-import { type DomainIndex, type Market, netMovement, type RoleMarket } from '@strata/analytics';
+import type { Market, RoleMarket } from '@strata/analytics';
 import { CATEGORIES, ROLE_FACTS, ROLE_LIST } from '@strata/detect';
 import { z } from 'zod';
 import type { KnownNames } from '../index/known-names.ts';
@@ -63,18 +63,7 @@ export function roleMarketReport(market: RoleMarket, options: ReportOptions): z.
 
 export function marketReport(
   market: Market,
-  {
-    index,
-    names,
-    today,
-    max,
-  }: {
-    /** Undefined for the market of a query, whose movement is unknown. */
-    readonly index: DomainIndex | undefined;
-    readonly names: KnownNames;
-    readonly today: number;
-    readonly max: number;
-  },
+  { names, max }: { readonly names: KnownNames; readonly max: number },
 ): z.input<typeof MarketSchema> {
   const of = (part: number) => (market.domains === 0 ? null : part / market.domains);
   return {
@@ -92,13 +81,13 @@ export function marketReport(
     cr4: market.cr4,
     effective_providers: market.effectiveProviders,
     total: market.providers.length,
-    providers: market.providers.slice(0, max).map(({ provider, domains, share }) => ({
+    providers: market.providers.slice(0, max).map(({ provider, domains, share, change30d = null }) => ({
       provider: names.nameOf(provider),
       provider_id: provider,
       owner: names.ownerOf(provider),
       domains,
       share,
-      change_30d: index ? netMovement(index, { provider, category: market.category }, today) : null,
+      change_30d: change30d,
     })),
   };
 }

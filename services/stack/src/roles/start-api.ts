@@ -1,6 +1,8 @@
 // The roles `api` and `all`: serves requests from the index, which it keeps up to date with the store's logs. `all` also scans and runs
 // the scheduler.
 import path from 'node:path';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { memoryAnalytics } from '@strata/analytics';
 import { StoreError } from '@strata/db';
 import {
   AnswerCache,
@@ -90,10 +92,15 @@ export async function startStack(config: Config, logger: Logger, world: World = 
     ...{ directory: path.join(dataDirectory, 'jobs'), table: store.jobs, notary, logger, now },
     sourceOf: (order, uploadPath) => sourceOf(app, order, uploadPath),
   });
+  const segmentCounts = new SegmentCounts(index);
+  const analytics = memoryAnalytics(index, {
+    populationOf: ({ text, query }) => segmentCounts.of(text, query),
+    yieldToEventLoop,
+  });
   const app: StackApp = {
     ...{ config, store, catalog, prober, rulebook, scanner, isOptedOut, isDnsWorking },
-    ...{ ledger, index, names, exposures, hub, mentions, jobs, now, clock },
-    segmentCounts: new SegmentCounts(index),
+    ...{ ledger, analytics, index, names, exposures, hub, mentions, jobs, now, clock },
+    segmentCounts,
     sourceNames: configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs }).map(({ name }) => name),
     openApi: stackOpenApi(),
     onDemand: new OnDemand({

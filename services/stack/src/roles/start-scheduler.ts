@@ -1,5 +1,6 @@
 // The role `scheduler`: maintains the index, and runs the scheduler or is on standby. It serves only metrics and readiness.
 import path from 'node:path';
+import { memoryAnalytics } from '@strata/analytics';
 import { canSign, followKeys, Metrics, type Notary, Readiness } from '@strata/http';
 import type { Fetcher } from '@strata/scan';
 import type { Logger } from 'pino';
@@ -126,7 +127,13 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
     });
   if (address) {
     const scratch = path.join(config.dataDirectory, 'dump');
-    const tables = completeTables({ ...knowledge, rulebook, store, clock });
+    const tables = completeTables({
+      ...knowledge,
+      analytics: memoryAnalytics(knowledge.index),
+      rulebook,
+      store,
+      clock,
+    });
     tasks.push((_own, signal) => dumpNightly({ address, store, scratch, tables, now, logger }, signal));
   }
   // Needs no term: feeds are claimed before a poll, and recording a poll twice has no effect.

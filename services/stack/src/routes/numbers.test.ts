@@ -75,8 +75,11 @@ it('supply-chain and adoption of a provider', async () => {
   const [firstDay, today] = [timeline.begin, timeline.end].map(analytics.dayOf) as [number, number];
   const scanned = new Set(app.index.history.scans.days().map(({ day }) => day));
   let neighbours = 0;
+  const options = { ownerOf };
+  const every = { categories: analytics.markets(app.index, options), roles: analytics.roleMarkets(app.index, options) };
   for (const id of timeline.inUse.filter((_, i) => i < 12 || i % 15 === 0)) {
-    const chain = analytics.supplyChain(app.index, id, { ownerOf, limit: 20 });
+    const near = analytics.neighbourhood(app.index, id, { ownerOf });
+    const chain = analytics.supplyChain(id, near, { markets: every, limit: 20 });
     const path = `intelligence/supply-chain/${id}`;
     const { provenance: _, _alpha, _notice, definition, ...answer } = await timeline.get(path);
     type Held = analytics.SupplyChain['markets'];
@@ -106,7 +109,7 @@ it('supply-chain and adoption of a provider', async () => {
     assert.deepEqual(adoption.curve, points);
     const domains = timeline.users(id).length;
     assert.partialDeepStrictEqual(adoption, { tool: name, provider_id: id, domains, share: shareOf(domains) });
-    assert.deepEqual(adoption.co_adoption, named(analytics.coAdoption(app.index, id, { ownerOf, limit: 50 })));
+    assert.deepEqual(adoption.co_adoption, named(analytics.coAdoption(near, 50)));
   }
   assert.ok(neighbours > 0 && scanned.size > 2 && scanned.size < today - firstDay);
 });

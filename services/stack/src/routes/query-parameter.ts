@@ -1,14 +1,13 @@
 // Queries in requests: a refusal has the position of the problem.
 import {
-  allDomains,
   type DomainSet,
   evaluateQuery,
-  type Facet,
-  facetOf,
+  type FacetCounts,
+  MAX_FACET_VALUES,
   MAX_QUERY,
-  type Population,
   type Query,
   QueryError,
+  type Selection,
 } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
 import { type CachePolicy, refuse } from '@strata/http';
@@ -53,13 +52,13 @@ export function setOf(app: StackApp, { query }: { readonly query?: string | unde
   return query === undefined ? undefined : evaluateQuery(app.index, queryIn(app, query));
 }
 
-/** The domains that an aggregate counts: all, or those of a query. A route that calls it declares `unavailable`. */
-export function populationOf(
-  app: StackApp,
+/** The domains to which an aggregate is restricted; undefined for all. A route that calls it declares `unavailable`. */
+export function selectionOf(
+  app: TableApp,
   { query }: { readonly query?: string | undefined },
   field = 'query',
-): Promise<Population> | Population {
-  return query === undefined ? app.index : app.segmentCounts.of(query, queryIn(app, query, field));
+): Selection | undefined {
+  return query === undefined ? undefined : { text: query, query: queryIn(app, query, field) };
 }
 
 /** Seconds of computing time are not spent for each change of a domain. */
@@ -77,9 +76,6 @@ export function populationCache(
   return { key: `${key} ${query}`, tags: [...stale, ...tags.domains], maxAgeMs, maxStaleMs: POPULATION_MAX_STALE_MS };
 }
 
-/** Values of a facet in an answer. */
-export const MAX_FACET_VALUES = 20;
-
 export const FacetSchema = z
   .object({
     facet: z.string(),
@@ -96,23 +92,16 @@ export const FacetSchema = z
   })
   .meta({ id: 'Facet' });
 
-/** Counts of the domains of a set; other requests get a turn between two facets. */
-export async function facetsOf(
-  { index, names }: Pick<StackApp, 'index' | 'names'>,
-  set: DomainSet | undefined,
-  facets: readonly Facet[],
-): Promise<z.input<typeof FacetSchema>[]> {
-  const of: z.input<typeof FacetSchema>[] = [];
-  for (const facet of new Set(facets)) {
-    await new Promise(setImmediate);
-    const isProvider = facet === 'provider' || CATEGORIES.some((category) => category === facet);
-    const values = facetOf(index, set ?? allDomains(index), facet, MAX_FACET_VALUES).map(({ value, count }) => ({
-      value,
-      name: isProvider ? names.nameOf(value) : value,
-      domains: count,
-      query: `${facet}:${value}`,
-    }));
-    of.push({ facet, values });
-  }
-  return of;
+export function facetReport(
+  { facet, values }: FacetCounts,
+  names: Pick<StackApp['names'], 'nameOf'>,
+): z.input<typeof FacetSchema> {
+  const isProvider = facet === 'provider' || CATEGORIES.some((category) => category === facet);
+  const shown = values.map(({ value, count }) => ({
+    value,
+    name: isProvider ? names.nameOf(value) : value,
+    domains: count,
+    query: `${facet}:${value}`,
+  }));
+  return { facet, values: shown };
 }

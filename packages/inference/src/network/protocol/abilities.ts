@@ -17,6 +17,8 @@ const BITS = {
   draws: 64,
   /** Has no token ids: cannot continue an answer at all. */
   continuation: 128,
+  /** Generates nothing: it has embeddings only. */
+  answers: 256,
 } as const;
 
 export type Ability = keyof typeof BITS;
@@ -44,6 +46,7 @@ export function needsOf({ given, sampling, grammar, topLogprobs }: Needing): rea
   const isPenalised = sampling.presencePenalty !== 0 || sampling.frequencyPenalty !== 0;
   const isContinued = given.length > 0;
   return [
+    'answers',
     ...(grammar === undefined ? [] : (['grammar'] as const)),
     ...(isPenalised ? (['penalties'] as const) : []),
     ...(topLogprobs === undefined ? [] : (['logprobs'] as const)),

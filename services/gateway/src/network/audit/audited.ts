@@ -39,6 +39,8 @@ export interface AuditReach {
   readonly hasOwnEngine: boolean;
   /** Whether another connected worker offers the file. */
   readonly hasOtherWorkers: boolean;
+  /** Its engine has no token ids: other tokens than it drew may have the same text. */
+  readonly hasNoTokens?: boolean;
   /** Its engine draws tokens itself and scores none. */
   readonly isBlind?: boolean;
 }
@@ -48,8 +50,10 @@ const claimed = (reason: string): Verified => ({ level: 'claimed', reason });
 /** `cleanAudits`: of the worker for this model, since the last audit with a deviation. */
 export function auditedLevel(
   cleanAudits: number,
-  { isOn, hasOwnEngine, hasOtherWorkers, isBlind }: AuditReach,
+  { isOn, hasOwnEngine, hasOtherWorkers, hasNoTokens, isBlind }: AuditReach,
 ): Verified {
+  if (hasNoTokens)
+    return claimed('its engine has no token ids: its answers cannot be audited, nor go on elsewhere exactly');
   if (cleanAudits > 0)
     return {
       level: 'audited',

@@ -100,6 +100,7 @@ export class Auditor implements Trust, AsyncDisposable {
         isOn: this.#share > 0,
         hasOwnEngine: engine(modelSha256) !== undefined,
         hasOtherWorkers: hasOtherWorkers(modelSha256, peer),
+        hasNoTokens: this.#lacks(peer, modelSha256, 'continuation'),
         isBlind: this.#lacks(peer, modelSha256, 'draws') && this.#lacks(peer, modelSha256, 'scores'),
       })
     );
@@ -112,6 +113,7 @@ export class Auditor implements Trust, AsyncDisposable {
       return;
     }
     if (answer.from === answer.answer.length && !hasDrawnEnd(answer)) return;
+    if (this.#lacks(answer.worker, answer.modelSha256, 'continuation')) return;
     if (this.#isForced(answer) && this.#lacks(answer.worker, answer.modelSha256, 'scores')) return;
     const share = auditShare(this.#reputations.of(answer.worker), this.#share);
     const dropped = this.#runs.add(answer, share).flatMap((due) => this.#queue.push(due));

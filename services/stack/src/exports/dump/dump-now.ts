@@ -1,5 +1,6 @@
 // A dump without a running service, for the command line.
 import path from 'node:path';
+import { memoryAnalytics } from '@strata/analytics';
 import { StartError } from '@strata/http';
 import type { Logger } from 'pino';
 import type { Config } from '../../config.ts';
@@ -21,7 +22,9 @@ export async function dumpNow(config: Config, logger: Logger, signal: AbortSigna
   // A snapshot of its own: the other one may be in use by the service.
   const file = path.join(dataDirectory, 'dump-now.snapshot');
   await using live = await LiveIndex.open({ store, file, logger, events: new EventBus(logger), rulebook });
-  const app = { index: live.index, names: knownNames(rulebook), rulebook, store, clock: store.clock };
+  const { index } = live;
+  const analytics = memoryAnalytics(index);
+  const app = { analytics, index, names: knownNames(rulebook), rulebook, store, clock: store.clock };
   const deps = { address, store, scratch, tables: completeTables(app), now: store.clock };
   const outcome = await dumpToday(deps, { isReplaced: true, signal });
   if (typeof outcome === 'string') throw new StartError('another process is writing a dump');

@@ -1,15 +1,6 @@
 // The orders of lists of domains: their parameter, the rows of a page, and the keys of its cursors.
-import {
-  allDomains,
-  type DomainOrder,
-  type DomainSet,
-  inNameOrder,
-  inOrder,
-  type OrderKey,
-  orderValue,
-} from '@strata/analytics';
+import type { DomainOrder, DomainRow, OrderKey } from '@strata/analytics';
 import { z } from 'zod';
-import type { StackApp } from '../../context.ts';
 import { DomainName, type PageQuery } from '../paging.ts';
 import { refuseField } from '../parameters.ts';
 
@@ -28,26 +19,22 @@ export const OrderKeySchema = z.tuple([z.number().nullable(), DomainName]).reado
 /** Rows before a page that are sorted with it: pages behind them are read by cursor. */
 const MAX_OFFSET = 10_000;
 
-const orderOf = (sort: Exclude<Sort, 'name'>) => ({
-  by: sort.replace('-', '') as DomainOrder['by'],
-  isDescending: sort.startsWith('-'),
-});
-
-/** A page of the domains of a set, by default of all. Refuses a large offset in another order than by name. */
-export function domainsInOrder(
-  { index }: Pick<StackApp, 'index'>,
-  set: DomainSet | undefined,
-  sort: Sort,
-  { limit, offset, after }: PageQuery<OrderKey>,
-): number[] {
-  const all = set ?? allDomains(index);
-  if (sort === 'name') return inNameOrder(index, all, { limit, offset, ...(after && { after: after[1] }) });
-  if (offset > MAX_OFFSET)
-    refuseField('offset', `must be at most ${MAX_OFFSET} with sort=${sort}; continue with next_cursor`);
-  const page = { limit: limit + offset, ...(after && { after }) };
-  return inOrder(index, all, orderOf(sort), page).slice(offset);
+/** Undefined: in the order of names. */
+function orderOf(sort: Sort): DomainOrder | undefined {
+  if (sort === 'name') return undefined;
+  return { by: sort.replace('-', '') as DomainOrder['by'], isDescending: sort.startsWith('-') };
 }
 
-export function orderKeyOf({ index }: Pick<StackApp, 'index'>, domain: number, sort: Sort): OrderKey {
-  return [sort === 'name' ? null : orderValue(index, domain, orderOf(sort).by), index.names.name(domain)];
+/** The order and the page of a search. Refuses a large offset in another order than by name. */
+export function sortedPage(sort: Sort, page: PageQuery<OrderKey>) {
+  if (sort !== 'name' && page.offset > MAX_OFFSET)
+    refuseField('offset', `must be at most ${MAX_OFFSET} with sort=${sort}; continue with next_cursor`);
+  return { ...page, order: orderOf(sort) };
+}
+
+export function orderKeyOf(row: DomainRow, sort: Sort): OrderKey {
+  const values = { score: row.score, scanned_at: row.scannedAt, first_seen: row.firstSeen, changed_at: row.changedAt };
+  const by = orderOf(sort)?.by;
+  if (by === undefined) return [null, row.name];
+  return [by === 'score' ? row.score : values[by] || null, row.name];
 }

@@ -1,5 +1,5 @@
 // CSV exports with at most a thousand rows, ordered so that the least relevant rows are cut.
-import { inNameOrder, intersection, LEVELS, worstScores } from '@strata/analytics';
+import { LEVELS } from '@strata/analytics';
 import { gradeOf, SECTORS } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ import { changeReport } from '../../reports/domain-report.ts';
 import { migrationFilter, migrationParameters } from '../market/migrations.ts';
 import { datesOf, windowOf } from '../market/window.ts';
 import { Integer, ProviderPath, providerOf, SectorParameter } from '../parameters.ts';
-import { queryParameter, setOf } from '../query-parameter.ts';
+import { queryParameter, selectionOf } from '../query-parameter.ts';
 import { POSTURE_COLUMNS, postureCells } from './posture-columns.ts';
 import { UNCHANGED_MS } from './search.ts';
 
@@ -49,25 +49,21 @@ export const getSecurityCsv = route(
       maxAgeMs: UNCHANGED_MS,
     }),
   },
-  (app, { sector, score_lte, ...input }) => {
-    const { index } = app;
-    const filter = { maxScore: score_lte, within: setOf(app, input), ...(sector === undefined ? {} : { sector }) };
-    const { total, domains } = worstScores(index, filter, MAX_ROWS);
+  async (app, { sector, score_lte, ...input }) => {
+    const restriction = { sector, score: { from: 0, to: score_lte }, query: selectionOf(app, input)?.query };
+    const { total, domains } = await app.analytics.search({
+      filter: { state: 'live', ...restriction },
+      order: { by: 'score', isDescending: false },
+      ...{ limit: MAX_ROWS, offset: 0 },
+    });
     return {
       filename: sector === undefined ? 'security.csv' : `security-${sector}.csv`,
       isTruncated: total > domains.length,
-      rows: domains.map((domain) => {
-        const facts = index.columns.facts(domain);
-        const { score } = facts;
-        return [
-          index.names.name(domain),
-          SECTORS[facts.sector] ?? 'unknown',
-          score,
-          score === null ? null : gradeOf(score),
-          ...postureCells(facts.posture),
-          new Date(facts.scannedAt).toISOString(),
-        ];
-      }),
+      rows: domains.map((row) => [
+        ...[row.name, row.sector, row.score, row.score === null ? null : gradeOf(row.score)],
+        ...postureCells(row.posture),
+        new Date(row.scannedAt).toISOString(),
+      ]),
     };
   },
 );
@@ -110,7 +106,7 @@ export const getMigrationsCsv = route(
     const window = windowOf(input, { now: app.clock().getTime(), maxDays: Number.POSITIVE_INFINITY });
     const filter = { type: 'migrated', ...chosen, ...(window && datesOf(window)) } as const;
     // One additional row shows whether there are more.
-    const page = { limit: MAX_ROWS + 1, offset: 0, within: setOf(app, input) };
+    const page = { limit: MAX_ROWS + 1, offset: 0, within: selectionOf(app, input)?.query };
     const { changes: found, next } = await listedChangesOf(app, filter, page);
     return {
       filename: ['migrations', chosen.provider, chosen.direction]
@@ -168,30 +164,18 @@ export const getProviderDomainsCsv = route(
       return { key, tags: [tags.provider(id)], maxStaleMs: MAX_STALE_MS, maxAgeMs: UNCHANGED_MS };
     },
   },
-  (app, input, context) => {
+  async (app, input, context) => {
     const { id } = providerOf(app, input.provider, context);
-    const { index } = app;
-    const number = index.vocabulary.providers.find(id);
-    const own = number === undefined ? undefined : index.sets.provider(number);
-    const within = setOf(app, input);
-    const set = own && within ? intersection(own, within) : own;
-    const domains = set ? inNameOrder(index, set, { limit: MAX_ROWS, offset: 0 }) : [];
+    const filter = { provider: id, query: selectionOf(app, input)?.query };
+    const { total, domains } = await app.analytics.search({ filter, limit: MAX_ROWS, offset: 0 });
     return {
       filename: `${id}-domains.csv`,
-      isTruncated: (set?.size ?? 0) > domains.length,
-      rows: domains.map((domain) => {
-        const facts = index.columns.facts(domain);
-        const uses = index.services(domain).filter(([, provider]) => provider === id);
+      isTruncated: total > domains.length,
+      rows: domains.map(({ name, services, state, sector, score, scannedAt }) => {
+        const uses = services.filter(([, provider]) => provider === id);
         const best = LEVELS.find((level) => uses.some(([, , confidence]) => confidence === level)) ?? null;
-        return [
-          index.names.name(domain),
-          uses.map(([category]) => category).join(' '),
-          best,
-          index.state(domain),
-          index.sector(domain),
-          facts.score,
-          new Date(facts.scannedAt).toISOString(),
-        ];
+        const categories = uses.map(([category]) => category).join(' ');
+        return [name, categories, best, state, sector, score, new Date(scannedAt).toISOString()];
       }),
     };
   },

@@ -1,4 +1,5 @@
-// The row of a look-up: what the index knows about one domain.
+// The row of a look-up: what the latest scan shows of one domain.
+import type { DomainRow } from '@strata/analytics';
 import { gradeOf, hostIn, parseDomain, SECTORS } from '@strata/detect';
 import type { Cell, TableColumn } from '@strata/http';
 import type { StackApp } from '../../context.ts';
@@ -29,20 +30,30 @@ export const LOOKUP_COLUMNS = [
   { name: 'changed_at', description: 'Confirmation of its last change of services; empty: none.', type: 'time' },
 ] as const satisfies readonly TableColumn[];
 
-/** In the order of the columns; cells after the last one are null. */
-export function lookupCells({ index, names }: StackApp, { text, error }: GivenName): Cell[] {
-  const given = text.slice(0, 253).toWellFormed();
-  const parsed = error === undefined ? parseDomain(hostIn(text)) : { ok: false as const, message: error };
-  if (!parsed.ok) return [given, null, parsed.message, 'invalid'];
-  const id = index.names.sorted.find(parsed.domain);
-  if (id === undefined) return [given, parsed.domain, null, 'unknown'];
-  const { scannedAt, firstSeen, changedAt, score, posture } = index.columns.facts(id);
+/** Of each name, in the order of the columns; cells after the last one are null. */
+export async function lookupCells({ analytics, names }: StackApp, given: readonly GivenName[]): Promise<Cell[][]> {
+  const parsed = given.map(({ text, error }) =>
+    error === undefined ? parseDomain(hostIn(text)) : { ok: false as const, message: error },
+  );
+  const among = { names: [...new Set(parsed.flatMap((each) => (each.ok ? [each.domain] : [])))] };
+  const page = { limit: among.names.length, offset: 0 };
+  const { domains } = await analytics.search({ filter: { among }, ...page });
+  const known = new Map(domains.map((row) => [row.name, row]));
+  return parsed.map((each, i) => {
+    const text = (given[i]?.text ?? '').slice(0, 253).toWellFormed();
+    if (!each.ok) return [text, null, each.message, 'invalid'];
+    const row = known.get(each.domain);
+    return [text, each.domain, null, ...(row ? rowCells(row, names) : ['unknown'])];
+  });
+}
+
+function rowCells(row: DomainRow, names: StackApp['names']): Cell[] {
+  const { state, scannedAt, firstSeen, changedAt, sector, score, posture } = row;
   return [
-    ...[given, parsed.domain, null, index.state(id), new Date(scannedAt).toISOString(), index.sector(id)],
-    ...[score, score === null ? null : gradeOf(score)],
-    ...roleCells({ index, names }, id, FIRST_ROLES),
+    ...[state, new Date(scannedAt).toISOString(), sector, score, score === null ? null : gradeOf(score)],
+    ...roleCells(row, FIRST_ROLES, names),
     ...postureCells(posture),
-    ...roleCells({ index, names }, id, MORE_ROLES),
+    ...roleCells(row, MORE_ROLES, names),
     ...[new Date(firstSeen).toISOString(), changedAt === 0 ? null : new Date(changedAt).toISOString()],
   ];
 }

@@ -1,7 +1,6 @@
 // Bulk look-ups: what each body means, the three formats of the answer, and bodies that cannot be used.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { DomainIndex } from '@strata/analytics';
 import { mainRoleOf } from '@strata/detect';
 import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { assertDescribed, sharedService } from '../../test/index.ts';
@@ -47,9 +46,7 @@ it('a look-up leaves out services of low confidence', () => {
     ['email', 'hinted', 'low'],
     ['email', 'likely', 'medium'],
   ] as const;
-  // The cells of roles read nothing else of an index.
-  const index = { services: () => services } as unknown as DomainIndex;
-  assert.deepEqual(roleCells({ index, names: { roleOf: mainRoleOf } }, 0, ['mailbox', 'dns']), ['sure;likely', '']);
+  assert.deepEqual(roleCells({ services }, ['mailbox', 'dns'], { roleOf: mainRoleOf }), ['sure;likely', '']);
 });
 it('a look-up has the values of the profile', async () => {
   const profile = (await service.get(`/stack/v1/domains/${a}`)).body;

@@ -5,7 +5,7 @@ import type { StackApp } from '../../context.ts';
 import { priceOf, ROWS_PER_REQUEST } from '../../exports/price.ts';
 import { Choice, refuseField, splitList, Word, WordList } from '../parameters.ts';
 import { BODY_BYTES, CsvNames, MAX_NAMES, NameList, NdjsonNames } from './lookup-names.ts';
-import { LOOKUP_COLUMNS, lookupCells } from './lookup-rows.ts';
+import { type GivenName, LOOKUP_COLUMNS, lookupCells } from './lookup-rows.ts';
 
 const NAMES: readonly string[] = LOOKUP_COLUMNS.map(({ name }) => name);
 
@@ -66,10 +66,11 @@ export const postLookup = route(
     const positions = columns.map((column) => NAMES.indexOf(column));
     await context.charge(priceOf(body.domains.length));
     const rows: Cell[][] = [];
-    for (const [i, name] of body.domains.entries()) {
-      if (i % NAMES_AT_ONCE === NAMES_AT_ONCE - 1) await new Promise(setImmediate);
-      const cells = lookupCells(app, name);
-      rows.push([...positions.map((at) => cells[at] ?? null), ...(name.extra ?? [])]);
+    for (let from = 0; from < body.domains.length; from += NAMES_AT_ONCE) {
+      if (from > 0) await new Promise(setImmediate);
+      const given: readonly GivenName[] = body.domains.slice(from, from + NAMES_AT_ONCE);
+      for (const [i, cells] of (await lookupCells(app, given)).entries())
+        rows.push([...positions.map((at) => cells[at] ?? null), ...(given[i]?.extra ?? [])]);
     }
     const extra = 'extra' in body ? body.extra : [];
     return { filename: 'lookup.csv', columns, extra, rows, isTruncated: false };

@@ -1,12 +1,12 @@
 // Domains that match a query, in any order, with facets.
-import { evaluateQuery, FACETS } from '@strata/analytics';
+import { FACETS } from '@strata/analytics';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { pageFields, pageOf } from '../paging.ts';
 import { Choice } from '../parameters.ts';
-import { FacetSchema, facetsOf, QueryText, queryIn } from '../query-parameter.ts';
-import { domainsInOrder, OrderKeySchema, orderKeyOf, SORT_MEANING, SORTS } from './domain-order.ts';
+import { FacetSchema, facetReport, QueryText, queryIn } from '../query-parameter.ts';
+import { OrderKeySchema, orderKeyOf, SORT_MEANING, SORTS, sortedPage } from './domain-order.ts';
 import { FoundDomainSchema, foundDomain } from './search.ts';
 
 const LIST = { name: 'query', key: OrderKeySchema };
@@ -46,10 +46,14 @@ export const postQuery = route(
   async (app: StackApp, { body }) => {
     const { query, sort, facets } = body;
     const page = pageOf(body, LIST, [query, sort]);
-    const set = evaluateQuery(app.index, queryIn(app, query));
-    const found = domainsInOrder(app, set, sort, page.query);
-    const { rows, fields } = page.cut(found, (domain) => orderKeyOf(app, domain, sort));
-    const results = rows.map((domain) => foundDomain(app, domain));
-    return { total: set.size, ...fields, results, facets: await facetsOf(app, set, facets) };
+    const filter = { query: queryIn(app, query) };
+    const found = await app.analytics.search({ filter, facets: [...new Set(facets)], ...sortedPage(sort, page.query) });
+    const { rows, fields } = page.cut(found.domains, (row) => orderKeyOf(row, sort));
+    return {
+      total: found.total,
+      ...fields,
+      results: rows.map((row) => foundDomain(row, app.names)),
+      facets: found.facets.map((each) => facetReport(each, app.names)),
+    };
   },
 );

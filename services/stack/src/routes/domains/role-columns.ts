@@ -1,5 +1,5 @@
 // The columns of a table of domains that show the providers by role.
-import type { DomainIndex } from '@strata/analytics';
+import type { DomainRow } from '@strata/analytics';
 import { MAIN_ROLES, ROLE_LIST, type Role } from '@strata/detect';
 import type { KnownNames } from '../../index/known-names.ts';
 
@@ -15,11 +15,11 @@ export const roleColumns = (roles: readonly Role[]) =>
 
 /** Cells in the order of the roles. */
 export function roleCells(
-  { index, names }: { readonly index: DomainIndex; readonly names: Pick<KnownNames, 'roleOf'> },
-  domain: number,
+  row: Pick<DomainRow, 'services'>,
   roles: readonly Role[],
+  names: Pick<KnownNames, 'roleOf'>,
 ): string[] {
-  const services = index.services(domain).filter(([, , confidence]) => confidence !== 'low');
+  const services = row.services.filter(([, , confidence]) => confidence !== 'low');
   return roles.map((role) =>
     services
       .filter(([category, provider]) => names.roleOf(category, provider) === role)

@@ -1,5 +1,5 @@
 // Domains by name, provider or category.
-import { type DomainFilter, FACETS, type Facet, matchingDomains, searchDomains } from '@strata/analytics';
+import { type DomainFilter, type DomainRow, FACETS, type Facet } from '@strata/analytics';
 import { CATEGORIES, gradeOf, POSTURE_FLAGS, type PostureFlag, ROLE_FACTS, ROLE_LIST } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
@@ -20,8 +20,8 @@ import {
   Word,
   WordList,
 } from '../parameters.ts';
-import { FacetSchema, facetsOf, queryIn, queryParameter } from '../query-parameter.ts';
-import { domainsInOrder, OrderKeySchema, orderKeyOf, SORT_MEANING, SORTS } from './domain-order.ts';
+import { FacetSchema, facetReport, queryIn, queryParameter } from '../query-parameter.ts';
+import { OrderKeySchema, orderKeyOf, SORT_MEANING, SORTS, sortedPage } from './domain-order.ts';
 
 /** A scan without changes has no event: the scan times in a list may lag by this. */
 export const UNCHANGED_MS = 60_000;
@@ -50,21 +50,18 @@ export const FoundDomainSchema = z
   })
   .meta({ id: 'FoundDomain' });
 
-/** The list entry of a domain, from the index alone. */
-export function foundDomain(
-  { index, names }: Pick<StackApp, 'index' | 'names'>,
-  domain: number,
-): z.input<typeof FoundDomainSchema> {
-  const { scannedAt, firstSeen, changedAt, score } = index.columns.facts(domain);
+/** The list entry of a domain. */
+export function foundDomain(row: DomainRow, names: StackApp['names']): z.input<typeof FoundDomainSchema> {
+  const { name, scannedAt, firstSeen, changedAt, state, sector, score } = row;
   return {
-    domain: index.names.name(domain),
+    domain: name,
     scanned_at: new Date(scannedAt).toISOString(),
     first_seen: new Date(firstSeen).toISOString(),
     changed_at: changedAt === 0 ? null : new Date(changedAt).toISOString(),
-    state: index.state(domain),
-    sector: index.sector(domain),
+    state,
+    sector,
     score,
-    services: index.services(domain).map(([category, provider, confidence]) => ({
+    services: row.services.map(([category, provider, confidence]) => ({
       category,
       role: names.roleOf(category, provider),
       provider: names.nameOf(provider),
@@ -172,29 +169,32 @@ export const getSearch = route(
   async (app, input) => {
     const { limit: _, offset: __, cursor: ___, sort: ____, facets, ...filters } = input;
     const filter = domainFilter(app, filters);
-    const { total, rows, fields } = searched(app, input, filter);
-    const results = rows.map((domain) => foundDomain(app, domain));
-    if (facets === undefined) return { total, ...fields, results };
-    const counted = await facetsOf(app, matchingDomains(app.index, filter), splitList(facets) as Facet[]);
-    return { total, ...fields, results, facets: counted };
+    const page = pageIn(input, filter);
+    const asked = facets === undefined ? [] : (splitList(facets) as Facet[]);
+    const found = await app.analytics.search({ filter, facets: [...new Set(asked)], ...page.query });
+    const { rows, fields } = page.cut(found.domains);
+    const results = rows.map((row) => foundDomain(row, app.names));
+    const counts = facets === undefined ? {} : { facets: found.facets.map((each) => facetReport(each, app.names)) };
+    return { total: found.total, ...fields, results, ...counts };
   },
 );
 
-/** The page of a request, and the number of all that match. */
-function searched({ index }: StackApp, { sort, ...input }: z.output<typeof query>, filter: DomainFilter) {
+/** The page of a request. */
+function pageIn({ sort, ...input }: z.output<typeof query>, filter: DomainFilter) {
   // The text of the query: times in it may be relative to now.
   const asked = ['search', { ...filter, query: input.query }];
   if (sort === 'name') {
     const page = pageOf(input, DOMAINS, asked);
-    const { total, domains } = searchDomains(index, filter, page.query);
-    return { total, ...page.cut(domains, (domain) => index.names.name(domain)) };
+    const { after, ...rest } = page.query;
+    return {
+      query: { ...rest, after: after === undefined ? undefined : ([null, after] as const) },
+      cut: (rows: readonly DomainRow[]) => page.cut(rows, ({ name }) => name),
+    };
   }
   const page = pageOf(input, SORTED, [...asked, sort]);
-  const set = matchingDomains(index, filter);
-  const domains = domainsInOrder({ index }, set, sort, page.query);
   return {
-    total: set?.size ?? index.size,
-    ...page.cut(domains, (domain) => orderKeyOf({ index }, domain, sort)),
+    query: sortedPage(sort, page.query),
+    cut: (rows: readonly DomainRow[]) => page.cut(rows, (row) => orderKeyOf(row, sort)),
   };
 }
 

@@ -1,5 +1,5 @@
 // Tables of domains: every domain that matches the filters of a search, in the order of their names.
-import { type DomainFilter, type DomainIndex, searchDomains } from '@strata/analytics';
+import { type DomainFilter, type DomainRow, listDomains } from '@strata/analytics';
 import { gradeOf, type RecordKind, ROLE_LIST, SECTORS } from '@strata/detect';
 import type { Row } from '@strata/http';
 import type { TableApp } from '../../context.ts';
@@ -13,17 +13,6 @@ import { exportTable, TIME, time } from './export-table.ts';
 const AT_ONCE = 1_000;
 /** A domain has some dozens of records, at most about a thousand. */
 const AT_ONCE_OF_RECORDS = 25;
-
-/** The conditions are evaluated once: domains that are added later are missing, and those that are removed are left out. */
-function* pagesOf(index: DomainIndex, filter: DomainFilter, atOnce = AT_ONCE): Generator<readonly number[]> {
-  const { domains } = searchDomains(index, filter, { limit: index.names.limit, offset: 0 });
-  for (let from = 0; from < domains.length; from += atOnce)
-    yield domains.slice(from, from + atOnce).filter((domain) => index.names.has(domain));
-}
-
-function* domainRows(index: DomainIndex, filter: DomainFilter, row: (domain: number) => Row): Generator<Row[]> {
-  for (const domains of pagesOf(index, filter)) yield domains.map(row);
-}
 
 const NAME = { name: 'domain', description: 'Registrable domain, as A-labels.' };
 const STATE = { name: 'state', description: 'active, parked, nonexistent or unmeasured.' };
@@ -39,11 +28,11 @@ const TIMES = [
   { name: 'changed_at', ...TIME, description: 'Confirmation of its last change of services; empty: none.' },
 ] as const;
 const INCOMPLETE = { name: 'incomplete', description: 'What the last scan could not measure, separated by `;`.' };
-const timesOf = ({ firstSeen, changedAt }: ReturnType<DomainIndex['columns']['facts']>) => [
-  time(firstSeen),
-  changedAt === 0 ? null : time(changedAt),
+const timesOf = ({ firstSeen, changedAt }: DomainRow) => [time(firstSeen), changedAt === 0 ? null : time(changedAt)];
+const factsOf = ({ name, state, sector, score }: DomainRow) => [
+  ...[name, state, sector, score, score === null ? null : gradeOf(score)],
 ];
-const gradeIn = (score: number | null) => (score === null ? null : gradeOf(score));
+const idsOf = (rows: readonly DomainRow[]) => rows.map(({ id }) => id);
 const MEANING = 'The filters are those of `/stack/v1/search`; in the order of names.';
 
 export const domainsTable = exportTable({
@@ -55,16 +44,13 @@ export const domainsTable = exportTable({
   rows: (app, input) => profileRows(app, domainFilter(app, input)),
 });
 
-async function* profileRows(app: TableApp, filter: DomainFilter): AsyncGenerator<Row[]> {
-  const { index, store } = app;
-  for (const domains of pagesOf(index, filter)) {
-    const unmeasured = await store.bulk.unmeasured(domains);
-    yield domains.map((domain) => {
-      const known = index.columns.facts(domain);
-      const { scannedAt, score } = known;
-      const facts = [index.names.name(domain), index.state(domain), index.sector(domain), score, gradeIn(score)];
-      const incomplete = unmeasured.get(domain)?.replaceAll(',', ';') ?? '';
-      return [...facts, time(scannedAt), ...roleCells(app, domain, ROLE_LIST), ...timesOf(known), incomplete];
+async function* profileRows({ analytics, store, names }: TableApp, filter: DomainFilter): AsyncGenerator<Row[]> {
+  for await (const domains of listDomains(analytics, filter, AT_ONCE)) {
+    const unmeasured = await store.bulk.unmeasured(idsOf(domains));
+    yield domains.map((row) => {
+      const incomplete = unmeasured.get(row.id)?.replaceAll(',', ';') ?? '';
+      const scanned = time(row.scannedAt);
+      return [...factsOf(row), scanned, ...roleCells(row, ROLE_LIST, names), ...timesOf(row), incomplete];
     });
   }
 }
@@ -75,16 +61,17 @@ export const scorecardTable = exportTable({
   description: `${MEANING} An empty cell means unmeasured.`,
   columns: [NAME, STATE, SECTOR, ...SCORE, ...POSTURE_COLUMNS, SCANNED, ...TIMES],
   parameters: domainParameters,
-  rows: (app, input) => {
-    const { index } = app;
-    return domainRows(index, domainFilter(app, input), (domain) => {
-      const known = index.columns.facts(domain);
-      const { scannedAt, score, posture } = known;
-      const facts = [index.names.name(domain), index.state(domain), index.sector(domain), score, gradeIn(score)];
-      return [...facts, ...postureCells(posture), time(scannedAt), ...timesOf(known)];
-    });
-  },
+  rows: (app, input) => scorecardRows(app, domainFilter(app, input)),
 });
+
+async function* scorecardRows({ analytics }: TableApp, filter: DomainFilter): AsyncGenerator<Row[]> {
+  for await (const domains of listDomains(analytics, filter, AT_ONCE))
+    yield domains.map((row) => [
+      ...factsOf(row),
+      ...postureCells(row.posture),
+      ...[time(row.scannedAt), ...timesOf(row)],
+    ]);
+}
 
 export const servicesTable = exportTable({
   name: 'services',
@@ -104,16 +91,15 @@ export const servicesTable = exportTable({
   rows: (app, input) => serviceRows(app, domainFilter(app, input)),
 });
 
-async function* serviceRows({ index, store, names }: TableApp, filter: DomainFilter): AsyncGenerator<Row[]> {
-  for (const domains of pagesOf(index, filter)) {
-    const services = Map.groupBy(await store.bulk.services(domains), ({ domainId }) => domainId);
-    yield domains.flatMap((domain) =>
-      (services.get(domain) ?? []).map(
+async function* serviceRows({ analytics, store, names }: TableApp, filter: DomainFilter): AsyncGenerator<Row[]> {
+  for await (const domains of listDomains(analytics, filter, AT_ONCE)) {
+    const services = Map.groupBy(await store.bulk.services(idsOf(domains)), ({ domainId }) => domainId);
+    yield domains.flatMap((row) =>
+      (services.get(row.id) ?? []).map(
         ({ category, provider, confidence, firstObserved, lastObserved, role: stored }) => {
-          const last = lastObserved ?? index.columns.facts(domain).scannedAt;
           const role = names.roleOf(category, provider, stored);
-          const what = [index.names.name(domain), category, role, provider, names.nameOf(provider), confidence];
-          return [...what, time(firstObserved), time(last)];
+          const what = [row.name, category, role, provider, names.nameOf(provider), confidence];
+          return [...what, time(firstObserved), time(lastObserved ?? row.scannedAt)];
         },
       ),
     );
@@ -139,17 +125,16 @@ export const recordsTable = exportTable({
 });
 
 async function* recordRows(
-  { index, store }: TableApp,
+  { analytics, store }: TableApp,
   filter: DomainFilter,
   kind: RecordKind | undefined,
 ): AsyncGenerator<Row[]> {
-  for (const domains of pagesOf(index, filter, AT_ONCE_OF_RECORDS)) {
-    const records = Map.groupBy(await store.records.ofEach(domains, kind), ({ domainId }) => domainId);
-    yield domains.flatMap((domain) =>
-      (records.get(domain) ?? []).map((record) => {
+  for await (const domains of listDomains(analytics, filter, AT_ONCE_OF_RECORDS)) {
+    const records = Map.groupBy(await store.records.ofEach(idsOf(domains), kind), ({ domainId }) => domainId);
+    yield domains.flatMap(({ id, name }) =>
+      (records.get(id) ?? []).map((record) => {
         const ended = record.endedAt && time(record.endedAt);
-        const times = [time(record.firstSeen), time(record.lastSeen), ended];
-        return [index.names.name(domain), record.kind, record.value, ...times];
+        return [name, record.kind, record.value, time(record.firstSeen), time(record.lastSeen), ended];
       }),
     );
   }

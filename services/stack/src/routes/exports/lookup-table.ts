@@ -47,20 +47,27 @@ async function headOf(rows: AsyncIterable<string[]>): Promise<string[][]> {
 }
 
 async function* lookupRows(app: StackApp, names: AsyncIterable<GivenName>): AsyncGenerator<Row[]> {
-  let [count, rows]: [number, Row[]] = [0, []];
+  let [count, some]: [number, GivenName[]] = [0, []];
   for await (const name of names) {
     count += 1;
     if (count > MAX_JOB_NAMES)
       throw new JobError('invalid_parameter', `The upload has more than ${MAX_JOB_NAMES} names.`);
-    const cells: Cell[] = lookupCells(app, name);
-    if (name.extra) cells.length = LOOKUP_COLUMNS.length;
-    rows.push([...cells, ...(name.extra ?? [])]);
-    if (rows.length < AT_ONCE) continue;
-    yield rows;
-    rows = [];
+    some.push(name);
+    if (some.length < AT_ONCE) continue;
+    yield await rowsOf(app, some);
+    some = [];
   }
   if (count === 0) throw new JobError('invalid_parameter', 'The upload has no names.');
-  yield rows;
+  yield await rowsOf(app, some);
+}
+
+async function rowsOf(app: StackApp, names: readonly GivenName[]): Promise<Row[]> {
+  const rows: Cell[][] = await lookupCells(app, names);
+  return rows.map((cells, i) => {
+    const extra = names[i]?.extra;
+    if (extra) cells.length = LOOKUP_COLUMNS.length;
+    return [...cells, ...(extra ?? [])];
+  });
 }
 
 async function* rowsOfCsv(file: string, delimiter: Delimiter): AsyncGenerator<string[]> {

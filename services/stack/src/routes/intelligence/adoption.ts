@@ -1,25 +1,19 @@
 // Adoption of a provider over time, and what its domains use in addition.
-import {
-  adoptionCurve,
-  coAdoption,
-  curveOf,
-  DAY_MS,
-  type DomainSet,
-  dayOf,
-  MIN_SUPPORT,
-  sizeIn,
-} from '@strata/analytics';
+import { coAdoption, curveOf, DAY_MS, dayOf, MIN_SUPPORT, type Selection } from '@strata/analytics';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
+import { rowsOf } from '../../index/listed-changes.ts';
 import { dateOf, tags } from '../../index/live-index.ts';
 import { Limit, providerOf, Text } from '../parameters.ts';
-import { populationCache, populationOf, queryParameter } from '../query-parameter.ts';
+import { populationCache, queryParameter, selectionOf } from '../query-parameter.ts';
 
 /** A new day has no event: maximum age of an answer. */
 const WINDOW_MS = 60_000;
 /** Domains gained, and lost, that one request reads at most to find those of a query. */
 const MAX_READ = 10_000;
+/** Days of the curve. */
+const DAYS = 365;
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
 
@@ -75,25 +69,24 @@ export const getAdoption = route(
   },
   async (app, { tool, limit, query }, context) => {
     const { id, name } = providerOf(app, tool, context);
-    const { index, names } = app;
+    const { analytics, names } = app;
     const to = dayOf(app.clock().getTime());
-    const scanned = new Set(index.history.scans.days().map(({ day }) => day));
-    const [first = to] = scanned;
-    const window = { from: Math.max(first, to - 364), to };
-    const population = await populationOf(app, { query });
-    const number = index.vocabulary.providers.find(id);
-    const domains = number === undefined ? 0 : sizeIn(population, population.sets.provider(number));
-    const curve = population.within
-      ? await curveWithin(app, id, { ...window, domains, within: population.within })
-      : adoptionCurve(index, { provider: id }, window);
+    const within = selectionOf(app, { query });
+    const near = await analytics.neighbours(id, { within, ownerOf: names.ownerOf });
+    const { domains, population } = near;
+    const { scannedDays, firstScannedDay = to, ...history } = await analytics.adoption(id, { from: to - DAYS + 1, to });
+    const known = history.curve.filter(({ day }) => day >= firstScannedDay);
+    const from = known[0]?.day ?? to;
+    const curve = within ? await curveWithin(app, id, { from, to, domains, within }) : known;
+    const scanned = new Set(scannedDays);
     return {
       tool: name,
       provider_id: id,
       domains,
-      share: population.size === 0 ? 0 : domains / population.size,
+      share: population === 0 ? 0 : domains / population,
       method: `Curve for the current set of domains: before its first scan a domain counts with the result of that scan, so that adding domains does not count as adoption; a change counts on the day of its confirmation. Jaccard = common / either; lift = common x all / (own x other); at least ${MIN_SUPPORT} common domains; brands of the same owner are excluded.`,
       curve: curve.map(({ day, ...point }) => ({ date: dateOf(day), ...point, measured: scanned.has(day) })),
-      co_adoption: coAdoption(population, id, { ownerOf: names.ownerOf, limit }).map(({ provider, ...rest }) => ({
+      co_adoption: coAdoption(near, limit).map(({ provider, ...rest }) => ({
         provider: names.nameOf(provider),
         provider_id: provider,
         ...rest,
@@ -104,20 +97,21 @@ export const getAdoption = route(
 
 /** The curve of some domains, from the stored changes: the index has only those of all domains. */
 async function curveWithin(
-  { store }: StackApp,
+  app: StackApp,
   provider: string,
-  { from, to, domains, within }: { from: number; to: number; domains: number; within: DomainSet },
+  { from, to, domains, within }: { from: number; to: number; domains: number; within: Selection },
 ) {
   const moved = { in: new Map<number, number>(), out: new Map<number, number>() };
   let first = from;
   for (const direction of ['in', 'out'] as const) {
     const filter = { provider, direction, since: new Date(from * DAY_MS) };
-    const changes = await store.lists.customers(filter, { limit: MAX_READ, offset: 0 });
+    const changes = await app.store.lists.customers(filter, { limit: MAX_READ, offset: 0 });
     const days = changes.map(({ confirmedAt }) => dayOf(confirmedAt.getTime()));
     if (changes.length === MAX_READ) first = Math.max(first, (days.at(-1) ?? to) + 1);
+    const matching = await rowsOf(app, changes, within.query);
     for (const [at, { domainId }] of changes.entries()) {
       const day = days[at] as number;
-      if (within.has(domainId)) moved[direction].set(day, (moved[direction].get(day) ?? 0) + 1);
+      if (matching.has(domainId)) moved[direction].set(day, (moved[direction].get(day) ?? 0) + 1);
     }
   }
   const movementOn = (day: number) => ({ gained: moved.in.get(day) ?? 0, lost: moved.out.get(day) ?? 0 });

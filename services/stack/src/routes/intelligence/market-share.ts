@@ -1,13 +1,13 @@
 // Market share of providers by category and by role, with concentration.
-import { dayOf, market, markets, roleMarket } from '@strata/analytics';
-import { ROLE_FACTS, ROLE_LIST } from '@strata/detect';
+import { dayOf } from '@strata/analytics';
+import { CATEGORIES, type Category, ROLE_FACTS, ROLE_LIST } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { tags } from '../../index/live-index.ts';
 import { MarketSchema, marketReport, RoleMarketSchema, roleMarketReport } from '../../reports/market-report.ts';
 import { CategoryParameter, checkRole, Limit, RoleParameter, Word } from '../parameters.ts';
-import { populationCache, populationOf, queryParameter } from '../query-parameter.ts';
+import { populationCache, queryParameter, selectionOf } from '../query-parameter.ts';
 
 /** Changes within 30 days move without an event: maximum age of an answer. */
 const WINDOW_MS = 60_000;
@@ -54,24 +54,22 @@ export const getMarketShare = route(
   },
   async (app, { category, role, include_parked, limit, query }) => {
     checkRole({ category, role });
-    const { index, names, clock } = app;
-    const population = await populationOf(app, { query });
+    const { names, clock } = app;
     const includeParked = include_parked === 'true';
-    const options = { includeParked, ownerOf: names.ownerOf };
-    const today = dayOf(clock().getTime());
     const max = limit ?? (category === undefined && role === undefined ? 25 : 1_000);
-    const found = () =>
-      category === undefined ? markets(population, options) : [market(population, category, options)];
-    const roles = ROLE_LIST.filter((each) => category === undefined || ROLE_FACTS[each].category === category);
-    const shown = { index: query === undefined ? index : undefined, names, today, max };
+    const isAsked = (of: Category) => (category ?? of) === of;
+    const found = await app.analytics.markets({
+      categories: role === undefined ? CATEGORIES.filter(isAsked) : [],
+      roles: role === undefined ? ROLE_LIST.filter((each) => isAsked(ROLE_FACTS[each].category)) : [role],
+      ...{ includeParked, ownerOf: names.ownerOf, today: dayOf(clock().getTime()) },
+      within: selectionOf(app, { query }),
+    });
     return {
       include_parked: includeParked,
       method:
         'HHI = sum of squared percent shares, 0-10,000, by brand and by owner; each self-hosted domain is a separate firm; unknown and unmeasured ones are excluded. Bands: 1,800 from DOJ/FTC Merger Guidelines 2023, guideline 1; 1,000 from those of 1992',
-      categories: role === undefined ? found().map((each) => marketReport(each, shown)) : [],
-      roles: (role === undefined ? roles : [role]).map((each) =>
-        roleMarketReport(roleMarket(population, each, options), shown),
-      ),
+      categories: found.categories.map((each) => marketReport(each, { names, max })),
+      roles: found.roles.map((each) => roleMarketReport(each, { names, max })),
     };
   },
 );

@@ -1,5 +1,5 @@
 // The risk of one domain.
-import { assessRisk, type ExposureInput, roleMarket } from '@strata/analytics';
+import { assessRisk, type ExposureInput } from '@strata/analytics';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
@@ -58,20 +58,23 @@ export const getRisk = route(
   },
   async (app, input, context) => {
     const profile = await app.onDemand.profile(app, domainOf(input.domain, context), context);
-    const { index, names } = app;
+    const { names } = app;
     const exposures = exposuresOf(app, profile);
+    const services = profile.services.map(({ category, provider, confidence, role }) => ({
+      role: names.roleOf(category, provider, role),
+      provider,
+      isFirm: confidence !== 'low',
+    }));
+    const roles = [...new Set(services.map(({ role }) => role))];
+    const markets = await app.analytics.markets({ categories: [], roles, ownerOf: names.ownerOf });
     const risk = assessRisk({
       posture: profile.security,
-      services: profile.services.map(({ category, provider, confidence, role }) => ({
-        role: names.roleOf(category, provider, role),
-        provider,
-        isFirm: confidence !== 'low',
-      })),
+      services,
       ownerOf: names.ownerOf,
       exposure: exposures ? exposureInput(app, profile, exposures) : null,
       hhiOf: (role) => {
-        const { hhi, band } = roleMarket(index, role, { ownerOf: names.ownerOf });
-        return band === 'insufficient_data' ? null : hhi;
+        const market = markets.roles.find((each) => each.role === role);
+        return market && market.band !== 'insufficient_data' ? market.hhi : null;
       },
     });
     const part = ({ score, level, factors }: typeof risk.security) => ({

@@ -1,10 +1,10 @@
 // Adoption of security standards across all domains, and by sector.
-import { type Adoption, COUNTED_STANDARDS, scorecard } from '@strata/analytics';
+import { type Adoption, COUNTED_STANDARDS } from '@strata/analytics';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { tags } from '../../index/live-index.ts';
-import { populationCache, populationOf, queryParameter } from '../query-parameter.ts';
+import { populationCache, queryParameter, selectionOf } from '../query-parameter.ts';
 
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
@@ -48,7 +48,7 @@ export const getScorecard = route(
     cache: (_app: StackApp, input) => populationCache(input, { key: 'scorecard', tags: [...tags.domains] }),
   },
   async (app, input) => {
-    const card = scorecard(await populationOf(app, input));
+    const card = await app.analytics.scorecard({ within: selectionOf(app, input) });
     const adoption = (of: Readonly<Record<string, Adoption>>) =>
       Object.fromEntries(COUNTED_STANDARDS.map((name) => [name, { ...(of[name] as Adoption) }])) as z.input<
         typeof Standards

@@ -1,12 +1,13 @@
 // How many domains depend on a provider, and what they use in addition.
 import { MIN_SUPPORT, supplyChain } from '@strata/analytics';
+import { CATEGORIES, ROLE_LIST } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { tags } from '../../index/live-index.ts';
 import { dependenceLevel } from '../../reports/dependence-level.ts';
 import { Limit, ProviderPath, providerOf } from '../parameters.ts';
-import { populationCache, populationOf, queryParameter } from '../query-parameter.ts';
+import { populationCache, queryParameter, selectionOf } from '../query-parameter.ts';
 
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
@@ -60,8 +61,10 @@ export const getSupplyChain = route(
   async (app, input, context) => {
     const { id, name, owner } = providerOf(app, input.provider, context);
     const { names } = app;
-    const population = await populationOf(app, input);
-    const chain = supplyChain(population, id, { ownerOf: names.ownerOf, limit: input.limit });
+    const options = { within: selectionOf(app, input), ownerOf: names.ownerOf };
+    const near = await app.analytics.neighbours(id, options);
+    const markets = await app.analytics.markets({ ...options, categories: CATEGORIES, roles: ROLE_LIST });
+    const chain = supplyChain(id, near, { markets, limit: input.limit });
     const named = (list: typeof chain.upstream) =>
       list.map(({ provider, ...rest }) => ({ provider: names.nameOf(provider), provider_id: provider, ...rest }));
     return {
@@ -76,7 +79,7 @@ export const getSupplyChain = route(
       sole_source_domains: chain.soleSourceDomains,
       upstream: named(chain.upstream),
       downstream: named(chain.downstream),
-      ...dependenceLevel(chain, { name, domains: population.size }),
+      ...dependenceLevel(chain, { name, domains: chain.population }),
       definition: `Co-dependence needs ${MIN_SUPPORT} common domains; other brands of ${owner} are excluded.`,
     };
   },

@@ -11,6 +11,7 @@ import type { CustomerFilter } from '../../store/index.ts';
 import { changeKeyShape, offsetParameters, pageFields, pageOf } from '../paging.ts';
 import { ProviderPath, providerOf, Word } from '../parameters.ts';
 import { MigrationSchema } from './migrations.ts';
+import { movementOf } from './providers.ts';
 import { datesOf, daysOf, type TimeWindow, WindowKey, windowOf, windowParameters } from './window.ts';
 
 const WINDOW_MS = 60_000;
@@ -96,12 +97,13 @@ export const getCustomers = route(
   },
 );
 
-/** The index has the sums of complete days up to today. */
-async function countOf({ index, store, clock }: StackApp, filter: CustomerFilter, window: TimeWindow) {
+/** The sums of complete days up to today are known. */
+async function countOf(app: StackApp, filter: CustomerFilter, window: TimeWindow) {
   const { since, until } = window;
-  if (until !== undefined || since % DAY_MS !== 0) return store.lists.countCustomers(filter);
+  if (until !== undefined || since % DAY_MS !== 0) return app.store.lists.countCustomers(filter);
   const { provider, direction } = filter;
-  const { gained, lost } = index.history.movement({ provider }, since / DAY_MS, dayOf(clock().getTime()));
+  const days = { from: since / DAY_MS, to: dayOf(app.clock().getTime()) };
+  const [gained, lost] = await movementOf(app, provider, days);
   return direction === 'in' ? gained : lost;
 }
 

@@ -10,8 +10,8 @@ import { ChangeSchema, changeReport } from '../../reports/domain-report.ts';
 import type { ChangeFilter, ListedChange } from '../../store/index.ts';
 import { changeKeyShape, offsetParameters, pageFields, pageOf } from '../paging.ts';
 import { CategoryParameter, providerIn, refuseField, Text, Word } from '../parameters.ts';
-import { queryParameter, setOf } from '../query-parameter.ts';
-import { datesOf, daysOf, flowsWithin, MAX_DAYS, WindowKey, windowOf, windowParameters } from './window.ts';
+import { queryParameter, selectionOf } from '../query-parameter.ts';
+import { datesOf, daysOf, endsOf, MAX_DAYS, WindowKey, windowOf, windowParameters } from './window.ts';
 
 /** Windows move without an event: maximum age of an answer. */
 const WINDOW_MS = 60_000;
@@ -107,14 +107,15 @@ export const getMigrations = route(
     const filter = migrationFilter(app, input);
     const { days, hours, since, until, query } = input;
     if (query !== undefined && input.offset > 0) refuseField('offset', 'cannot be combined with query: use cursor');
-    const within = setOf(app, input);
+    const within = selectionOf(app, input)?.query;
     const asked = [filter, days, hours, since, until];
     const page = pageOf(input, LIST, query === undefined ? asked : [...asked, query]);
     // Later pages are of the window of the first one.
     const window = page.query.after ? page.query.after[2] : windowOf(input, { now, maxDays: MAX_DAYS });
     const counted = window ?? { since: (dayOf(now) - TREND_DAYS + 1) * DAY_MS };
     const max = filter.provider === undefined ? MAX_FLOWS : MAX_FLOWS_OF_ONE;
-    const { total, pairs, flows } = flowsWithin(app, counted, { ...filter, within, limit: max });
+    const ends = endsOf(counted, now);
+    const { total, pairs, flows } = await app.analytics.flows({ ...filter, ...ends, within, limit: max });
     const chosen = { type: 'migrated', ...filter, ...(window && datesOf(window)) } as const;
     const { changes, next } = await listedChangesOf(app, chosen, { ...page.query, within });
     type Key = z.output<typeof LIST.key>;

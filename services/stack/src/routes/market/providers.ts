@@ -1,15 +1,5 @@
 // One provider: its domains, markets and movement.
-import {
-  categoriesOf,
-  dayOf,
-  type FlowFilter,
-  inNameOrder,
-  type Market,
-  markets,
-  rankOf,
-  roleMarkets,
-  TREND_DAYS,
-} from '@strata/analytics';
+import { DAY_MS, dayOf, type FlowsOptions, type Market, TREND_DAYS } from '@strata/analytics';
 import { CATEGORIES, KINDS, ROLE_LIST } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
@@ -90,18 +80,25 @@ export const getProvider = route(
       };
     },
   },
-  (app, input, context) => {
+  async (app, input, context) => {
     const { id, name, owner, website } = providerOf(app, input.provider, context);
-    const { index, names, rulebook } = app;
-    const number = index.vocabulary.providers.find(id);
-    const set = number === undefined ? undefined : index.sets.provider(number);
+    const { analytics, names, rulebook } = app;
     const page = pageOf(input, DOMAINS, ['provider', id]);
-    const { rows, fields } = page.cut(set ? inNameOrder(index, set, page.query) : [], (each) => index.names.name(each));
+    const { after, ...query } = page.query;
+    const key = after === undefined ? undefined : ([null, after] as const);
+    const users = await analytics.search({ filter: { provider: id }, ...query, after: key });
+    const { rows, fields } = page.cut(users.domains, (each) => each.name);
     const today = dayOf(app.clock().getTime());
-    const { gained, lost } = index.history.movement({ provider: id }, today - TREND_DAYS + 1, today);
-    const moved = (filter: Omit<FlowFilter, 'provider'>) =>
-      index.history.migrationLog.flows(today - TREND_DAYS + 1, today, { provider: id, ...filter });
-    const { flows } = moved({ limit: 50 });
+    const [leader] = (await analytics.leaders({ today, limit: 1, providers: [id] })).leaders;
+    const [gained, lost] = await movementOf(app, id, { from: today - TREND_DAYS + 1, to: today });
+    const window = { since: (today - TREND_DAYS + 1) * DAY_MS, until: (today + 1) * DAY_MS - 1 };
+    const moved = (filter: Omit<FlowsOptions, 'provider' | 'since' | 'until'>) =>
+      analytics.flows({ provider: id, ...window, ...filter });
+    const { flows } = await moved({ limit: 50 });
+    const directions = [await moved({ direction: 'in', limit: 1 }), await moved({ direction: 'out', limit: 1 })];
+    const [movedIn = 0, movedOut = 0] = directions.map(({ total }) => total);
+    const every = { categories: CATEGORIES, roles: ROLE_LIST, ownerOf: names.ownerOf };
+    const markets = await analytics.markets(every);
     return {
       provider: name,
       provider_id: id,
@@ -109,30 +106,41 @@ export const getProvider = route(
       aliases: [...(rulebook.providers.get(id)?.aliases ?? [])],
       website,
       kinds: [...names.kindsOf(id)],
-      categories: number === undefined ? [] : categoriesOf(index, number),
+      categories: [...(leader?.categories ?? [])],
       domains: {
-        total: set?.size ?? 0,
+        total: users.total,
         ...fields,
-        results: rows.map((domain) => foundDomain(app, domain)),
+        results: rows.map((row) => foundDomain(row, names)),
       },
       market: {
-        rank: set && set.size > 0 ? rankOf(index, id) : null,
-        share: set && index.size > 0 ? set.size / index.size : 0,
+        rank: leader?.rank ?? null,
+        share: leader?.share ?? 0,
         change_30d: gained - lost,
-        by_category: markets(index, names).flatMap((each) => positionIn(each, id)),
-        by_role: roleMarkets(index, names).flatMap((each) =>
-          positionIn(each, id).map((own) => ({ role: each.role, ...own })),
-        ),
+        by_category: markets.categories.flatMap((each) => positionIn(each, id)),
+        by_role: markets.roles.flatMap((each) => positionIn(each, id).map((own) => ({ role: each.role, ...own }))),
       },
       gained_30d: gained,
       lost_30d: lost,
-      moves_30d: { in: moved({ direction: 'in', limit: 1 }).total, out: moved({ direction: 'out', limit: 1 }).total },
+      moves_30d: { in: movedIn, out: movedOut },
       flows_30d: flows.map((flow) => flowReport(flow, names)),
       catalog: catalogEntry(rulebook, id),
       advisories: advisoriesOfProduct(app, id),
     };
   },
 );
+
+/** Domains that began to use a provider in any category, and that stopped using it in all; days since the epoch. */
+export async function movementOf(
+  { analytics }: Pick<StackApp, 'analytics'>,
+  provider: string,
+  days: { readonly from: number; readonly to: number },
+): Promise<readonly [gained: number, lost: number]> {
+  const { curve } = await analytics.adoption(provider, days);
+  return curve.reduce<[number, number]>(
+    ([gained, lost], { added, removed }) => [gained + added, lost + removed],
+    [0, 0],
+  );
+}
 
 function positionIn({ category, providers, hhi, band }: Market, id: string) {
   const at = providers.findIndex(({ provider }) => provider === id);

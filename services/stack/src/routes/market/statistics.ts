@@ -1,16 +1,15 @@
 // Statistics over all domains, computed from the index and cached until it changes.
-import { categorySize, dayOf, leaders, providersInUse, STATES } from '@strata/analytics';
+import { dayOf } from '@strata/analytics';
 import { CATEGORIES } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { MAX_STALE_MS, tags } from '../../index/live-index.ts';
 import { pageFields, pageOf, pageParameters } from '../paging.ts';
-import { populationCache, populationOf, queryParameter, setOf } from '../query-parameter.ts';
+import { populationCache, queryParameter, selectionOf } from '../query-parameter.ts';
 
 /** Windows move without an event: maximum age of an answer. */
 const WINDOW_MS = 60_000;
-const DAY_MS = 86_400_000;
 const count = z.int().min(0);
 
 export const getStats = route(
@@ -46,26 +45,17 @@ export const getStats = route(
       }),
   },
   async (app, input) => {
-    const { migrationLog, scans } = app.index.history;
-    const population = await populationOf(app, input);
-    const { within } = population;
     const now = app.clock().getTime();
-    const migrations = (days: number) => {
-      const since = now - days * DAY_MS;
-      return within
-        ? migrationLog.flowsBetween(since, now, { within, limit: 1 }).total
-        : migrationLog.countBetween(since, now);
-    };
+    const found = await app.analytics.statistics({ within: selectionOf(app, input), now });
+    const { last24h: last_24h, last7d: last_7d, last30d: last_30d } = found.migrations;
     return {
-      domains: population.size,
-      domains_by_state: Object.fromEntries(
-        STATES.map((state, number) => [state, population.tallies.domains([number])]),
-      ),
-      services: population.tallies.services,
-      providers: providersInUse(population),
-      migrations: { last_24h: migrations(1), last_7d: migrations(7), last_30d: migrations(30) },
-      by_category: CATEGORIES.map((category) => ({ category, ...categorySize(population, category) })),
-      scans: input.query === undefined ? scans.total : null,
+      domains: found.domains,
+      domains_by_state: found.byState,
+      services: found.services,
+      providers: found.providers,
+      migrations: { last_24h, last_7d, last_30d },
+      by_category: [...found.byCategory],
+      scans: input.query === undefined ? found.scans : null,
       computed_at: new Date(now).toISOString(),
     };
   },
@@ -110,11 +100,13 @@ export const getLeaders = route(
       maxAgeMs: WINDOW_MS,
     }),
   },
-  (app, input) => {
-    const { index, names, clock } = app;
+  async (app, input) => {
+    const { names, clock } = app;
     const page = pageOf(input, LEADERS, input.query);
     const today = dayOf(clock().getTime());
-    const found = leaders(index, { today, ...page.query, within: setOf(app, input) });
+    const { limit, after } = page.query;
+    const within = selectionOf(app, input);
+    const found = await app.analytics.leaders({ today, limit, within, ...(after && { after }) });
     const { rows, fields } = page.cut(found.leaders, ({ domains, provider }) => [domains, provider] as const);
     return {
       total: found.total,

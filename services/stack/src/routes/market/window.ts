@@ -1,7 +1,6 @@
 // Time windows, with one meaning on every route: complete UTC days, hours back from now, or from one time to another.
-import { DAY_MS, dayOf, type FlowFilter, type Flows } from '@strata/analytics';
+import { DAY_MS, dayOf } from '@strata/analytics';
 import { z } from 'zod';
-import type { StackApp } from '../../context.ts';
 import { FORMS, HOUR_MS, microsecondsOf } from '../../moments.ts';
 import { Integer, refuseField, Since, Time } from '../parameters.ts';
 
@@ -61,15 +60,8 @@ export const datesOf = ({ since, until }: TimeWindow) => ({
 export const daysOf = ({ since, until }: TimeWindow, now: number): number =>
   until === undefined && since % DAY_MS === 0 ? dayOf(now) - since / DAY_MS + 1 : ((until ?? now) - since + 1) / DAY_MS;
 
-/** The flows within a window. */
-export function flowsWithin(
-  { index, clock }: Pick<StackApp, 'index' | 'clock'>,
-  { since, until }: TimeWindow,
-  filter: FlowFilter,
-): Flows {
-  const now = clock().getTime();
-  // The sums of complete days up to today are kept.
-  return until === undefined && since % DAY_MS === 0
-    ? index.history.migrationLog.flows(since / DAY_MS, dayOf(now), filter)
-    : index.history.migrationLog.flowsBetween(since - 1, until ?? now, filter);
+/** Both ends of a window; of complete days up to today its end is that of the day. */
+export function endsOf({ since, until }: TimeWindow, now: number) {
+  const isOfDays = until === undefined && since % DAY_MS === 0;
+  return { since, until: isOfDays ? (dayOf(now) + 1) * DAY_MS - 1 : (until ?? now) };
 }

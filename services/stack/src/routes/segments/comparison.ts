@@ -1,12 +1,12 @@
 // Compares the domains of two queries: their markets and their scores.
-import { intersectionSize, type Market, market, type Population, roleMarket, scorecard } from '@strata/analytics';
+import type { Market, Scorecard, Selection } from '@strata/analytics';
 import { CATEGORIES, type Category, ROLE_FACTS, ROLE_LIST } from '@strata/detect';
 import { route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { tags } from '../../index/live-index.ts';
 import { CategoryParameter, checkRole, Limit, RoleParameter } from '../parameters.ts';
-import { POPULATION_MAX_STALE_MS, populationOf, QueryText } from '../query-parameter.ts';
+import { POPULATION_MAX_STALE_MS, QueryText, queryIn } from '../query-parameter.ts';
 
 const count = z.int().min(0);
 const share = z.number().min(0).max(1);
@@ -83,18 +83,31 @@ export const getComparison = route(
   },
   async (app: StackApp, { category, role, limit, ...input }) => {
     checkRole({ category, role });
-    const [a, b] = [await populationOf(app, { query: input.a }, 'a'), await populationOf(app, { query: input.b }, 'b')];
-    const options = { ownerOf: app.names.ownerOf };
     const isAsked = (of: Category) => (category ?? of) === of;
+    const asked = {
+      categories: CATEGORIES.filter((each) => role === undefined && isAsked(each)),
+      roles: ROLE_LIST.filter((each) => (role ?? each) === each && isAsked(ROLE_FACTS[each].category)),
+    };
+    const sideIn = async (field: 'a' | 'b') => {
+      const within: Selection = { text: input[field], query: queryIn(app, input[field], field) };
+      const markets = await app.analytics.markets({ ...asked, ownerOf: app.names.ownerOf, within });
+      const { total } = await app.analytics.search({ filter: { query: within.query }, limit: 0, offset: 0 });
+      return { within, markets, side: sideOf(total, await app.analytics.scorecard({ within })) };
+    };
+    const [a, b] = [await sideIn('a'), await sideIn('b')];
+    const both = { query: { kind: 'and', of: [a.within.query, b.within.query] } } as const;
+    const compared = (x: Market | undefined, y: Market | undefined) =>
+      x && y ? [comparedMarkets(app, [x, y], limit)] : [];
     return {
-      ...{ a: sideOf(a), b: sideOf(b), common: commonOf(a, b) },
-      categories: CATEGORIES.filter((each) => role === undefined && isAsked(each)).map((each) =>
-        comparedMarkets(app, [market(a, each, options), market(b, each, options)], limit),
+      ...{ a: a.side, b: b.side },
+      common: (await app.analytics.search({ filter: both, limit: 0, offset: 0 })).total,
+      categories: asked.categories.flatMap((_, i) => compared(a.markets.categories[i], b.markets.categories[i])),
+      roles: asked.roles.flatMap((each, i) =>
+        compared(a.markets.roles[i], b.markets.roles[i]).map((market) => ({
+          ...{ role: each, label: ROLE_FACTS[each].label },
+          ...market,
+        })),
       ),
-      roles: ROLE_LIST.filter((each) => (role ?? each) === each && isAsked(ROLE_FACTS[each].category)).map((each) => ({
-        ...{ role: each, label: ROLE_FACTS[each].label },
-        ...comparedMarkets(app, [roleMarket(a, each, options), roleMarket(b, each, options)], limit),
-      })),
     };
   },
 );
@@ -107,18 +120,11 @@ function comparedMarkets({ names }: Pick<StackApp, 'names'>, [a, b]: readonly [M
   return { category: a.category, a: marketSide(a), b: marketSide(b), total: providers.length, providers: shown };
 }
 
-function sideOf(population: Population): z.input<typeof SideSchema> {
-  const { scored, meanScore, grades } = scorecard(population);
-  return { domains: population.size, scored, mean_score: meanScore, grades: [...grades] as never };
+function sideOf(domains: number, { scored, meanScore, grades }: Scorecard): z.input<typeof SideSchema> {
+  return { domains, scored, mean_score: meanScore, grades: [...grades] as never };
 }
 
 const marketSide = ({ domains, denominator, hhi }: Market) => ({ domains, denominator, hhi });
-
-/** A population without a set has all domains. */
-function commonOf(a: Population, b: Population): number {
-  if (a.within && b.within) return intersectionSize(a.within, b.within);
-  return Math.min(a.size, b.size);
-}
 
 function comparedProviders(a: Market, b: Market) {
   const sideOf = ({ denominator, providers }: Market, id: string): z.input<typeof ShareSchema> => {

@@ -20,7 +20,7 @@ import {
   type RuleKind,
 } from '../../watchlists/watchlist.ts';
 import { Choice, providerIn, refuseField, Text } from '../parameters.ts';
-import { QueryText, setOf } from '../query-parameter.ts';
+import { QueryText, queryIn } from '../query-parameter.ts';
 
 /** 10,000 names of usual lengths. */
 export const BODY_BYTES = 1_048_576;
@@ -123,17 +123,17 @@ export async function contentOf(
     return refuseField('domains', 'or query is required, not both');
   if (domains && domains.length > max) return refuseField('domains', `must have at most ${max} names with this key`);
   return {
-    ...{ name, query, domains: domains ? await registrable(domains) : matching(app, query ?? '', max) },
+    ...{ name, query, domains: domains ? await registrable(domains) : await matching(app, query ?? '', max) },
     rules: rules.map((rule, i) => ruleOf(app, rule, i)),
     channels: uniqueChannels(channels.map((channel, i) => channelOf(app, channel, { i, before }))),
   };
 }
 
-function matching(app: StackApp, query: string, max: number): string[] {
-  const set = setOf(app, { query });
-  const size = set?.size ?? 0;
-  if (size > max) return refuseField('query', `matches ${size} domains, and at most ${max} with this key`);
-  return set?.first(max).map((number) => app.index.names.name(number)) ?? [];
+async function matching(app: StackApp, text: string, max: number): Promise<string[]> {
+  const query = queryIn(app, text);
+  const { total, domains } = await app.analytics.search({ filter: { query }, limit: max, offset: 0 });
+  if (total > max) return refuseField('query', `matches ${total} domains, and at most ${max} with this key`);
+  return domains.map(({ name }) => name);
 }
 
 async function registrable(names: readonly string[]): Promise<string[]> {
