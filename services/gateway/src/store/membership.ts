@@ -61,6 +61,12 @@ export class GatewayMembership implements AsyncDisposable {
   /** Another one after the records of this gateway were settled by another gateway, while it was suspended or disconnected. */
   readonly id = (): number => this.#id;
 
+  /** Whether another gateway of the database runs, as far as is known; false if the database does not answer. */
+  async hasSiblings(): Promise<boolean> {
+    const { isShared, gateways } = this.#deps.store;
+    return isShared && (await gateways.siblingsOf(this.#id).catch(() => [])).length > 0;
+  }
+
   /** Settles the records of gateways that are known to have ended. */
   async settleEnded(settle: Settle): Promise<void> {
     const { store, logger } = this.#deps;
