@@ -1,7 +1,7 @@
 // The builds of products (versions with their platforms), and the domains that show each. The number of a build without
 // domains is reused, so that memory grows with the current builds and not with all that ever existed.
 import { buildSets } from '../sets/build-sets.ts';
-import { DomainSet } from '../sets/domain-set.ts';
+import { DomainSet, sizeOfSets } from '../sets/domain-set.ts';
 import type { DomainColumns } from './domain-columns.ts';
 import type { NameTable } from './name-table.ts';
 
@@ -80,6 +80,11 @@ export class Builds {
       });
     });
     for (const [number, word] of this.#words.entries()) if (word && !this.#sets[number]) this.#forget(number);
+  }
+
+  /** Bytes of the sets. */
+  get byteLength(): number {
+    return sizeOfSets(this.#sets);
   }
 
   get size(): number {

@@ -1,6 +1,7 @@
 // The numbers of names in the order of the names, for look-ups by name. The first reader after changes merges them.
 import { partitionPoint } from '../partition-point.ts';
 import { bytesOf } from './byte-text.ts';
+import { sortByName } from './sort-by-name.ts';
 
 interface Names {
   /** One more than the largest number. */
@@ -9,6 +10,8 @@ interface Names {
   compare(a: number, b: number): number;
   /** Compares the beginning of a name with these bytes; a shorter name with an equal beginning comes before. */
   compareStart(number: number, part: Uint8Array): number;
+  /** The byte at an offset; 0 after the end. */
+  byteAt(number: number, offset: number): number;
 }
 
 export class SortedNames {
@@ -78,11 +81,15 @@ export class SortedNames {
     return this.#ranks;
   }
 
+  get byteLength(): number {
+    return this.#order.byteLength + (this.#ranks?.byteLength ?? 0) + this.#added.length * 8;
+  }
+
   #merge(): void {
     const isPresent = (number: number) => !this.#removed.has(number);
     const hasRemoved = this.#removed.size > 0;
     const fresh = Uint32Array.from(hasRemoved ? this.#added.filter(isPresent) : this.#added);
-    fresh.sort((a, b) => this.#names.compare(a, b));
+    sortByName(fresh, this.#names);
     const old = hasRemoved ? this.#order.filter(isPresent) : this.#order;
     this.#added = [];
     this.#removed.clear();

@@ -131,6 +131,15 @@ export class ChangeHistory {
     };
   }
 
+  /** Bytes by part. */
+  get memory(): Readonly<Record<string, number>> {
+    const series = [this.#providers, this.#placements, this.#categories].flatMap((map) => [...map.values()]);
+    return {
+      history: series.reduce((sum, each) => sum + each.byteLength, 0),
+      migrations: this.migrationLog.byteLength,
+    };
+  }
+
   #of({ provider, category }: { readonly provider: string; readonly category?: Category }): DailySeries | undefined {
     return category === undefined ? this.#providers.get(provider) : this.#placements.get(`${category} ${provider}`);
   }

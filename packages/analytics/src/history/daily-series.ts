@@ -43,6 +43,10 @@ export class DailySeries {
     return this.#days.slice(this.#firstFrom(from));
   }
 
+  get byteLength(): number {
+    return (this.#days.length + this.#counts.length) * Float64Array.BYTES_PER_ELEMENT;
+  }
+
   toJSON(): readonly [readonly number[], readonly number[]] {
     return [this.#days, this.#counts];
   }

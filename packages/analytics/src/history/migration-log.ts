@@ -142,6 +142,10 @@ export class MigrationLog {
     return { total, pairs, flows: flows.slice(0, limit) };
   }
 
+  get byteLength(): number {
+    return this.#times.byteLength + this.#keys.byteLength + this.#domains.byteLength;
+  }
+
   /** As arrays, for a snapshot, without entries that are too old for any query. */
   columns() {
     if (this.#count > 0) this.#forget(this.#times[this.#count - 1] as number);

@@ -144,8 +144,8 @@ export class DomainIndex {
     this.builds.move(id, this.#buildsOf(id), []);
     this.grams.remove(id, this.names.name(id));
     this.tlds.remove(id, this.names.name(id));
-    this.names.remove(id);
-    this.columns.set(id, before.facts, []);
+    const isLastOfPage = this.names.remove(id);
+    this.columns.remove(id, { isLastOfPage });
     return this.#touched([...before.services], { isNew: false, newBuilds: [] });
   }
 
@@ -198,9 +198,23 @@ export class DomainIndex {
     return STATES[this.columns.facts(id).state] as DomainState;
   }
 
-  #buildsOf(id: number): Uint32Array {
+  /** Bytes by part. */
+  get memory(): Readonly<Record<string, number>> {
+    return {
+      ...this.names.memory,
+      ...this.columns.memory,
+      ...this.sets.memory,
+      'runs of characters': this.grams.byteLength,
+      'top-level domains': this.tlds.byteLength,
+      builds: this.builds.byteLength,
+      tallies: this.tallies.byteLength,
+      ...this.history.memory,
+    };
+  }
+
+  #buildsOf(id: number): readonly number[] {
     const { pool, from, to } = this.columns.buildsIn(id);
-    return pool.slice(from, to);
+    return Array.from(pool.subarray(from, to));
   }
 
   #touched(

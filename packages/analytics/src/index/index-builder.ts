@@ -30,6 +30,11 @@ export class IndexBuilder {
 
   /** The index; the builder must not be used any more. */
   build(position: IndexPosition): DomainIndex {
+    const { names, columns } = this.#parts;
+    for (let page = 0; page < names.pages.count; page += 1) {
+      names.pages.at(page)?.trim();
+      columns.pages.at(page)?.services.trim();
+    }
     const index = new DomainIndex({ ...this.#parts, history: this.history });
     index.position = position;
     return index;

@@ -61,6 +61,10 @@ export class MarketCounts {
     );
   }
 
+  get byteLength(): number {
+    return this.#holders.byteLength + this.#shares.byteLength;
+  }
+
   /**
    * Domains in these states that use the placement with high or medium confidence, and their weight: a domain with k such
    * providers in the market has weight 1/k.

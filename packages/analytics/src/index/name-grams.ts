@@ -3,7 +3,7 @@
 import { bytesOf } from '../columns/byte-text.ts';
 import type { NameTable } from '../columns/name-table.ts';
 import { buildSets } from '../sets/build-sets.ts';
-import { DomainSet } from '../sets/domain-set.ts';
+import { DomainSet, sizeOfSets } from '../sets/domain-set.ts';
 import { intersection } from '../sets/set-operations.ts';
 
 /** a–z, 0–9, hyphen, dot, underscore, and one code for all other characters. */
@@ -72,6 +72,10 @@ export class NameGrams {
       if (compared.every((bytes) => names.includes(number, bytes))) found.add(number);
     });
     return found;
+  }
+
+  get byteLength(): number {
+    return sizeOfSets(this.#sets);
   }
 
   /** The set of each run of the word; undefined if a run is in no name. */

@@ -16,6 +16,10 @@ export class PairCounts {
     }
   }
 
+  get byteLength(): number {
+    return this.#counts.byteLength;
+  }
+
   of(a: number, b: number): number {
     return a === b ? 0 : (this.#counts[indexOf(a, b)] ?? 0);
   }

@@ -75,6 +75,11 @@ export class Tallies {
     return this.#sumFacts(states, sector, 1 + POSTURE_FLAGS.length + score);
   }
 
+  get byteLength(): number {
+    const pairs = this.#pairs?.byteLength ?? 0;
+    return this.#facts.byteLength + this.categories.byteLength + this.roles.byteLength + pairs;
+  }
+
   #countProviders(services: ArrayLike<PackedService>, sharing: Int32Array, by: 1 | -1): void {
     const providers: number[] = [];
     const sole: number[] = [];

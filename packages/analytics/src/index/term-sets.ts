@@ -9,9 +9,10 @@ import {
   placementOf,
 } from '../columns/domain-columns.ts';
 import type { NameTable } from '../columns/name-table.ts';
+import { rowOf } from '../columns/pages.ts';
 import { COUNTRIES, LEVELS, SCORES, STATES, type Vocabulary } from '../columns/terms.ts';
 import { buildSets } from '../sets/build-sets.ts';
-import { DomainSet } from '../sets/domain-set.ts';
+import { DomainSet, sizeOfSets } from '../sets/domain-set.ts';
 import { difference } from '../sets/set-operations.ts';
 
 const EMPTY = new DomainSet();
@@ -63,7 +64,6 @@ export class TermSets {
       flags: terms.next(POSTURE_FLAGS.length),
       countries: terms.next(COUNTRIES),
     };
-    const { state, sector, score, posture, country } = columns.arrays(names.limit);
     const { weaker, providers, categories, roles, levels, categoryLevels, states, sectors, scores, flags, countries } =
       at;
     const all = buildSets(terms.end, names.limit, (visit) => {
@@ -81,11 +81,13 @@ export class TermSets {
           visit(levels + level, domain);
           visit(categoryLevels + vocabulary.categoryOf(placement) * LEVELS.length + level, domain);
         }
-        visit(states + (state[domain] as number), domain);
-        visit(sectors + (sector[domain] as number), domain);
-        visit(countries + (country[domain] as number), domain);
-        visit(scores + scoreTerm(score[domain] as number), domain);
-        for (let rest = posture[domain] as number; rest !== 0; rest &= rest - 1) {
+        const { state, sector, score, posture, country } = columns.page(domain);
+        const row = rowOf(domain);
+        visit(states + (state[row] as number), domain);
+        visit(sectors + (sector[row] as number), domain);
+        visit(countries + (country[row] as number), domain);
+        visit(scores + scoreTerm(score[row] as number), domain);
+        for (let rest = posture[row] as number; rest !== 0; rest &= rest - 1) {
           visit(flags + 31 - Math.clz32(rest & -rest), domain);
         }
       });
@@ -130,6 +132,17 @@ export class TermSets {
     const [medium = EMPTY, low = EMPTY] = [this.#weaker[placement * 2], this.#weaker[placement * 2 + 1]];
     if (level === 0) return medium.size + low.size === 0 ? all : difference(difference(all, medium), low);
     return level === 1 ? medium : low;
+  }
+
+  /** Bytes by kind of term. */
+  get memory(): Readonly<Record<string, number>> {
+    return {
+      'sets of providers': sizeOfSets(this.#providers),
+      'sets of placements': sizeOfSets([...this.#placements, ...this.#weaker]),
+      'sets of categories and roles': sizeOfSets([...this.#categories, ...this.#roles]),
+      'sets of confidences': sizeOfSets([...this.#levels, ...this.#categoryLevels]),
+      'sets of facts': sizeOfSets([this.#states, this.#sectors, this.#countries, this.#flags, this.#scores].flat()),
+    };
   }
 
   /** Adds a new domain, without comparison to previous terms. */

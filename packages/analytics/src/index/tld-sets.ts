@@ -1,6 +1,6 @@
 // For every top-level domain the set of domains under it.
 import type { NameTable } from '../columns/name-table.ts';
-import { DomainSet } from '../sets/domain-set.ts';
+import { DomainSet, sizeOfSets } from '../sets/domain-set.ts';
 
 const DOT = 46;
 type Sets = Map<string, DomainSet>;
@@ -25,6 +25,10 @@ export class TldSets {
   /** Domains under the top-level domain, without its dot. */
   domains(tld: string): DomainSet {
     return this.#sets().get(tld) ?? new DomainSet();
+  }
+
+  get byteLength(): number {
+    return sizeOfSets([...(this.#built?.values() ?? [])]);
   }
 
   words(): Iterable<string> {

@@ -1,6 +1,6 @@
 // A query over the domains of the index, as data; docs/query-language.md has its text form.
 import type { Category, Kind } from '@strata/detect';
-import type { TimeKind } from '../columns/domain-columns.ts';
+import type { TimeKind } from '../columns/column-page.ts';
 
 export type Query =
   | { readonly kind: 'and' | 'or'; readonly of: readonly Query[] }

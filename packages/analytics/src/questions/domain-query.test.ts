@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { gradeOf } from '@strata/detect';
 import { fc, holds } from '../../../../tests/support/property.ts';
-import { TIME_KINDS } from '../columns/domain-columns.ts';
+import { TIME_KINDS } from '../columns/column-page.ts';
 import { compareText } from '../compare-text.ts';
 import type { IndexedDomain } from '../index/domain-index.ts';
 import { allDomains } from '../query/evaluate-query.ts';

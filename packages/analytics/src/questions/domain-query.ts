@@ -1,6 +1,8 @@
 // The results of a query: one page in any order, and counts of the results by provider, role, top-level domain, sector or grade.
 import { CATEGORIES, type Category, gradeOf, ROLE_LIST, SECTORS } from '@strata/detect';
-import { NO_SCORE, type TimeKind } from '../columns/domain-columns.ts';
+import type { TimeKind } from '../columns/column-page.ts';
+import { NO_SCORE } from '../columns/domain-columns.ts';
+import { rowOf } from '../columns/pages.ts';
 import { MAX_SCORE, STATES } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
@@ -62,9 +64,8 @@ export function inOrder(
 
 /** What a domain is ordered by; null: it has none. */
 export function orderValue({ columns }: DomainIndex, domain: number, by: DomainOrder['by']): number | null {
-  if (by === 'score') return columns.score(domain);
-  const { column, unitMs } = columns.timesOf(by);
-  return (column[domain] as number) * unitMs || null;
+  if (by === 'score') return columns.facts(domain).score;
+  return columns.page(domain).time(rowOf(domain), by) || null;
 }
 
 function scoresInOrder({ isDescending }: DomainOrder): number[] {

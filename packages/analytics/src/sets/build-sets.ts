@@ -1,6 +1,7 @@
 // Builds many sets at once: counts first, then fills, so that each set is created in its final form and nothing grows
 // or moves.
 import { DomainSet, isDense } from './domain-set.ts';
+import { chunksBelow, lowsOf, type Shift, SparseMembers, shiftFor } from './sparse-members.ts';
 
 /** Calls `visit` for every member of every set, members in ascending order; the same each time it is called. */
 type Membership = (visit: (set: number, member: number) => void) => void;
@@ -9,16 +10,21 @@ type Membership = (visit: (set: number, member: number) => void) => void;
 export function buildSets(count: number, limit: number, membership: Membership): (DomainSet | undefined)[] {
   const sizes = new Uint32Array(count);
   const ends = new Uint32Array(count);
+  const shifts = new Uint8Array(count);
   const bits: (Uint32Array<ArrayBuffer> | undefined)[] = new Array(count).fill(undefined);
+  const lows: (Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>)[] = [];
+  const starts: (Uint32Array<ArrayBuffer> | undefined)[] = new Array(count).fill(undefined);
+  /** The chunk of the last member. */
+  const chunks = new Uint32Array(count);
   // One more than the last member, so that 0 means none: a member repeated in a row counts once.
   const last = new Uint32Array(count);
-  let run: Uint32Array | undefined;
+  let isFilling = false;
   // One function for both rounds: two would prevent the engine from inlining them where they are called millions of
   // times.
   const visit = (set: number, member: number) => {
     if (last[set] === member + 1) return;
     last[set] = member + 1;
-    if (run === undefined) {
+    if (!isFilling) {
       sizes[set] = (sizes[set] as number) + 1;
       return;
     }
@@ -28,20 +34,29 @@ export function buildSets(count: number, limit: number, membership: Membership):
       return;
     }
     const at = ends[set] as number;
-    run[at] = member;
+    // Typed arrays store the low bits of a number.
+    (lows[set] as Uint32Array)[at] = member;
     ends[set] = at + 1;
+    const ofSet = starts[set];
+    if (ofSet === undefined) return;
+    const chunk = member >>> (shifts[set] as number);
+    for (let known = chunks[set] as number; known < chunk; known += 1) ofSet[known + 1] = at;
+    chunks[set] = chunk;
   };
 
   membership(visit);
-  // Sparse sets share one block of memory, dense ones have their own bitmaps.
-  let total = 0;
   for (let set = 0; set < count; set += 1) {
-    ends[set] = total;
-    if (isDense(sizes[set] as number, limit)) bits[set] = new Uint32Array((limit >>> 5) + 1);
-    else total += sizes[set] as number;
+    const size = sizes[set] as number;
+    if (isDense(size, limit)) {
+      bits[set] = new Uint32Array((limit >>> 5) + 1);
+      continue;
+    }
+    const shift = shiftFor(size, limit);
+    shifts[set] = shift;
+    lows[set] = lowsOf(shift, size);
+    if (shift !== 32 && size > 0) starts[set] = new Uint32Array(chunksBelow(shift, limit) + 1);
   }
-  const sparse = new Uint32Array(total);
-  run = sparse;
+  isFilling = true;
   last.fill(0);
   membership(visit);
 
@@ -49,6 +64,11 @@ export function buildSets(count: number, limit: number, membership: Membership):
     const size = sizes[set] as number;
     const words = bits[set];
     if (words) return DomainSet.ofBits(words, size);
-    return size === 0 ? undefined : DomainSet.ofSorted(sparse.subarray((ends[set] as number) - size, ends[set]));
+    if (size === 0) return undefined;
+    const ofSet = starts[set] ?? new Uint32Array(0);
+    ofSet.fill(size, (chunks[set] as number) + 1);
+    return DomainSet.ofSorted(
+      SparseMembers.ofChunks(shifts[set] as Shift, lows[set] as Uint32Array<ArrayBuffer>, ofSet),
+    );
   });
 }

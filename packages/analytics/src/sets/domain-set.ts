@@ -1,15 +1,19 @@
-// A set of domain numbers: a sorted array while it is sparse, a bitmap once that is smaller. Most queries reduce to
+// A set of domain numbers: a list of members while it is sparse, a bitmap once that is smaller. Most queries reduce to
 // counting an intersection (set-operations.ts); docs/decisions explains why this is not a library of bitmaps.
-import { lowerBound } from './set-kernels.ts';
+import { SparseMembers } from './sparse-members.ts';
 
-/** A bitmap uses one bit per number below the largest; an array 32 bits per member. */
-const BITS_PER_MEMBER = 32;
+/**
+ * A bitmap uses one bit per number below the largest; a list hardly more than 8 bits per member where there are so many.
+ */
+const BITS_PER_MEMBER = 9;
+
 const EMPTY = new Uint32Array(0);
 
 export class DomainSet {
-  /** Members in order, with spare capacity at the end; undefined for a bitmap. */
-  #sorted: Uint32Array | undefined = EMPTY;
+  /** Undefined for a bitmap. */
+  #sparse: SparseMembers | undefined = new SparseMembers();
   #bits: Uint32Array<ArrayBuffer> = EMPTY;
+  /** Of a bitmap. */
   #size = 0;
 
   static of(members: Iterable<number>): DomainSet {
@@ -18,100 +22,74 @@ export class DomainSet {
     return set;
   }
 
-  /** From numbers in ascending order; takes ownership of the array. */
-  static ofSorted(members: Uint32Array): DomainSet {
+  /** From numbers in ascending order; takes ownership of them. */
+  static ofSorted(members: Uint32Array<ArrayBuffer> | SparseMembers): DomainSet {
     const set = new DomainSet();
-    set.#sorted = members;
-    set.#size = members.length;
+    set.#sparse = members instanceof SparseMembers ? members : SparseMembers.ofSorted(members);
     return set;
   }
 
   /** From a bitmap with `size` bits set; takes ownership of the array. */
   static ofBits(bits: Uint32Array<ArrayBuffer>, size: number): DomainSet {
     const set = new DomainSet();
-    set.#sorted = undefined;
+    set.#sparse = undefined;
     set.#bits = bits;
     set.#size = size;
-    if (isThin(size, bits.length)) set.#toSorted();
+    if (isThin(size, bits.length)) set.#toSparse();
     return set;
   }
 
   get size(): number {
-    return this.#size;
+    return this.#sparse ? this.#sparse.size : this.#size;
   }
 
   /** Size in bytes, without the object itself. */
   get byteLength(): number {
-    return this.#sorted ? this.#sorted.byteLength : this.#bits.byteLength;
+    return this.#sparse ? this.#sparse.byteLength : this.#bits.byteLength;
   }
 
-  /** The members in order, as a view that is valid until the next change; undefined for a bitmap. */
-  get sorted(): Uint32Array | undefined {
-    return this.#sorted?.subarray(0, this.#size);
+  /** The list, which must not be changed; undefined for a bitmap. */
+  get sparse(): SparseMembers | undefined {
+    return this.#sparse;
   }
 
-  /** The bitmap, which must not be changed; empty for a sorted array. */
+  /** The bitmap, which must not be changed; empty for a list. */
   get bits(): Uint32Array<ArrayBuffer> {
     return this.#bits;
   }
 
   has(member: number): boolean {
-    const sorted = this.#sorted;
-    if (sorted) {
-      const at = lowerBound(sorted, this.#size, member);
-      return at < this.#size && sorted[at] === member;
-    }
-    return ((this.#bits[member >>> 5] ?? 0) & (1 << (member & 31))) !== 0;
+    return this.#sparse ? this.#sparse.has(member) : ((this.#bits[member >>> 5] ?? 0) & (1 << (member & 31))) !== 0;
   }
 
   /** Returns whether it is new. In ascending order each call takes constant time. */
   add(member: number): boolean {
-    const sorted = this.#sorted;
-    if (!sorted) return this.#addBit(member);
-    const last = this.#size === 0 ? -1 : (sorted[this.#size - 1] ?? -1);
-    if (member === last) return false;
-    const at = member > last ? this.#size : lowerBound(sorted, this.#size, member);
-    if (at < this.#size && sorted[at] === member) return false;
-    if (isDense(this.#size, Math.max(last, member))) {
-      this.#toBits(Math.max(last, member));
+    const sparse = this.#sparse;
+    if (!sparse) return this.#addBit(member);
+    if (member <= sparse.last && sparse.has(member)) return false;
+    if (isDense(sparse.size, Math.max(sparse.last, member))) {
+      this.#toBits(Math.max(sparse.last, member));
       return this.#addBit(member);
     }
-    let array = sorted;
-    if (this.#size === sorted.length) {
-      array = new Uint32Array(Math.max(4, this.#size + (this.#size >>> 1)));
-      array.set(sorted);
-      this.#sorted = array;
-    }
-    if (at < this.#size) array.copyWithin(at + 1, at, this.#size);
-    array[at] = member;
-    this.#size += 1;
+    sparse.add(member);
     return true;
   }
 
   /** Returns whether it was a member. */
   delete(member: number): boolean {
-    const sorted = this.#sorted;
-    if (!sorted) {
-      const word = this.#bits[member >>> 5] ?? 0;
-      if ((word & (1 << (member & 31))) === 0) return false;
-      this.#bits[member >>> 5] = word & ~(1 << (member & 31));
-      this.#size -= 1;
-      if (isThin(this.#size, this.#bits.length)) this.#toSorted();
-      return true;
-    }
-    const at = lowerBound(sorted, this.#size, member);
-    if (at >= this.#size || sorted[at] !== member) return false;
-    sorted.copyWithin(at, at + 1, this.#size);
+    if (this.#sparse) return this.#sparse.delete(member);
+    const word = this.#bits[member >>> 5] ?? 0;
+    if ((word & (1 << (member & 31))) === 0) return false;
+    this.#bits[member >>> 5] = word & ~(1 << (member & 31));
     this.#size -= 1;
-    if (this.#size * 4 < sorted.length) this.#sorted = sorted.slice(0, this.#size * 2);
+    if (isThin(this.#size, this.#bits.length)) this.#toSparse();
     return true;
   }
 
   /** In ascending order. The set must not change during the call. */
   each(visit: (member: number) => void): void {
-    const sorted = this.#sorted;
-    if (sorted) {
-      for (let i = 0; i < this.#size; i += 1) visit(sorted[i] as number);
+    if (this.#sparse) {
+      this.#sparse.each(visit);
       return;
     }
     const bits = this.#bits;
@@ -124,8 +102,7 @@ export class DomainSet {
 
   /** The smallest members in order, without visiting the rest. */
   first(count: number): number[] {
-    const sorted = this.#sorted;
-    if (sorted) return Array.from(sorted.subarray(0, Math.min(count, this.#size)));
+    if (this.#sparse) return Array.from(this.#sparse.toArray(count));
     const members: number[] = [];
     for (let word = 0; word < this.#bits.length && members.length < count; word += 1) {
       for (let rest = this.#bits[word] as number; rest !== 0 && members.length < count; rest &= rest - 1) {
@@ -136,8 +113,8 @@ export class DomainSet {
   }
 
   /** Members in ascending order, as a copy. */
-  toArray(): Uint32Array {
-    if (this.#sorted) return this.#sorted.slice(0, this.#size);
+  toArray(): Uint32Array<ArrayBuffer> {
+    if (this.#sparse) return this.#sparse.toArray();
     const members = new Uint32Array(this.#size);
     let at = 0;
     this.each((member) => {
@@ -151,7 +128,7 @@ export class DomainSet {
     if (word >= this.#bits.length) {
       // The set is dense, but this member is far away: a bitmap that includes it would be larger than the list.
       if (isThin(this.#size, word + 1)) {
-        this.#toSorted();
+        this.#toSparse();
         return this.add(member);
       }
       const grown = new Uint32Array(word + 1 + (word >>> 3));
@@ -168,18 +145,24 @@ export class DomainSet {
 
   #toBits(largest: number): void {
     const bits = new Uint32Array((largest >>> 5) + 1);
+    const size = this.size;
     this.each((member) => {
       bits[member >>> 5] = (bits[member >>> 5] as number) | (1 << (member & 31));
     });
-    this.#sorted = undefined;
+    this.#sparse = undefined;
     this.#bits = bits;
+    this.#size = size;
   }
 
-  #toSorted(): void {
-    this.#sorted = this.toArray();
+  #toSparse(): void {
+    this.#sparse = SparseMembers.ofSorted(this.toArray());
     this.#bits = EMPTY;
   }
 }
+
+/** Bytes of all of them. */
+export const sizeOfSets = (sets: readonly (DomainSet | undefined)[]): number =>
+  sets.reduce((sum, set) => sum + (set?.byteLength ?? 0), 0);
 
 /** Whether this many members below `limit` are stored as a bitmap. */
 export function isDense(size: number, limit: number): boolean {

@@ -4,7 +4,12 @@
 const GALLOP = 16;
 
 /** First index in the sorted beginning of the array whose number is not below `member`. */
-export function lowerBound(sorted: Uint32Array, size: number, member: number, from = 0): number {
+export function lowerBound(
+  sorted: Uint32Array | Uint16Array | Uint8Array,
+  size: number,
+  member: number,
+  from = 0,
+): number {
   let low = from;
   let high = size;
   while (low < high) {
@@ -33,15 +38,6 @@ export function eachCommon(few: Uint32Array, many: Uint32Array, visit: (member: 
     if (a <= b) i += 1;
     if (b <= a) at += 1;
   }
-}
-
-export function countIn(sorted: Uint32Array, bits: Uint32Array): number {
-  let count = 0;
-  for (let i = 0; i < sorted.length; i += 1) {
-    const member = sorted[i] as number;
-    count += ((bits[member >>> 5] ?? 0) >>> (member & 31)) & 1;
-  }
-  return count;
 }
 
 export function countBoth(a: Uint32Array, b: Uint32Array): number {

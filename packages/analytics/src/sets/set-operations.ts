@@ -1,25 +1,21 @@
 // Intersections, unions and differences of sets. The results are new sets, except the union of a single one.
 import { DomainSet, isDense } from './domain-set.ts';
-import {
-  addBits,
-  clearBits,
-  countBits,
-  countBoth,
-  countIn,
-  eachCommon,
-  keepBits,
-  removeBits,
-  setBits,
-} from './set-kernels.ts';
+import { addBits, clearBits, countBits, countBoth, eachCommon, keepBits, removeBits, setBits } from './set-kernels.ts';
+import type { SparseMembers } from './sparse-members.ts';
+
+/** A set is searched for each member of the other one if that is smaller by at least this factor. */
+const SEARCH = 16;
+/** Lists that are longer together than this share of the numbers up to the largest are joined as a bitmap. */
+const BITMAP_SHARE = 1 / 512;
 
 /** The size of the intersection, without creating it. */
 export function intersectionSize(a: DomainSet, b: DomainSet): number {
   const [small, large] = bySize(a, b);
-  const [few, many] = [small.sorted, large.sorted];
-  if (!few) return many ? countIn(many, small.bits) : countBoth(small.bits, large.bits);
-  if (!many) return countIn(few, large.bits);
+  const [few, many] = [small.sparse, large.sparse];
+  if (!few) return many ? many.countIn(small.bits) : countBoth(small.bits, large.bits);
+  if (!many) return few.countIn(large.bits);
   let count = 0;
-  eachCommon(few, many, () => {
+  eachCommonOf(few, many, () => {
     count += 1;
   });
   return count;
@@ -27,22 +23,21 @@ export function intersectionSize(a: DomainSet, b: DomainSet): number {
 
 export function intersection(a: DomainSet, b: DomainSet): DomainSet {
   const [small, large] = bySize(a, b);
-  const [few, many] = [small.sorted, large.sorted];
+  const [few, many] = [small.sparse, large.sparse];
   // The smaller set may be the bitmap if the numbers of the other are far apart.
   const list = few ?? many;
   if (!list) return filter([small, large], []);
-  const found = new Uint32Array(list.length);
+  const found = new Uint32Array(Math.min(list.size, small.size));
   let count = 0;
   if (few && many) {
-    eachCommon(few, many, (member) => {
+    eachCommonOf(few, many, (member) => {
       found[count++] = member;
     });
   } else {
     const { bits } = few ? large : small;
-    for (let i = 0; i < list.length; i += 1) {
-      const member = list[i] as number;
+    list.each((member) => {
       if (((bits[member >>> 5] ?? 0) & (1 << (member & 31))) !== 0) found[count++] = member;
-    }
+    });
   }
   return DomainSet.ofSorted(found.subarray(0, count));
 }
@@ -54,10 +49,10 @@ export function union(sets: readonly DomainSet[]): DomainSet {
   if (!first || more.length === 0) return first ?? new DomainSet();
   const limit = Math.max(...filled.map(limitOf));
   const size = filled.reduce((sum, set) => sum + set.size, 0);
-  if (!isDense(size, limit)) return unionOfSparse(filled, size);
+  if (!isDense(size, limit) && size < limit * BITMAP_SHARE) return unionOfSparse(filled, size);
   const bits = new Uint32Array((limit + 31) >>> 5);
   for (const set of filled) {
-    if (set.sorted) setBits(bits, set.sorted);
+    if (set.sparse) setBits(bits, set.sparse.view());
     else addBits(bits, set.bits);
   }
   return ofBits(bits);
@@ -65,23 +60,23 @@ export function union(sets: readonly DomainSet[]): DomainSet {
 
 /** Members of the first set that are not in the second. */
 export function difference(set: DomainSet, other: DomainSet): DomainSet {
-  const own = set.sorted;
-  return own ? DomainSet.ofSorted(own.filter((member) => !other.has(member))) : filter([set], [other]);
+  const own = set.sparse;
+  return own ? DomainSet.ofSorted(own.view().filter((member) => !other.has(member))) : filter([set], [other]);
 }
 
 /** Members of all of the included sets, of which there is one at least, and of none of the excluded. */
 export function filter(included: readonly DomainSet[], excluded: readonly DomainSet[]): DomainSet {
   const [first = new DomainSet(), ...more] = included.toSorted((a, b) => a.size - b.size);
-  const { sorted: few } = first;
-  if (few) return excluded.reduce(difference, more.reduce(intersection, DomainSet.ofSorted(few.slice())));
+  const few = first.sparse;
+  if (few) return excluded.reduce(difference, more.reduce(intersection, DomainSet.ofSorted(few.toArray())));
   // One bitmap for all of them, whose members are counted once.
   const bits = first.bits.slice();
-  for (const { sorted, bits: other } of more) if (!sorted) keepBits(bits, other);
-  for (const { sorted, bits: other } of excluded) {
-    if (sorted) clearBits(bits, sorted);
+  for (const { sparse, bits: other } of more) if (!sparse) keepBits(bits, other);
+  for (const { sparse, bits: other } of excluded) {
+    if (sparse) clearBits(bits, sparse.view());
     else removeBits(bits, other);
   }
-  return more.filter(({ sorted }) => sorted).reduce(intersection, ofBits(bits));
+  return more.filter(({ sparse }) => sparse).reduce(intersection, ofBits(bits));
 }
 
 const bySize = (a: DomainSet, b: DomainSet): readonly [small: DomainSet, large: DomainSet] =>
@@ -90,7 +85,17 @@ const bySize = (a: DomainSet, b: DomainSet): readonly [small: DomainSet, large: 
 const ofBits = (bits: Uint32Array<ArrayBuffer>): DomainSet => DomainSet.ofBits(bits, countBits(bits));
 
 /** Above every member of a set with members. */
-const limitOf = ({ sorted, bits }: DomainSet): number => (sorted ? (sorted.at(-1) ?? 0) + 1 : bits.length * 32);
+const limitOf = ({ sparse, bits }: DomainSet): number => (sparse ? sparse.last + 1 : bits.length * 32);
+
+function eachCommonOf(few: SparseMembers, many: SparseMembers, visit: (member: number) => void): void {
+  if (few.size * SEARCH >= many.size) {
+    eachCommon(few.view(), many.view(), visit);
+    return;
+  }
+  few.each((member) => {
+    if (many.has(member)) visit(member);
+  });
+}
 
 function unionOfSparse(sets: readonly DomainSet[], size: number): DomainSet {
   const members = new Uint32Array(size);
