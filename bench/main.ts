@@ -8,6 +8,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   dns: async () => (await import('./dns/dns.ts')).benchDns(),
   feeds: async () => (await import('./feeds/feeds.ts')).benchFeeds(),
   ledger: async () => (await import('./store/ledger.ts')).benchLedger(),
+  'ledger-size': async () => (await import('./store/ledger-size.ts')).benchLedgerSize(),
   profiles: async () => (await import('./load/profiles.ts')).benchProfiles(),
   recording: async () => (await import('./store/recording.ts')).benchRecording(),
   claims: async () => (await import('./store/claims.ts')).benchClaims(),
@@ -18,6 +19,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   stream: async () => (await import('./stream/stream.ts')).benchStream(),
   fingerprints: async () => (await import('./detection/fingerprints.ts')).benchFingerprints(),
   faults: async () => (await import('./faults/faults.ts')).benchFaults(),
+  'rolling-restart': async () => (await import('./faults/rolling-restart.ts')).benchRollingRestart(),
   gateway: async () => (await import('./gateway/gateway.ts')).benchGateway(),
   gpu: async () => (await import('./gpu/gpu.ts')).benchGpu(),
   advisories: async () => (await import('./advisories/advisories.ts')).benchAdvisories(),
@@ -37,7 +39,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
 const groups: Readonly<Record<string, readonly string[]>> = {
   load: ['load-nodes', 'load-keys', 'load-stream', 'load-soak'],
 };
-const long: readonly string[] = ['load-soak', 'gpu', 'faults'];
+const long: readonly string[] = ['load-soak', 'gpu', 'faults', 'rolling-restart'];
 
 const asked = process.argv.slice(2).flatMap((name) => groups[name] ?? [name]);
 const unknown = asked.filter((name) => !Object.hasOwn(suites, name));

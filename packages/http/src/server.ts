@@ -8,6 +8,7 @@ import { addSecurityHeaders } from './access/security-headers.ts';
 import { type ConnectionLimits, DEFAULT_LIMITS } from './limits/connection-settings.ts';
 import type { Connections } from './limits/connections.ts';
 import type { Metrics } from './operations/metrics.ts';
+import type { Readiness } from './operations/readiness.ts';
 import { traceRequests } from './operations/tracing.ts';
 import { Refusal } from './problems/errors.ts';
 import { addRoutes, type Responder, type TableRoute } from './server/add-routes.ts';
@@ -24,6 +25,8 @@ export interface HttpServerOptions extends RequestLimits, ShutdownOptions {
   readonly metrics: Metrics;
   /** Restricts Host and Origin of requests; unrestricted by default. */
   readonly hostGuard?: HostGuard | undefined;
+  /** While it is stopping, connections are closed after their responses. */
+  readonly readiness?: Pick<Readiness, 'isStopping'> | undefined;
   /** Limits of connections and streams; the defaults are for production. */
   readonly limits?: Partial<ConnectionLimits> | undefined;
 }
@@ -43,7 +46,7 @@ export interface HttpServer extends AsyncDisposable {
 const BACKLOG = 4_096;
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { errors, logger, metrics, crossOrigin, hostGuard, trustedProxies } = options;
+  const { errors, logger, metrics, crossOrigin, hostGuard, trustedProxies, readiness } = options;
   const unmatched = metrics.routeMeter('*', 'unmatched');
   const refuse = refuseUnroutable({ errors, crossOrigin, unmatched });
   const fastify = createFastify({ errors, refuseUnroutable: refuse }, options);
@@ -60,6 +63,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   meterResponses(fastify, metrics, unmatched);
   // A span, for refused requests too; a child of the caller's `traceparent`.
   traceRequests(fastify);
+  // While the service stops a connection ends with its response, before the server closes those that are idle.
+  if (readiness) closeWhenStopping(fastify, readiness);
   // No response at all: the connection has too many waiting requests.
   limitPipelining(fastify);
   // Pages of other sites may read refusals too.
@@ -89,6 +94,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
     [Symbol.asyncDispose]: () => shutDown({ fastify, connections, pending }, options),
   };
+}
+
+function closeWhenStopping(fastify: FastifyInstance, readiness: Pick<Readiness, 'isStopping'>): void {
+  fastify.addHook('onRequest', (_request, reply, done) => {
+    if (readiness.isStopping) reply.raw.shouldKeepAlive = false;
+    done();
+  });
 }
 
 function setHeaders(fastify: FastifyInstance, { headers }: CrossOrigin): void {

@@ -132,7 +132,7 @@ export function readGatewayConfig(env: Readonly<Record<string, string | undefine
     witnesses: settings.STRATA_WITNESSES,
     allowAddresses: settings.STRATA_ALLOW_ADDRESSES,
     receiptDays: settings.STRATA_RECEIPT_DAYS,
-    drainMs: settings.STRATA_DRAIN_SECONDS * 1_000,
+    drainMs: settings.STRATA_DRAIN_SECONDS === undefined ? undefined : settings.STRATA_DRAIN_SECONDS * 1_000,
     logLevel: settings.STRATA_LOG_LEVEL,
   };
 }

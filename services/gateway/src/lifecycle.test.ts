@@ -23,6 +23,16 @@ it('a gateway that is stopped stops immediately while it waits for a model', asy
   await assert.rejects(startHarness(settings, { signal: stopping.signal }), stopping.signal.reason);
 });
 
+it('a gateway that is stopped closes each connection after its response', async () => {
+  await using service = await startHarness({ STRATA_MODEL: '' }, { engines: { m: endless(2) } });
+  const connectionOf = async () => (await service.get('/v1/models')).headers.get('connection');
+  assert.equal(await connectionOf(), 'keep-alive');
+  service.running.gateway.monitoring.readiness.stopping();
+  assert.equal(await connectionOf(), 'close');
+  const body = { model: 'm', messages, stream: true, max_tokens: 2 };
+  assert.equal((await service.post(CHAT, body)).headers.get('connection'), 'close');
+});
+
 it('a gateway that is stopped rejects waiting requests, then ends slow answers, and stores their receipts', async () => {
   await using directory = await temporaryDirectory();
   const settings = { STRATA_MODEL: '', STRATA_DATA: directory.path };

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lockedDirectories, warnOfFileSystem } from '@strata/db';
 import { FailureLog, followKeys, StartError, serveMetrics } from '@strata/http';
 import type { Logger } from 'pino';
+import type { Models } from './answers/models.ts';
 import { createGateway, type Gateway, type GatewayWorld, newMonitoring } from './app.ts';
 import type { GatewayConfig } from './config.ts';
 
@@ -47,6 +48,8 @@ export async function startGateway(
         );
   stack.use(metricsServer);
   const gateway = stack.use(await createGateway(config, logger, world, monitoring));
+  // A restarted gateway that lacks its workers would refuse requests that another gateway can answer.
+  if (await gateway.membership.hasSiblings()) await untilServed(gateway.models, world.signal);
   const port = await gateway.server.listen({ host, port: config.port }).catch(unusable);
   readiness.started();
   const stopping = new AbortController();
@@ -59,7 +62,7 @@ export async function startGateway(
     stopping.abort();
     // Load balancers that poll readiness get time to react before connections are closed.
     readiness.stopping();
-    if (config.drainMs > 0) await sleep(config.drainMs);
+    await sleep(config.drainMs ?? ((await gateway.membership.hasSiblings()) ? DRAIN_MS : 0));
     await maintenance;
   });
   const owned = stack.move();
@@ -89,6 +92,17 @@ export async function serveGateway(
   }
 }
 
+/** Resolves when the models of the network that were known before the start are served, at most after a few seconds. */
+async function untilServed(models: Models, signal: AbortSignal | undefined): Promise<void> {
+  const deadline = performance.now() + WORKERS_MS;
+  while (models.awaited > 0 && performance.now() < deadline && !signal?.aborted) await sleep(POLL_MS);
+}
+
+/** Load balancers poll the readiness every second, and believe the second failure: `deploy/proxy`. */
+const DRAIN_MS = 3_000;
+/** Workers find a gateway that has restarted within two seconds. */
+const WORKERS_MS = 4_000;
+const POLL_MS = 50;
 /** Interval between deletions of expired receipts. */
 const FORGET_MS = 3_600_000;
 /** Retention of the log of administration: the changes of more than a year. */

@@ -240,7 +240,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     feedDays: value.STRATA_RETENTION_DAYS.feeds,
     fingerprints: value.STRATA_FINGERPRINTS,
     /** Time between the stop signal and the closing of connections, during which requests are served. */
-    drainMs: value.STRATA_DRAIN_SECONDS * 1_000,
+    drainMs: (value.STRATA_DRAIN_SECONDS ?? 0) * 1_000,
     logLevel: value.STRATA_LOG_LEVEL,
   });
 }

@@ -1,8 +1,7 @@
 // The inference service on PostgreSQL: the same answers, and nothing lost with the server. Several gateways share the
 // database; on a SQLite file a second one does not start.
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { openStore } from '@strata/gateway/store';
@@ -13,9 +12,9 @@ import { type ProcessOptions, spawnStrata } from '../../../services/cli/src/test
 import { type Harness, type Json, MODEL, startHarness } from '../../../services/gateway/src/test/harness.ts';
 import { postgres } from '../../../services/stack/src/store/test/backends.ts';
 import { startPostgres } from '../../support/database/postgres.ts';
-import { root } from '../../support/deployed.ts';
-import { endProcess, freePort, temporaryDirectory, until, untilAnswer } from '../../support/index.ts';
+import { temporaryDirectory, until, untilAnswer } from '../../support/index.ts';
 import { Cluster, type GatewayProcess, workersServing } from '../../support/network/cluster.ts';
+import { PROXIES, startProxy } from '../../support/network/proxies.ts';
 import { streamOf } from '../../support/network/streams.ts';
 
 const CHAT = '/v1/chat/completions';
@@ -25,30 +24,8 @@ const start = (url: string, settings = {}) => startHarness({ STRATA_INFERENCE_DA
 const ask = (service: Harness) => service.post(CHAT, question);
 const isOk = ({ status }: { readonly status: number }) => status === 200;
 
-/** Those that are installed. */
-const PROXIES = (['nginx', 'haproxy'] as const).filter((program) => spawnSync(program, ['-v']).status === 0);
-
 for (const program of ['nginx', 'haproxy'] as const)
   if (!PROXIES.includes(program)) it(`gateways behind ${program}`, { skip: `${program} is not installed` }, () => {});
-
-/** nginx or HAProxy with its file of deploy/proxy, in front of gateways at these ports; returns its address. */
-async function startProxy(
-  stack: AsyncDisposableStack,
-  program: 'nginx' | 'haproxy',
-  { directory, ports }: { readonly directory: string; readonly ports: readonly number[] },
-): Promise<string> {
-  const [port, site] = [await freePort(), path.join(directory, program)];
-  const name = program === 'nginx' ? 'nginx.conf' : 'haproxy.cfg';
-  const text = (await readFile(path.join(root, 'deploy/proxy', name), 'utf8'))
-    .replaceAll(/10\.0\.0\.([123]):8788/g, (_, n) => `127.0.0.1:${ports[n % ports.length]}`)
-    .replace(/\b8080\b/, String(port));
-  await writeFile(site, text);
-  await writeFile(`${site}.main`, `daemon off; pid ${site}.pid; events {} http { access_log off; include ${site}; }`);
-  const args = program === 'nginx' ? ['-e', `${site}.log`, '-c', `${site}.main`] : ['-db', '-f', site];
-  const child = spawn(program, args, { stdio: 'ignore' });
-  stack.defer(() => endProcess(child, 5_000));
-  return `http://127.0.0.1:${port}`;
-}
 
 /** `strata inference gateway`, with a new directory by default. */
 async function runGateway(databaseUrl: string, options: ProcessOptions = {}, data?: string) {

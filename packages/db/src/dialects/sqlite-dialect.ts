@@ -47,11 +47,11 @@ export function openFile(file: string): DatabaseSync {
   }
 }
 
-/** `busy`: the same file, whose statements a thread takes over when there are many, so that the disk does not block this one. */
+/** `busy`: the same file, whose transactions a thread takes over when there are many, so that the disk does not block this one. */
 export function sqliteDialect(database: DatabaseSync, busy?: SqliteFile): Dialect {
   return {
     createAdapter: () => new NodeSqliteAdapter(),
-    createDriver: () => new NodeSqliteDriver(database, busy && new SqliteThread(busy)),
+    createDriver: () => new NodeSqliteDriver(database, busy),
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
@@ -71,10 +71,10 @@ class NodeSqliteDriver implements Driver {
   #free: Promise<void> = Promise.resolve();
   #release: () => void = () => {};
 
-  constructor(database: DatabaseSync, thread: SqliteThread | undefined) {
+  constructor(database: DatabaseSync, busy: SqliteFile | undefined) {
     this.#database = database;
     this.#connection = new SqliteConnection(database);
-    this.#thread = thread;
+    this.#thread = busy && new SqliteThread(busy, this.#connection);
   }
 
   async init(): Promise<void> {}

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 import { CompiledQuery, Kysely, sql } from 'kysely';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { until } from '../../../../tests/support/until.ts';
+import { SqliteConnection } from './sqlite-connection.ts';
 import { openFile, sqliteDialect, sqliteFile } from './sqlite-dialect.ts';
 import { SqliteThread } from './sqlite-thread.ts';
 
@@ -13,16 +15,16 @@ it('a busy file moves to a thread: the same results, errors and transactions, an
   await using directory = await temporaryDirectory();
   const file = `${directory.path}/a.db`;
   const db = new Kysely<unknown>({ dialect: sqliteDialect(openFile(file), sqliteFile(file)) });
-  // Temporary tables belong to one connection.
   await sql`create temp table main_only (id integer)`.execute(db);
   await sql`create table t (id integer primary key, bytes blob) strict`.execute(db);
-  const use = () => sql`select * from main_only`.execute(db);
-  const isMoved = async () => (await Promise.allSettled(MANY.map(use))).at(-1)?.status === 'rejected';
-  await until(isMoved);
-  const bytes = Uint8Array.of(1, 2, 3);
-  const inserted = await sql`insert into t (bytes) values (${bytes})`.execute(db);
-  assert.deepEqual([inserted.insertId, inserted.numAffectedRows], [1n, 1n]);
-  assert.deepEqual((await sql`select * from t`.execute(db)).rows, [{ id: 1, bytes }]);
+  const use = () => db.transaction().execute((tx) => sql`select * from main_only`.execute(tx));
+  await until(async () => (await Promise.allSettled(MANY.map(use))).at(-1)?.status === 'rejected');
+  assert.deepEqual((await sql`select * from main_only`.execute(db)).rows, [], 'a small statement takes no message');
+  const bytes = new Uint8Array(10_000);
+  const insert = () => sql`insert into t (bytes) values (${bytes})`.execute(db);
+  assert.partialDeepStrictEqual(await insert(), { insertId: 1n, numAffectedRows: 1n });
+  const rows = await db.transaction().execute((tx) => sql`select * from t`.execute(tx));
+  assert.deepEqual(rows.rows, [{ id: 1, bytes }]);
   await assert.rejects(
     db.transaction().execute(async (tx) => {
       await sql`insert into t (bytes) values (x'')`.execute(tx);
@@ -30,18 +32,20 @@ it('a busy file moves to a thread: the same results, errors and transactions, an
     }),
     { code: 'ERR_SQLITE_ERROR', message: 'UNIQUE constraint failed: t.id' },
   );
-  const last = sql`insert into t (bytes) values (x'')`.execute(db);
+  const last = insert();
   await db.destroy();
   assert.equal((await last).insertId, 2n);
   assert.deepEqual([existsSync(file), existsSync(`${file}-wal`)], [true, false]);
 });
 
 it('a thread that ends rejects its statement, and the main thread goes on', async () => {
-  await using thread = new SqliteThread({ file: ':memory:', options: {}, pragmas: '' });
-  await until(() => MANY.map(() => thread.connection()).at(-1) !== undefined);
+  const main = new SqliteConnection(new DatabaseSync(':memory:'));
+  await using thread = new SqliteThread({ file: ':memory:', options: {}, pragmas: '' }, main);
+  await until(() => MANY.map(() => thread.connection()).at(-1) !== main);
+  await thread.connection().executeQuery(CompiledQuery.raw('BEGIN'));
   const slow = 'with recursive n(i) as (select 1 union all select i + 1 from n limit 1000000) select max(i) from n';
-  const lost = thread.connection()?.executeQuery(CompiledQuery.raw(slow)) ?? assert.fail();
+  const lost = assert.rejects(thread.connection().executeQuery(CompiledQuery.raw(slow)), { code: 'connection-lost' });
   await thread[Symbol.asyncDispose]();
-  await assert.rejects(lost, { code: 'connection-lost' });
-  assert.equal(thread.connection(), undefined);
+  await lost;
+  assert.equal(thread.connection(), main);
 });

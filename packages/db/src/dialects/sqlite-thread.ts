@@ -1,10 +1,10 @@
-// A connection to a SQLite file in a worker thread: a commit that waits for the disk does not block the event loop. It is
-// started when the file is busy; until it is ready, and after it has ended, the connection of the main thread is used.
+// A connection to a SQLite file in a worker thread, so that a commit that waits for the disk does not block the event loop.
+// It is started when the file is busy, for transactions and large statements: a small one takes less time than a message.
 import type { DatabaseSyncOptions } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import type { DatabaseConnection, QueryResult } from 'kysely';
 import { StoreError, storeErrorOf } from '../store-error.ts';
-import type { Statement } from './sqlite-connection.ts';
+import { ROLLBACK, type SqliteConnection, type Statement } from './sqlite-connection.ts';
 
 export interface SqliteFile {
   readonly file: string;
@@ -20,8 +20,12 @@ export type Reply =
 /** So many uses of the connection within a second start the thread: fewer are no load, and it takes memory. */
 const BUSY_USES = 50;
 
+/** Characters and bytes of the parameters of a large statement: some receipts. */
+const LARGE = 8_192;
+
 export class SqliteThread implements AsyncDisposable {
   readonly #file: SqliteFile;
+  readonly #main: SqliteConnection;
   #worker: Worker | undefined;
   #connection: DatabaseConnection | undefined;
   #waiting: PromiseWithResolvers<Reply> | undefined;
@@ -29,14 +33,16 @@ export class SqliteThread implements AsyncDisposable {
   #countedAtMs = 0;
   #isClosed = false;
 
-  constructor(file: SqliteFile) {
+  /** `main`: the connection of this thread. Only one of both is in use at a time: what one commits the other reads. */
+  constructor(file: SqliteFile, main: SqliteConnection) {
     this.#file = file;
+    this.#main = main;
   }
 
-  /** Counts a use; undefined while the thread does not run. Between transactions only: what one connection commits the other reads. */
-  connection(): DatabaseConnection | undefined {
+  /** The connection of the next use, which is counted. */
+  connection(): DatabaseConnection {
     if (!this.#worker && this.#isBusy()) this.#start();
-    return this.#connection;
+    return this.#connection ?? this.#main;
   }
 
   #isBusy(): boolean {
@@ -75,23 +81,31 @@ export class SqliteThread implements AsyncDisposable {
 
   /** Kysely runs one statement after another on a connection. */
   #connectionTo(worker: Worker): DatabaseConnection {
+    let isInTransaction = false;
     return {
-      executeQuery: async <Row>({ sql, parameters }: Statement): Promise<QueryResult<Row>> => {
-        if (this.#worker !== worker) throw new StoreError('connection-lost');
-        const waiting = Promise.withResolvers<Reply>();
-        this.#waiting = waiting;
-        // The process does not end before the reply.
-        worker.ref();
-        worker.postMessage({ sql, parameters } satisfies Statement);
-        const reply = await waiting.promise;
-        if ('result' in reply) return reply.result as QueryResult<Row>;
-        const { message, ...codes } = reply.error;
-        throw storeErrorOf(Object.assign(new Error(message), codes));
+      executeQuery: async <Row>(query: Statement): Promise<QueryResult<Row>> => {
+        if (!isInTransaction && !query.sql.startsWith('BEGIN') && sizeOf(query) < LARGE)
+          return this.#main.executeQuery<Row>(query);
+        const result = await this.#run<Row>(worker, query);
+        if (query.sql.startsWith('BEGIN')) isInTransaction = true;
+        else if (query.sql === 'COMMIT' || query.sql === ROLLBACK) isInTransaction = false;
+        return result;
       },
-      streamQuery: () => {
-        throw new Error('this connection does not support streaming: page by key instead');
-      },
+      streamQuery: () => this.#main.streamQuery(),
     };
+  }
+
+  async #run<Row>(worker: Worker, { sql, parameters }: Statement): Promise<QueryResult<Row>> {
+    if (this.#worker !== worker) throw new StoreError('connection-lost');
+    const waiting = Promise.withResolvers<Reply>();
+    this.#waiting = waiting;
+    // The process does not end before the reply.
+    worker.ref();
+    worker.postMessage({ sql, parameters } satisfies Statement);
+    const reply = await waiting.promise;
+    if ('result' in reply) return reply.result as QueryResult<Row>;
+    const { message, ...codes } = reply.error;
+    throw storeErrorOf(Object.assign(new Error(message), codes));
   }
 
   /** Call it without a statement in progress. */
@@ -99,4 +113,11 @@ export class SqliteThread implements AsyncDisposable {
     this.#isClosed = true;
     await this.#worker?.terminate();
   }
+}
+
+function sizeOf({ parameters }: Statement): number {
+  return parameters.reduce<number>((sum, each) => {
+    if (typeof each === 'string') return sum + each.length;
+    return each instanceof Uint8Array ? sum + each.byteLength : sum;
+  }, 0);
 }

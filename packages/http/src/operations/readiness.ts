@@ -75,6 +75,10 @@ export class Readiness {
     this.#state = 'stopping';
   }
 
+  get isStopping(): boolean {
+    return this.#state === 'stopping';
+  }
+
   /** The process is alive, whatever the state of its dependencies. */
   health(): ReadinessReport {
     return { status: 200, body: { status: 'ok' } };

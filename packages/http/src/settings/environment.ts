@@ -112,8 +112,8 @@ export const ServerEnvironment = z.object({
     .number()
     .min(0)
     .max(600)
-    .default(0)
-    .describe('time between a failing `/ready` and the end on SIGTERM'),
+    .optional()
+    .describe('time between a failing `/ready` and the end on SIGTERM; 0, or 3 for a gateway while another one runs'),
 });
 
 /** `NAME: message`. For an item of a list, the message names the item; named items, and what is in maps, come before it. */

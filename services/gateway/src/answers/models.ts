@@ -47,6 +47,11 @@ export class Models {
     for (const id of ids) if (!this.has(id)) this.#removed.set(id, true);
   }
 
+  /** The number of models that were removed, or expected and not added yet. */
+  get awaited(): number {
+    return this.#removed.size;
+  }
+
   /** Rejects new requests for the model; answers in progress continue. */
   remove(id: string): void {
     if (this.#models.delete(id)) this.#removed.set(id, true);

@@ -73,6 +73,7 @@ export function createGatewayServer({ app, authentication, ...options }: Gateway
   const server = createHttpServer({
     ...options,
     errors: errorFormat(options),
+    readiness: app.readiness,
     crossOrigin: {
       headers: { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS },
       allowedHeaders: ALLOWED_HEADERS,

@@ -164,6 +164,8 @@ export class AnswerRecorder implements AsyncDisposable {
   async #flush(): Promise<void> {
     await Promise.allSettled(this.#issuing);
     await this.#storing;
+    // One in progress does not enter what was stored after it began.
+    await this.#entering;
     await this.#enter();
   }
 
@@ -221,14 +223,13 @@ export class AnswerRecorder implements AsyncDisposable {
     const { ledger, answers, logger } = this.#deps;
     try {
       if (this.#isBehind) await this.#catchUp(this.#deps.gateway());
-      while (this.#pending.length > 0) {
-        const gateway = this.#deps.gateway();
-        // Receipts that were read from the database in the meantime are already entered; those from before this gateway
-        // got another id are entered by the one that settles them.
-        const pending = this.#pending.filter((each) => each.seq > this.#enteredSeq && each.gateway === gateway);
-        this.#pending = [];
-        const last = pending.at(-1);
-        if (!last) continue;
+      const gateway = this.#deps.gateway();
+      // Receipts that were read from the database in the meantime are already entered; those from before this gateway
+      // got another id are entered by the one that settles them.
+      const pending = this.#pending.filter((each) => each.seq > this.#enteredSeq && each.gateway === gateway);
+      this.#pending = [];
+      const last = pending.at(-1);
+      if (last) {
         const all = pending.flatMap(({ batch }) => batch);
         this.#isBehind = true;
         await allSettled(all.map(({ leaf }) => ledger.log.append(leaf)));
@@ -240,6 +241,7 @@ export class AnswerRecorder implements AsyncDisposable {
         this.#enteredSeq = last.seq;
         this.#isBehind = false;
       }
+      if (this.#pending.length > 0) this.#enterAfter(ENTER_MS);
     } catch (error) {
       logger.error({ err: error }, 'receipts are stored, but not in the ledger yet');
       // From here on the database is authoritative.
