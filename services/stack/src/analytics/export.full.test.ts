@@ -54,10 +54,10 @@ function worldOf(store: Store, seed: number) {
 async function exportInProcess(args: string[], blocks?: number, ms = 0): Promise<number | null> {
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
-  let seen = 0;
+  let written = 0;
   child.stdout.on('data', (text: Buffer) => {
-    seen += text.toString().split('\n').length - 1;
-    if (blocks !== undefined && seen >= blocks) void delay(ms).then(() => child.kill('SIGKILL'));
+    written += text.toString().split('\n').length - 1;
+    if (blocks !== undefined && written >= blocks) void delay(ms).then(() => child.kill('SIGKILL'));
   });
   const [code] = await ended;
   return code;
