@@ -8,6 +8,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   dns: async () => (await import('./dns/dns.ts')).benchDns(),
   feeds: async () => (await import('./feeds/feeds.ts')).benchFeeds(),
   ledger: async () => (await import('./store/ledger.ts')).benchLedger(),
+  'ledger-size': async () => (await import('./store/ledger-size.ts')).benchLedgerSize(),
   profiles: async () => (await import('./load/profiles.ts')).benchProfiles(),
   recording: async () => (await import('./store/recording.ts')).benchRecording(),
   claims: async () => (await import('./store/claims.ts')).benchClaims(),
