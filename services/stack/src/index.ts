@@ -24,6 +24,7 @@ export {
   readSubscriptions,
   withoutCredentials,
 } from './feeds/subscriptions.ts';
+export { loadIndex, saveIndex } from './index/index-file.ts';
 export { serve, startRole } from './roles/serve.ts';
 export { type RunningStack, startStack } from './roles/start-api.ts';
 export { stackOpenApi } from './routes/index.ts';
