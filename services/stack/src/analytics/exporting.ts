@@ -41,18 +41,12 @@ export class Exporting {
     while (!signal.aborted) {
       try {
         await using hold = await this.#deps.store.exportLock.tryTake();
-        if (hold) {
-          this.#isExporting = true;
-          await this.#follow({
-            signal: AbortSignal.any([signal, hold.lost]),
-            wait,
-            onBlock: () => failures.recovered(),
-          });
-        }
+        // Stays so after a failure: what ClickHouse does not have grows while it does not respond.
+        this.#isExporting = hold !== undefined;
+        const onBlock = () => failures.recovered();
+        if (hold) await this.#follow({ signal: AbortSignal.any([signal, hold.lost]), wait, onBlock });
       } catch (error) {
         if (!(error instanceof TakenOver)) failures.failed(error);
-      } finally {
-        this.#isExporting = false;
       }
       await wait(RETRY_MS, signal);
     }
