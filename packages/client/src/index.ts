@@ -14,10 +14,14 @@ export type {
   GatewayPaths,
   GatewayPosts,
   Model,
+  ModelPrice,
   Network,
   NewAdminKey,
   NewKey as NewInferenceKey,
+  Price,
   Receipt,
+  Team,
+  TeamLimits,
   UsageReport,
 } from './inference/gateway-types.ts';
 export * from './inference/inference-client.ts';

@@ -24,6 +24,7 @@ import { type GatewayConfig, inferenceDirectory } from './config.ts';
 import { addGatewayMetrics, answerMeter } from './gateway-metrics.ts';
 import { stopping } from './limits/admission.ts';
 import { Authentication, followChanges } from './limits/authentication.ts';
+import { budgetWarnings } from './limits/budget-warnings.ts';
 import { Budgets } from './limits/budgets.ts';
 import { Limits } from './limits/limits.ts';
 import { SharedMinuteLimiter } from './limits/minute-limiter.ts';
@@ -153,14 +154,15 @@ export async function createGateway(
   const running = new Set<Promise<unknown>>();
   stack.defer(async () => void (await Promise.allSettled(running)));
   const tokens = stack.use(new TokenQuota({ reservations: store.tokens, gateway }));
-  const budgets = new Budgets({ tokens, teams: store.teams, now });
+  const onWarning = budgetWarnings({ audit: store.audit, metrics, logger, running });
+  const budgets = new Budgets({ tokens, teams: store.teams, now, onWarning });
   await budgets.refresh();
   const { minutes: usage } = store;
   const minutes = usage && ((of: MinuteLimit) => stack.use(new SharedMinuteLimiter(usage, of)));
   const limits = new Limits({ quota: store.quota, tokens, budgets, minutes, now });
   const late = new AbortController();
   const hostGuard = createHostGuard({ ...config, keyedPath: '/v1/' });
-  const authentication = new Authentication(store, { areKeysFree: config.freeKeysPerDay > 0 });
+  const authentication = new Authentication(store, { areKeysFree: config.freeKeysPerDay > 0, now: store.now });
   const unwatched = new AbortController();
   /** Applies what was changed here or elsewhere: revocations, policies and prices. */
   const applyChanges = async () => {

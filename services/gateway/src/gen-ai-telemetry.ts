@@ -56,8 +56,10 @@ export function genAiMeter(
     const labels = labelsOf(start, end);
     const { outcome, usage, firstTokenAt } = end;
     const recorders = recordersOf(labels);
-    recorders.input(usage.promptTokens);
-    recorders.output(usage.completionTokens);
+    if (usage.promptTokens > 0) {
+      recorders.input(usage.promptTokens);
+      recorders.output(usage.completionTokens);
+    }
     const secondsTo = (at: Date) => (at.getTime() - start.receivedAt.getTime()) / 1_000;
     if (outcome === 'completed') recorders.completed(secondsTo(endedAt));
     else recorders.ended(outcome)(secondsTo(endedAt));

@@ -1,5 +1,6 @@
 // @strata/stack: settings, scanning without a server, and the running service.
 
+export { type ExportNowOptions, exportNow } from './analytics/export-now.ts';
 export { type Catalog, openCatalog, removeRelease } from './catalog/catalog.ts';
 export { openReleaseFetcher } from './catalog/open-release-fetcher.ts';
 export { formatRelease, MAX_RELEASE_BYTES } from './catalog/release.ts';
@@ -23,6 +24,7 @@ export {
   readSubscriptions,
   withoutCredentials,
 } from './feeds/subscriptions.ts';
+export { loadIndex, saveIndex } from './index/index-file.ts';
 export { serve, startRole } from './roles/serve.ts';
 export { type RunningStack, startStack } from './roles/start-api.ts';
 export { stackOpenApi } from './routes/index.ts';

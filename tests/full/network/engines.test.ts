@@ -82,8 +82,7 @@ it('a server without token ids answers by its vocabulary, is only claimed, and e
   const client = new OpenAI({ baseURL: `http://127.0.0.1:${port}/v1`, apiKey: key, maxRetries: 0 });
   await untilAnswer('the worker serves', async () => (await client.models.list()).data.length === 1);
   const [model] = (await client.models.list()).data;
-  assert.partialDeepStrictEqual(model, { id: 'vocabulary', verified: { level: 'claimed' } });
-  assert.match(JSON.stringify(model), /no token ids/);
+  assert.match(JSON.stringify(model), /"level":"claimed","reason":"[^"]*no token ids/);
   const messages = [{ role: 'user' as const, content: 'Describe the network.' }];
   const asking = client.chat.completions.create({ model: 'vocabulary', messages, temperature: 0, max_tokens: 40 });
   const { data, response } = await asking.withResponse();

@@ -70,6 +70,8 @@ export class Vocabulary {
   readonly #providerOf: number[] = [];
   /** By provider, then category. */
   readonly #byProvider: (Placement | undefined)[][] = [];
+  /** By provider: its placements in the order of the categories. */
+  readonly #listOf: (readonly Placement[])[] = [];
 
   constructor(
     providers: Iterable<string> = [],
@@ -102,7 +104,7 @@ export class Vocabulary {
   }
 
   placementsOf(provider: number): readonly Placement[] {
-    return (this.#byProvider[provider] ?? []).filter((placement) => placement !== undefined);
+    return this.#listOf[provider] ?? [];
   }
 
   pack([category, provider, confidence]: IndexedService): number {
@@ -126,6 +128,7 @@ export class Vocabulary {
     this.#roleOf.push(role);
     this.#providerOf.push(provider);
     of[category] = placement;
+    this.#listOf[provider] = of.filter((each) => each !== undefined);
     return placement;
   }
 }

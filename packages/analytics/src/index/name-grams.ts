@@ -1,20 +1,23 @@
-// Substring search of names: for every run of one, two or three characters the set of domains whose name contains it.
+// Substring search of names: for every run of one or three characters the set of domains whose name contains it. A run
+// of two is joined from those of three that begin with it: the end of the name counts as a character.
 
 import { bytesOf } from '../columns/byte-text.ts';
 import type { NameTable } from '../columns/name-table.ts';
 import { buildSets } from '../sets/build-sets.ts';
 import { DomainSet, sizeOfSets } from '../sets/domain-set.ts';
-import { intersection } from '../sets/set-operations.ts';
+import { intersection, union } from '../sets/set-operations.ts';
 
 /** a–z, 0–9, hyphen, dot, underscore, and one code for all other characters. */
 const ALPHABET = 40;
 const OTHER = 39;
 const LONGEST = 3;
-/** The first code of runs of each length. */
-const OF_TWO = ALPHABET;
-const OF_THREE = ALPHABET + ALPHABET ** 2;
-const OFFSETS = [0, 0, OF_TWO, OF_THREE] as const;
-const CODES = OF_THREE + ALPHABET ** 3;
+/** The last character of a run of three: one of the alphabet, or the end of the name. */
+const LAST = ALPHABET + 1;
+const END = ALPHABET;
+/** Runs of one character have its code; then come those of three. */
+const CODES = ALPHABET + ALPHABET ** 2 * LAST;
+const codeOfThree = (first: number, second: number, third: number): number =>
+  ALPHABET + (first * ALPHABET + second) * LAST + third;
 
 export class NameGrams {
   #sets: (DomainSet | undefined)[] = new Array(CODES);
@@ -29,11 +32,11 @@ export class NameGrams {
         for (let i = from; i < to; i += 1) {
           const code = CODE_OF[bytes[i] as number] as number;
           visit(code, number);
-          if (i > from) visit(OF_TWO + before * ALPHABET + code, number);
-          if (i > from + 1) visit(OF_THREE + (beforeThat * ALPHABET + before) * ALPHABET + code, number);
+          if (i > from + 1) visit(codeOfThree(beforeThat, before, code), number);
           beforeThat = before;
           before = code;
         }
+        if (to > from + 1) visit(codeOfThree(beforeThat, before, END), number);
       });
     });
     return grams;
@@ -80,14 +83,21 @@ export class NameGrams {
 
   /** The set of each run of the word; undefined if a run is in no name. */
   #runs(word: string): DomainSet[] | undefined {
-    const length = Math.min(word.length, LONGEST);
-    const sets: DomainSet[] = [];
-    for (let i = 0; i + length <= word.length; i += 1) {
-      const set = this.#sets[(OFFSETS[length] as number) + gramCode(word, i, length)];
-      if (!set || set.size === 0) return undefined;
-      sets.push(set);
+    const codes = codesOf(word);
+    const [first = 0, second = 0] = codes;
+    if (codes.length === 1) return this.#filled([first]);
+    if (codes.length === 2) {
+      const begun = codeOfThree(first, second, 0);
+      const joined = union(this.#sets.slice(begun, begun + LAST).filter((set) => set !== undefined));
+      return joined.size > 0 ? [joined] : undefined;
     }
-    return sets;
+    return this.#filled(runsOf(codes));
+  }
+
+  /** Undefined if one has no members. */
+  #filled(codes: readonly number[]): DomainSet[] | undefined {
+    const sets = codes.map((code) => this.#sets[code]).filter((set) => set !== undefined && set.size > 0);
+    return sets.length === codes.length ? (sets as DomainSet[]) : undefined;
   }
 
   #set(code: number): DomainSet {
@@ -99,26 +109,17 @@ export class NameGrams {
   }
 }
 
-/** Codes of its runs of one, two and three characters, with duplicates. */
+const codesOf = (text: string): number[] => Array.from({ length: text.length }, (_, i) => codeOf(text.charCodeAt(i)));
+
+/** Codes of its runs of one and three characters, with duplicates. */
 function codesIn(name: string): number[] {
-  const codes: number[] = [];
-  let before = 0;
-  let beforeThat = 0;
-  for (let i = 0; i < name.length; i += 1) {
-    const code = codeOf(name.charCodeAt(i));
-    codes.push(code);
-    if (i >= 1) codes.push(OF_TWO + before * ALPHABET + code);
-    if (i >= 2) codes.push(OF_THREE + (beforeThat * ALPHABET + before) * ALPHABET + code);
-    beforeThat = before;
-    before = code;
-  }
-  return codes;
+  const codes = codesOf(name);
+  return [...codes, ...runsOf(codes.length > 1 ? [...codes, END] : [])];
 }
 
-function gramCode(text: string, from: number, length: number): number {
-  let code = 0;
-  for (let i = from; i < from + length; i += 1) code = code * ALPHABET + codeOf(text.charCodeAt(i));
-  return code;
+/** Codes of the runs of three of these characters. */
+function runsOf(codes: readonly number[]): number[] {
+  return codes.slice(LONGEST - 1).map((code, i) => codeOfThree(codes[i] as number, codes[i + 1] as number, code));
 }
 
 function hasOther(text: string): boolean {

@@ -13,7 +13,7 @@ import { rowOf } from '../columns/pages.ts';
 import { COUNTRIES, LEVELS, SCORES, STATES, type Vocabulary } from '../columns/terms.ts';
 import { buildSets } from '../sets/build-sets.ts';
 import { DomainSet, sizeOfSets } from '../sets/domain-set.ts';
-import { difference } from '../sets/set-operations.ts';
+import { difference, union } from '../sets/set-operations.ts';
 
 const EMPTY = new DomainSet();
 
@@ -28,6 +28,7 @@ interface Filing {
 
 export class TermSets {
   readonly #vocabulary: Vocabulary;
+  /** Of providers with several placements; the set of another provider is that of its placement. */
   #providers: Sets = [];
   #placements: Sets = [];
   /** Domains whose service at the placement has medium or low confidence: two sets per placement, with few domains. */
@@ -66,6 +67,9 @@ export class TermSets {
     };
     const { weaker, providers, categories, roles, levels, categoryLevels, states, sectors, scores, flags, countries } =
       at;
+    const hasOwn = Uint8Array.from({ length: vocabulary.providers.size }, (_, provider) =>
+      Number(vocabulary.placementsOf(provider).length > 1),
+    );
     const all = buildSets(terms.end, names.limit, (visit) => {
       names.each((domain) => {
         const { pool, from, to } = columns.servicesIn(domain);
@@ -75,7 +79,8 @@ export class TermSets {
           const level = levelOf(service);
           visit(placement, domain);
           if (level > 0) visit(weaker + placement * 2 + level - 1, domain);
-          visit(providers + vocabulary.providerOf(placement), domain);
+          const provider = vocabulary.providerOf(placement);
+          if (hasOwn[provider]) visit(providers + provider, domain);
           visit(categories + vocabulary.categoryOf(placement), domain);
           visit(roles + vocabulary.roleOf(placement), domain);
           visit(levels + level, domain);
@@ -108,7 +113,6 @@ export class TermSets {
     return sets;
   }
 
-  provider = (provider: number): DomainSet => this.#providers[provider] ?? EMPTY;
   category = (category: number): DomainSet => this.#categories[category] ?? EMPTY;
   role = (role: number): DomainSet => this.#roles[role] ?? EMPTY;
   state = (state: number): DomainSet => this.#states[state] ?? EMPTY;
@@ -124,6 +128,15 @@ export class TermSets {
   /** Domains with a service of this confidence in the category. */
   categoryLevel = (category: number, level: number): DomainSet =>
     this.#categoryLevels[category * LEVELS.length + level] ?? EMPTY;
+
+  provider(provider: number): DomainSet {
+    const own = this.#providers[provider];
+    if (own) return own;
+    const placements = this.#vocabulary.placementsOf(provider);
+    const [first] = placements;
+    if (first && placements.length === 1) return this.placement(first.number);
+    return union(placements.map(({ number }) => this.placement(number)));
+  }
 
   /** Domains that use the placement, with this confidence if one is given. */
   placement(placement: number, level?: number): DomainSet {
@@ -153,7 +166,7 @@ export class TermSets {
       const placement = placementOf(service);
       const level = levelOf(service);
       at(this.#placements, placement).add(domain);
-      at(this.#providers, this.#vocabulary.providerOf(placement)).add(domain);
+      this.#ownSet(this.#vocabulary.providerOf(placement))?.add(domain);
       at(this.#categories, this.#vocabulary.categoryOf(placement)).add(domain);
       at(this.#roles, this.#vocabulary.roleOf(placement)).add(domain);
       at(this.#levels, level).add(domain);
@@ -179,13 +192,21 @@ export class TermSets {
     this.#moveFacts(domain, before.facts, after.facts);
     const old = this.#termsOf(before.services);
     const now = this.#termsOf(after.services);
-    moveBetween(domain, old.providers, now.providers, (n) => at(this.#providers, n));
     moveBetween(domain, old.placements, now.placements, (n) => at(this.#placements, n));
+    moveBetween(domain, old.providers, now.providers, (n) => this.#ownSet(n));
     moveBetween(domain, old.categories, now.categories, (n) => at(this.#categories, n));
     moveBetween(domain, old.roles, now.roles, (n) => at(this.#roles, n));
     moveBetween(domain, old.levels, now.levels, (n) => at(this.#levels, n));
     moveBetween(domain, old.categoryLevels, now.categoryLevels, (n) => at(this.#categoryLevels, n));
     moveBetween(domain, old.weaker, now.weaker, (n) => at(this.#weaker, n));
+  }
+
+  /** The set of a provider with several placements, made from theirs, which are up to date, when it gets its second one. */
+  #ownSet(provider: number): DomainSet | undefined {
+    const placements = this.#vocabulary.placementsOf(provider);
+    if (placements.length < 2) return undefined;
+    this.#providers[provider] ??= DomainSet.of(this.provider(provider).toArray());
+    return this.#providers[provider];
   }
 
   #moveFacts(domain: number, before: DomainFacts | undefined, after: DomainFacts): void {
@@ -268,8 +289,8 @@ function moveBetween(
   domain: number,
   before: readonly number[],
   after: readonly number[],
-  setOf: (term: number) => DomainSet,
+  setOf: (term: number) => DomainSet | undefined,
 ): void {
-  for (const term of before) if (!after.includes(term)) setOf(term).delete(domain);
-  for (const term of after) if (!before.includes(term)) setOf(term).add(domain);
+  for (const term of before) if (!after.includes(term)) setOf(term)?.delete(domain);
+  for (const term of after) if (!before.includes(term)) setOf(term)?.add(domain);
 }

@@ -4,7 +4,7 @@ import { addBits, clearBits, countBits, countBoth, eachCommon, keepBits, removeB
 import type { SparseMembers } from './sparse-members.ts';
 
 /** A set is searched for each member of the other one if that is smaller by at least this factor. */
-const SEARCH = 16;
+const SEARCH = 4;
 /** Lists that are longer together than this share of the numbers up to the largest are joined as a bitmap. */
 const BITMAP_SHARE = 1 / 512;
 
@@ -35,9 +35,11 @@ export function intersection(a: DomainSet, b: DomainSet): DomainSet {
     });
   } else {
     const { bits } = few ? large : small;
-    list.each((member) => {
+    const members = list.view();
+    for (let i = 0; i < members.length; i += 1) {
+      const member = members[i] as number;
       if (((bits[member >>> 5] ?? 0) & (1 << (member & 31))) !== 0) found[count++] = member;
-    });
+    }
   }
   return DomainSet.ofSorted(found.subarray(0, count));
 }
@@ -92,9 +94,11 @@ function eachCommonOf(few: SparseMembers, many: SparseMembers, visit: (member: n
     eachCommon(few.view(), many.view(), visit);
     return;
   }
-  few.each((member) => {
+  const members = few.view();
+  for (let i = 0; i < members.length; i += 1) {
+    const member = members[i] as number;
     if (many.has(member)) visit(member);
-  });
+  }
 }
 
 function unionOfSparse(sets: readonly DomainSet[], size: number): DomainSet {

@@ -513,6 +513,10 @@ export interface NewAdminKey {
   spend_limit?: {
     micros: number;
     period: 'day' | 'month' | 'total';
+    /**
+     * Micros; reaching them is logged as `budget.warning`.
+     */
+    warning?: number;
   } | null;
 }
 export interface AdminKeyChange {
@@ -525,6 +529,10 @@ export interface AdminKeyChange {
   spend_limit?: {
     micros: number;
     period: 'day' | 'month' | 'total';
+    /**
+     * Micros; reaching them is logged as `budget.warning`.
+     */
+    warning?: number;
   } | null;
 }
 export interface KeyRotation {
@@ -539,6 +547,10 @@ export interface TeamLimits {
   spend_limit?: {
     micros: number;
     period: 'day' | 'month' | 'total';
+    /**
+     * Micros; reaching them is logged as `budget.warning`.
+     */
+    warning?: number;
   } | null;
 }
 /**
@@ -958,6 +970,10 @@ export interface AdminKey {
   spend_limit: {
     micros: number;
     period: 'day' | 'month' | 'total';
+    /**
+     * Micros; reaching them is logged as `budget.warning`.
+     */
+    warning?: number;
   } | null;
   created_at: string;
   revoked_at: string | null;
@@ -978,6 +994,10 @@ export interface AdminKeyPage {
     spend_limit: {
       micros: number;
       period: 'day' | 'month' | 'total';
+      /**
+       * Micros; reaching them is logged as `budget.warning`.
+       */
+      warning?: number;
     } | null;
     created_at: string;
     revoked_at: string | null;
@@ -996,6 +1016,10 @@ export interface CreatedAdminKey {
   spend_limit: {
     micros: number;
     period: 'day' | 'month' | 'total';
+    /**
+     * Micros; reaching them is logged as `budget.warning`.
+     */
+    warning?: number;
   } | null;
   created_at: string;
   revoked_at: string | null;
@@ -1015,8 +1039,17 @@ export interface Team {
   spend_limit: {
     micros: number;
     period: 'day' | 'month' | 'total';
+    /**
+     * Micros; reaching them is logged as `budget.warning`.
+     */
+    warning?: number;
   } | null;
   created_at: string;
+}
+export interface RemovedTeam {
+  id: string;
+  removed: true;
+  revoked_keys: number;
 }
 export interface Price {
   model: string;
@@ -1050,7 +1083,7 @@ export interface AuditPage {
   data: {
     at: string;
     /**
-     * The id of an admin key; or `local`, a process with the database, as the CLI.
+     * The id of an admin key; or `local`, a process with the database, as the CLI; or `gateway`.
      */
     actor: string;
     action: string;
@@ -1189,6 +1222,21 @@ export interface GatewayChanges {
     };
     query: Record<string, never>;
     body: Team;
+  };
+  /**
+   * Remove a team without active keys
+   */
+  'DELETE /admin/teams/{team}': {
+    path: {
+      team: string;
+    };
+    query: {
+      /**
+       * Also revoke its active keys.
+       */
+      revoke_keys?: boolean;
+    };
+    body: RemovedTeam;
   };
   /**
    * Set the price of a model or alias; `*`: of all models without a price

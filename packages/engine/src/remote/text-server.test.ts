@@ -9,6 +9,8 @@ import { lacksByTrial, probe } from './probe.ts';
 import { RemoteEngine } from './remote-engine.ts';
 import { checkText, tokensOf } from './text-server.ts';
 
+const UNWRITABLE = failedAs('unsupported', /cannot be written as text/);
+const ONLY_EMBEDDINGS = abilitiesIn(-1).filter((each) => each !== 'embeddings');
 const never = new AbortController().signal;
 const TIMING = { connectMs: 1_000, firstTokenMs: 300, idleMs: 300, retries: 0, random: () => 0, onRetry: () => {} };
 /** Words are tokens in order of their appearance; the first one is control. */
@@ -32,15 +34,12 @@ async function opened(options: Partial<InferenceServerOptions> = {}, bos?: numbe
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startInferenceServer({ kind: 'openai', tokenize, ...options }));
   const http = stack.use(new UpstreamHttp({ ...TIMING, base: server.url, apiKey: undefined }));
-  const { dialect, model, engine: name } = await probe(http, undefined, never);
-  const lacks = await lacksByTrial(http, { dialect, model } as Awaited<ReturnType<typeof probe>>, {
-    ...{ prompt: [1], plain: 1, signal: never },
-  });
-  const isText = dialect.kind === 'openai';
-  const text =
-    isText && lacks.length < 8
-      ? { vocabulary, ...(await checkText(http, { model, vocabulary, bos, signal: never })) }
-      : undefined;
+  const probed = await probe(http, undefined, never);
+  const { dialect, model, engine: name } = probed;
+  const lacks = await lacksByTrial(http, probed, { prompt: [1], plain: 1, signal: never });
+  const isChecked = dialect.kind === 'openai' && !lacks.includes('answers');
+  const checked = isChecked && (await checkText(http, { model, vocabulary, bos, signal: never }));
+  const text = checked ? { vocabulary, ...checked } : undefined;
   const info = { ...simulated.info, contextLength: 4_096, lacks };
   const engine = stack.use(
     new RemoteEngine({ http, dialect, model, info, vocabulary, ends: [], plain: 1, text, firstMs: 300, idleMs: 300 }),
@@ -58,20 +57,15 @@ async function run(engine: RemoteEngine, prompt: readonly number[], maxTokens = 
 
 it('a server without token ids answers with tokens of exactly its text, up to the limit', async () => {
   await using all = await opened({ answerTokens: 5 });
-  assert.deepEqual(
-    [all.name, all.lacks],
-    ['openai', ['grammar', 'logprobs', 'scores', 'draws', 'replay', 'continuation', 'embeddings']],
-  );
+  const lacking = 'grammar logprobs scores draws replay continuation embeddings';
+  assert.deepEqual([all.name, all.lacks.join(' ')], ['openai', lacking]);
   const prompt = await tokenize('<s> say it');
   const [text, count, end] = await run(all.engine, prompt);
   assert.match(text, /^( w\d+){5} w0$/);
   assert.deepEqual([count, end], [6, { kind: 'end', reason: 'stop' }]);
   assert.equal(all.server.asked.at(-1).prompt, '<s> say it');
   assert.deepEqual((await run(all.engine, prompt, 3)).slice(1), [3, { kind: 'end', reason: 'length' }]);
-  await assert.rejects(
-    run(all.engine, [numberOf('a'), numberOf('b')]),
-    failedAs('unsupported', /cannot be written as text/),
-  );
+  await assert.rejects(run(all.engine, [numberOf('a'), numberOf('b')]), UNWRITABLE);
 });
 
 it('text that ends before the limit by the count of the worker is continued', async () => {
@@ -82,25 +76,18 @@ it('text that ends before the limit by the count of the worker is continued', as
   await using all = await opened({ silentTokens: [silent] });
   const [shorter, count] = await run(all.engine, prompt);
   assert.equal(count, 12);
-  assert.deepEqual(
-    all.server.asked.slice(-2).map(({ prompt: sent, max_tokens }) => [sent, max_tokens]),
-    [
-      ['go on', 12],
-      [`go on${shorter.split(' ').slice(0, -1).join(' ')}`, 1],
-    ],
-  );
+  const asked = all.server.asked.slice(-2).map(({ prompt: sent, max_tokens }) => `${sent} ${max_tokens}`);
+  assert.deepEqual(asked, ['go on 12', `go on${shorter.split(' ').slice(0, -1).join(' ')} 1`]);
 });
 
 it('a token that the server adds is left to it, and a server that changes prompts does not join', async () => {
   await using all = await opened({ tokenize: async (text) => [...(await tokenize(text)), 9] }, BOS);
   await run(all.engine, await tokenize('<s>go'));
   assert.equal(all.server.asked.at(-1).prompt, 'go');
-  await assert.rejects(run(all.engine, await tokenize('go')), failedAs('unsupported'));
+  await assert.rejects(run(all.engine, await tokenize('go')), UNWRITABLE);
+  const refused = failedAs('model-unusable', /counts \d+ tokens in a prompt of \d+: .*TEMPLATE/);
   for (const change of [{ added: 1 }, { added: 7 }, { tokenize: async () => [1] }])
-    await assert.rejects(
-      opened(change),
-      failedAs('model-unusable', /counts \d+ tokens in a prompt of \d+: .*TEMPLATE/),
-    );
+    await assert.rejects(opened(change), refused);
 });
 
 it('text in the middle of an answer is made of tokens also where a vocabulary begins texts with a space', async () => {
@@ -118,9 +105,6 @@ for (const kind of ['llama-server', 'vllm', 'sglang', 'openai'] as const)
     assert.deepEqual([(x / z).toFixed(4), Math.hypot(x, z).toFixed(4)], ['6.0000', '1.0000']);
     await assert.rejects(all.engine.embed([BOS], never), failedAs('unsupported', /embeds texts/));
     await using only = await opened({ kind, embeddings: 'only' });
-    assert.deepEqual(
-      only.lacks,
-      abilitiesIn(-1).filter((each) => each !== 'embeddings'),
-    );
+    assert.deepEqual(only.lacks, ONLY_EMBEDDINGS);
     await assert.rejects(run(only.engine, [1]), failedAs('unsupported', /lacks answers/));
   });

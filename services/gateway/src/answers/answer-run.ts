@@ -220,7 +220,11 @@ export class AnswerRun {
       // fails before it has answered nothing.
       if (this.#hasBegun || (isAborted && this.usage.promptTokens > 0))
         await this.#record(isAborted ? 'cancelled' : 'failed').catch(() => {});
-      else reservation.settle(0);
+      else {
+        reservation.settle(0);
+        const outcome = isAborted ? 'cancelled' : 'failed';
+        this.#deps.recorder.unanswered(this.#request.start, { ...this.#end(outcome), usage: NO_USAGE });
+      }
       // The engine may report the abort as its own error.
       throw revoked.aborted ? revoked.reason : error;
     }
@@ -246,21 +250,23 @@ export class AnswerRun {
     log.stored(log.entries.length);
   }
 
+  #end(outcome: AnswerEnd['outcome']): AnswerEnd {
+    const { usage } = this;
+    return {
+      ...{ outcome, usage, content: this.#accumulated.content(), finishReasons: this.#accumulated.finishReasons },
+      ...{ firstTokenAt: this.#firstTokenAt, segments: this.#accumulated.segments },
+      answeredBy: this.#answeredBy.filter((by) => by !== undefined),
+    };
+  }
+
   async #record(outcome: AnswerEnd['outcome'], stored?: StoredEnd): Promise<void> {
     const { start, reservation } = this.#request;
     const { usage } = this;
     const micros = costOf(start.charge?.price ?? null, usage);
-    const release = reservation.settle(usage.promptTokens + usage.completionTokens, micros);
-    const kept = this.#deps.recorder.keep(
-      this.receiptId,
-      start,
-      {
-        ...{ outcome, usage, content: this.#accumulated.content(), finishReasons: this.#accumulated.finishReasons },
-        ...{ firstTokenAt: this.#firstTokenAt, segments: this.#accumulated.segments },
-        answeredBy: this.#answeredBy.filter((by) => by !== undefined),
-      },
-      { isBegun: this.#beginning !== undefined, stored },
-    );
+    const endedAt = this.#deps.now();
+    const release = reservation.settle(usage.promptTokens + usage.completionTokens, micros, endedAt);
+    const isBegun = this.#beginning !== undefined;
+    const kept = this.#deps.recorder.keep(this.receiptId, start, this.#end(outcome), { isBegun, stored, endedAt });
     await kept.catch((error: unknown) => {
       // The gateway that has ended the answer counts it.
       if (isSuperseded(error)) release();
@@ -268,6 +274,8 @@ export class AnswerRun {
     });
   }
 }
+
+const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
 
 /**
  * Aborts when one of the signals does; `own` ones end with this answer, and keep their listener. `AbortSignal.any` costs

@@ -7,6 +7,20 @@ import { CompletionError } from '@strata/inference';
 import type { GatewayKey } from '../store/access/policy.ts';
 import { Authentication } from './authentication.ts';
 
+it('a cached key expires by the clock of the database', async () => {
+  let [at, finds] = [1_000, 0];
+  const find = async (id: string) => {
+    finds += 1;
+    return at < 2_000 ? ({ id, validUntil: 2_000 } as GatewayKey) : undefined;
+  };
+  const keys = { find, stillValid: async () => new Set<string>() };
+  const callers = new Authentication({ keys }, { areKeysFree: false, now: () => new Date(at) });
+  for (at of [1_000, 1_999]) await callers.identify('Bearer sk-a', '192.0.2.1');
+  assert.equal(finds, 1);
+  at = 2_000;
+  await assert.rejects(callers.identify('Bearer sk-a', '192.0.2.1'), { kind: 'invalid_api_key' });
+});
+
 it('a revocation takes effect during a lookup, while the store fails, and in open requests', async () => {
   const valid = new Set(['sk-a', 'sk-b']);
   let [isAway, held] = [false, Promise.resolve()];

@@ -31,11 +31,13 @@ export class Authentication {
   readonly #known = countedCache<GatewayKey>(10_000, { ttl: MEMORY_MS });
   readonly #guesses = new InvalidKeyLimit();
   readonly #missing: string;
+  readonly #now: () => Date;
 
   constructor(
     { keys }: { readonly keys: Pick<GatewayStore['keys'], 'find' | 'stillValid'> },
-    { areKeysFree }: { readonly areKeysFree: boolean },
+    { areKeysFree, now = () => new Date() }: { readonly areKeysFree: boolean; readonly now?: () => Date },
   ) {
+    this.#now = now;
     this.#keys = keys;
     this.#missing = `No API key was given. Send it as 'Authorization: Bearer sk-…'.${areKeysFree ? ' POST /keys gives a free one.' : ''}`;
   }
@@ -49,7 +51,7 @@ export class Authentication {
     if (!presented) throw new CompletionError('invalid_api_key', this.#missing);
     const digest = hash('sha256', presented, 'base64');
     const known = this.#known.get(digest);
-    if (known && (known.validUntil === null || known.validUntil > Date.now())) return known;
+    if (known && (known.validUntil === null || known.validUntil > this.#now().getTime())) return known;
     const networks = countedNetworks(from);
     const waitSeconds = this.#guesses.try(networks, digest);
     if (waitSeconds > 0)

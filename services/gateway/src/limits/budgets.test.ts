@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { rows } from '../../../../tests/support/database/backends.ts';
 import { casesOf } from '../../../../tests/support/vectors.ts';
-import { type Charge, costOf, type Policy, type Price } from '../store/access/policy.ts';
+import { type Account, type Charge, costOf, type Policy, type Price } from '../store/access/policy.ts';
 import type { GatewayStore } from '../store/index.ts';
 import { kept, onEach } from '../store/test/backends.ts';
 import { Budgets } from './budgets.ts';
@@ -28,6 +28,7 @@ const exhausted = (message: RegExp) => ({ kind: 'insufficient_quota', status: 42
 /** Two gateways of one database, at a time that the test sets. */
 async function scene(store: GatewayStore, { team = NONE, key = NONE }: { team?: Policy; key?: Policy }) {
   const clock = { now: new Date('2026-01-31T23:00:00Z') };
+  const warned: Promise<boolean>[] = [];
   const now = () => clock.now;
   await store.teams.setPrice('m', PRICE);
   await store.teams.set('research', team);
@@ -35,7 +36,8 @@ async function scene(store: GatewayStore, { team = NONE, key = NONE }: { team?: 
   const gateways = await Promise.all(
     ids.map(async (id) => {
       const tokens = new TokenQuota({ reservations: store.tokens, gateway: () => id });
-      const budgets = new Budgets({ tokens, teams: store.teams, now });
+      const onWarning = (account: Account, day: string) => warned.push(store.audit.warn(account, day));
+      const budgets = new Budgets({ tokens, teams: store.teams, now, onWarning });
       await budgets.refresh();
       return { budgets, answers: store.answersOf(() => id), [Symbol.dispose]: () => tokens[Symbol.dispose]() };
     }),
@@ -57,7 +59,7 @@ async function scene(store: GatewayStore, { team = NONE, key = NONE }: { team?: 
     },
   });
   return {
-    ...{ clock, keys, gateways, of },
+    ...{ clock, keys, gateways, of, warned },
     [Symbol.dispose]() {
       for (const gateway of gateways) gateway[Symbol.dispose]();
     },
@@ -80,6 +82,20 @@ onEach(kept, 'limits of keys and teams', (_backend, test) => {
     held[0]?.settle(40, 40);
     await world.of(0, 0).enter(40, held[0]?.charge ?? assert.fail());
     await assert.rejects(world.of(0).reserve(100), exhausted(/./));
+  });
+
+  test('warn once a period for all gateways', async (store) => {
+    using world = await scene(store, { team: { ...NONE, spend: { ...spend(100), warning: 50 } } });
+    const { clock, of, warned } = world;
+    await of(0).reserve(40);
+    assert.equal(warned.length, 0);
+    for (const gateway of [0, 0, 1]) await of(gateway).reserve(10);
+    assert.deepEqual((await Promise.all(warned)).sort(), [false, true]);
+    clock.now = new Date('2026-02-01T00:00:00Z');
+    await of(0).reserve(50);
+    assert.equal(await warned[2], true);
+    const [{ target, after } = assert.fail()] = await store.audit.list({ limit: 1 });
+    assert.deepEqual([target, after], ['research', { spend: { ...spend(100), warning: 50 }, until: '2026-02-31' }]);
   });
 
   test('count what an answer has cost in the period in which it ends, and reset at the end of the period', async (store) => {

@@ -1,6 +1,7 @@
 // The limits of a key's policy and of its team's: what an answer may cost is reserved in each account before the work, by
 // the same reservations as the tokens of a key's day, and replaced afterwards by what it has cost.
 import { CompletionError } from '@strata/inference';
+import { LRUCache } from 'lru-cache';
 import {
   type Account,
   ANY_MODEL,
@@ -21,18 +22,22 @@ export interface BudgetDeps {
   readonly tokens: TokenQuota;
   readonly teams: Pick<GatewayStore['teams'], 'prices'>;
   readonly now: () => Date;
+  /** An account has reached its warning in the period that ends on this day; called once by this gateway. */
+  readonly onWarning?: (account: Account, day: string) => void;
 }
 
 /** What was reserved in all accounts. `settle` as that of a reservation. */
 export interface Budgeted {
   readonly charge: Charge;
-  readonly settle: (usedTokens: number, micros: number) => () => void;
+  readonly settle: (usedTokens: number, micros: number, endedAt?: Date | undefined) => () => void;
 }
 
 type Taken = readonly [Pick<Account, 'unit' | 'period'>, TakenTokens];
 
 export class Budgets {
   readonly #deps: BudgetDeps;
+  /** By account: the period and amount that were reported. */
+  readonly #warned = new LRUCache<string, string>({ max: 10_000 });
   #prices: ReadonlyMap<string, Price> = new Map();
 
   constructor(deps: BudgetDeps) {
@@ -78,22 +83,40 @@ export class Budgets {
     return this.#budgeted(taken, charge);
   }
 
-  async #take({ name, unit, period, limit }: Account, amount: number): Promise<TakenTokens> {
+  async #take(account: Account, amount: number): Promise<TakenTokens> {
+    const { name, unit, period, limit } = account;
     const of = { keyId: name, day: endOfPeriod(this.#today(), period), limit };
     const taken = await this.#deps.tokens.take(of, amount);
-    if ('settle' in taken) return taken;
+    if ('settle' in taken) {
+      this.#warn(account, of.day, taken.used);
+      return taken;
+    }
     const left = Math.max(0, limit - taken.used);
     const owner = accountOf(name).team === undefined ? 'key' : 'team';
     throw refusal({ unit, period, limit, left, owner, amount, waitMs: untilEnd(this.#deps.now(), period) });
   }
 
+  #warn(account: Account, day: string, used: number): void {
+    const { name, warning } = account;
+    if (warning === undefined || used < warning || this.#warned.get(name) === `${day} ${warning}`) return;
+    this.#warned.set(name, `${day} ${warning}`);
+    this.#deps.onWarning?.(account, day);
+  }
+
   #budgeted(taken: readonly Taken[], charge: Charge): Budgeted {
-    return { charge, settle: (usedTokens, micros) => this.#settle(taken, { tokens: usedTokens, spend: micros }) };
+    return {
+      charge,
+      settle: (usedTokens, micros, endedAt) => this.#settle(taken, { tokens: usedTokens, spend: micros }, endedAt),
+    };
   }
 
   /** An answer counts in the period in which it ends. */
-  #settle(taken: readonly Taken[], used: Readonly<Record<Account['unit'], number>>): () => void {
-    const today = this.#today();
+  #settle(
+    taken: readonly Taken[],
+    used: Readonly<Record<Account['unit'], number>>,
+    endedAt = this.#deps.now(),
+  ): () => void {
+    const today = dayOf(endedAt);
     const released = taken.map(([{ unit, period }, { settle }]) => settle(used[unit], endOfPeriod(today, period)));
     return () => {
       for (const release of released) release();
@@ -101,9 +124,11 @@ export class Budgets {
   }
 
   #today(): string {
-    return this.#deps.now().toISOString().slice(0, 10);
+    return dayOf(this.#deps.now());
   }
 }
+
+const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
 /** A prompt may come from the cache or not, whichever costs more. */
 const maxPrice = (price: Price | null): Price | null =>

@@ -56,6 +56,17 @@ describe('limits', () => {
     await limitsOn(store, () => new Date('2026-01-02T00:00:00Z')).takeRequest(stored);
   });
 
+  it('count tokens on the day of their receipt', async () => {
+    await using world = await scene();
+    const { limits, store, stored, pass } = world;
+    pass(12 * 3_600_000 - 1);
+    const last = await limits.reserve(stored, { promptTokens: 40, answerTokens: 0 });
+    pass(1);
+    last.settle(40, 0, new Date('2026-01-01T23:59:59.999Z'));
+    const used = (day: string) => store.tokens.used({ keyId: stored.id, day });
+    assert.deepEqual([await used('2026-01-01'), await used('2026-01-02')], [40, 0]);
+  });
+
   it('reserve the tokens of prompt and answer before the work, and keep those that were used', async () => {
     await using world = await scene();
     const { limits, stored, pass } = world;

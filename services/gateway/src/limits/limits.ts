@@ -47,9 +47,10 @@ export interface Reservation {
   readonly charge?: Charge | undefined;
   /**
    * Replaces the reserved tokens by those that were used, and what they may cost by what they do: 0 without any work. Called
-   * once. Returns a function that releases those of the day too, for an answer that is not recorded.
+   * once, with the time of the receipt: both count on the same day. Returns a function that releases those of the day too,
+   * for an answer that is not recorded.
    */
-  readonly settle: (usedTokens: number, micros?: number) => () => void;
+  readonly settle: (usedTokens: number, micros?: number, endedAt?: Date) => () => void;
 }
 
 interface Window {
@@ -134,7 +135,9 @@ export class Limits {
     if (!tier) return { settle: () => () => {} };
     const of = { keyId: key.id, day: dayOf(this.#deps.now()) };
     const taken = this.#deps.tokens.takeAnyway(of, promptTokens + answerTokens);
-    return { settle: (usedTokens) => taken.settle(usedTokens, dayOf(this.#deps.now())) };
+    return {
+      settle: (usedTokens, _micros, endedAt = this.#deps.now()) => taken.settle(usedTokens, dayOf(endedAt)),
+    };
   }
 
   async #reserveTier(key: GatewayKey, { promptTokens, answerTokens }: PlannedTokens): Promise<Reservation> {
@@ -154,7 +157,7 @@ export class Limits {
         message: `This key has ${limit} tokens a day, of which ${ofDay.remaining} are left; ${needs}.`,
       });
     }
-    const settle = (usedTokens: number) => taken.settle(usedTokens, dayOf(this.#deps.now()));
+    const settle = (usedTokens: number, endedAt = this.#deps.now()) => taken.settle(usedTokens, dayOf(endedAt));
     const isTooLarge = planned > limits.tokensPerMinute;
     const takenOfMinute = await tokens.take(key.id, isTooLarge ? 0 : planned).catch((error: unknown) => {
       settle(0);
@@ -174,10 +177,10 @@ export class Limits {
     }
     return {
       headers: rateLimitHeaders('tokens', ofDay.remaining <= ofMinute.remaining ? ofDay : ofMinute),
-      settle: (usedTokens) => {
+      settle: (usedTokens, _micros, endedAt) => {
         takenOfMinute.settle(usedTokens);
         // An answer counts on the day on which it ends.
-        return settle(usedTokens);
+        return settle(usedTokens, endedAt);
       },
     };
   }
@@ -187,8 +190,8 @@ function both({ headers, settle }: Reservation, budgeted: Budgeted): Reservation
   return {
     headers,
     charge: budgeted.charge,
-    settle: (usedTokens, micros = 0) => {
-      const releases = [settle(usedTokens), budgeted.settle(usedTokens, micros)];
+    settle: (usedTokens, micros = 0, endedAt) => {
+      const releases = [settle(usedTokens, micros, endedAt), budgeted.settle(usedTokens, micros, endedAt)];
       return () => {
         for (const release of releases) release();
       };

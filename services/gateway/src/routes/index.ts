@@ -1,7 +1,7 @@
 // The API: every route, in the order of its description. The ledger's routes are added to them in server.ts.
 
 import { changeKey, createAdminKey, getAdminKey, listKeys, revokeKey, rotateKey } from './admin/keys.ts';
-import { listPrices, listTeams, removePrice, setPrice, setTeam } from './admin/teams.ts';
+import { listPrices, listTeams, removePrice, removeTeam, setPrice, setTeam } from './admin/teams.ts';
 import { getUsage, getUsageCsv, listAudit } from './admin/usage.ts';
 import { getHealth, getOpenApi, getReady } from './health.ts';
 import { createKey } from './keys.ts';
@@ -28,7 +28,7 @@ export const routes: readonly Route[] = [
   getReceipt,
   createKey,
   ...[listKeys, createAdminKey, getAdminKey, changeKey, rotateKey, revokeKey],
-  ...[listTeams, setTeam, listPrices, setPrice, removePrice],
+  ...[listTeams, setTeam, removeTeam, listPrices, setPrice, removePrice],
   ...[getUsage, getUsageCsv, listAudit],
   getNetwork,
   getHealth,

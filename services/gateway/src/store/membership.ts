@@ -20,6 +20,8 @@ export type Settle = (gateway: number) => Promise<void>;
 
 const LOCK_TIMEOUT_MS = 15_000;
 const TRY_MS = 500;
+/** A stop does not wait longer for the database. */
+const ANSWER_MS = 2_000;
 /** Interval between heartbeats. */
 const HEARTBEAT_MS = 1_000;
 /**
@@ -61,10 +63,15 @@ export class GatewayMembership implements AsyncDisposable {
   /** Another one after the records of this gateway were settled by another gateway, while it was suspended or disconnected. */
   readonly id = (): number => this.#id;
 
-  /** Whether another gateway of the database runs, as far as is known; false if the database does not answer. */
+  /** Whether another gateway of the database runs, as far as is known; false if the database does not answer soon. */
   async hasSiblings(): Promise<boolean> {
     const { isShared, gateways } = this.#deps.store;
-    return isShared && (await gateways.siblingsOf(this.#id).catch(() => [])).length > 0;
+    if (!isShared) return false;
+    const found = gateways.siblingsOf(this.#id).then(
+      (siblings) => siblings.length > 0,
+      () => false,
+    );
+    return Promise.race([found, sleep(ANSWER_MS, false, { ref: false })]);
   }
 
   /** Settles the records of gateways that are known to have ended. */

@@ -35,6 +35,8 @@ import { TokenReservations } from './token-reservations.ts';
 
 /** The persistent state. Methods reject with StoreError when the database fails. A resolved write is committed and survives a kill. */
 export interface GatewayStore extends AsyncDisposable {
+  /** The clock of the database, by which keys expire. */
+  readonly now: () => Date;
   /** Receipts and usage; its records belong to no running gateway. */
   readonly answers: AnswerTable;
   /** The same table, for the records of a gateway whose id is read at each call. */
@@ -97,9 +99,10 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
     : undefined;
   const gatewayLock = pool ? sessionLock(db, GATEWAY, url) : fileLock(db, GATEWAY, file ?? '');
   return {
+    now,
     keys: new GatewayKeys(db, { keys, now }),
     teams: new TeamTable(db, { now }),
-    audit: new AuditTable(db),
+    audit: new AuditTable(db, { now }),
     usage: new UsageTable(db),
     quota: blocks ?? counted,
     answers: new AnswerTable(db),

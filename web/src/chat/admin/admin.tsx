@@ -1,10 +1,13 @@
-// Administration: keys of the service, and their usage. Needs an admin key.
+// Administration: keys, teams, prices and usage of the service. Needs an admin key.
 import './admin.css';
 import { useId, useState } from 'react';
 import { Button, Command } from '../../ui/controls/button.tsx';
 import { logIn, logOut, useAdminKey } from './admin-client.ts';
 import { AuditCard } from './audit-card.tsx';
+import { useForm } from './form.tsx';
 import { KeysCard } from './keys-card.tsx';
+import { PricesCard } from './prices-card.tsx';
+import { TeamsCard } from './teams-card.tsx';
 import { UsageCard } from './usage-card.tsx';
 
 export function Admin() {
@@ -15,7 +18,7 @@ export function Admin() {
         <div>
           <h1>Administration</h1>
           <p className="soft">
-            API keys with their models, limits and teams, what they have used, and what was changed.
+            API keys with their models, limits and teams, prices, what was used, and what was changed.
           </p>
         </div>
         {key !== undefined && <Button onClick={logOut}>Log out</Button>}
@@ -25,6 +28,8 @@ export function Admin() {
       ) : (
         <div className="cards">
           <KeysCard />
+          <TeamsCard />
+          <PricesCard />
           <UsageCard />
           <AuditCard />
         </div>
@@ -35,23 +40,10 @@ export function Admin() {
 
 function LogIn() {
   const [text, setText] = useState('');
-  const [problem, setProblem] = useState('');
-  const [isBusy, setBusy] = useState(false);
+  const { form, isBusy, alert } = useForm(() => logIn(text.trim()));
   const id = useId();
-  const submit = async () => {
-    setBusy(true);
-    setProblem('');
-    await logIn(text.trim()).catch((error: Error) => setProblem(error.message));
-    setBusy(false);
-  };
   return (
-    <form
-      className="admin-form stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
-    >
+    <form {...form}>
       <label htmlFor={id}>Admin key</label>
       <div className="actions">
         <input
@@ -69,7 +61,7 @@ function LogIn() {
           Log in
         </Button>
       </div>
-      <p role="alert">{problem}</p>
+      {alert}
       <p id={`${id}-note`} className="small soft">
         The key stays in the memory of this page and is forgotten when it is closed or reloaded. The operator creates
         it:

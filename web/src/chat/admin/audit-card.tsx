@@ -2,32 +2,28 @@
 import type { AuditPage } from '@strata/client';
 import { Card } from '../../ui/card/card.tsx';
 import { formatTime } from '../../ui/formats.ts';
-import { Loading, Notice, Retry } from '../../ui/states.tsx';
 import { minor, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { useAdmin } from './admin-client.ts';
+import { Read } from './form.tsx';
 
 type Action = AuditPage['data'][number];
 
 export function AuditCard() {
-  const { data, error, refetch } = useAdmin<AuditPage>('audit');
+  const log = useAdmin<AuditPage>('audit');
   return (
     <Card title="Changes" foot={<p className="small soft">The last 100; the API has those of 400 days.</p>}>
-      {data ? (
-        <DataTable
-          caption="Changes"
-          columns={COLUMNS}
-          rows={data.data}
-          keyOf={({ at, actor, action, target }) => `${at} ${actor} ${action} ${target}`}
-          empty="No changes yet."
-        />
-      ) : error ? (
-        <Notice title="The changes cannot be read" tone="warn" actions={<Retry onRetry={() => void refetch()} />}>
-          <p>{error.message}</p>
-        </Notice>
-      ) : (
-        <Loading />
-      )}
+      <Read of={log} what="changes">
+        {({ data }) => (
+          <DataTable
+            caption="Changes"
+            columns={COLUMNS}
+            rows={data}
+            keyOf={({ at, actor, action, target }) => `${at} ${actor} ${action} ${target}`}
+            empty="No changes yet."
+          />
+        )}
+      </Read>
     </Card>
   );
 }

@@ -6,18 +6,19 @@ import { Card } from '../../ui/card/card.tsx';
 import { Button, Command } from '../../ui/controls/button.tsx';
 import { Dialog } from '../../ui/controls/dialog.tsx';
 import { formatDay, formatNumber } from '../../ui/formats.ts';
-import { Loading, Notice, Retry } from '../../ui/states.tsx';
+import { Notice } from '../../ui/states.tsx';
 import { minor, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { call, useAdmin, useAdminRefresh } from './admin-client.ts';
-import { formatMoney } from './money.ts';
+import { Read } from './form.tsx';
 import { NewKeyForm } from './new-key-form.tsx';
+import { limitsText } from './policy-fields.tsx';
 
 /** Keys that the page shows; the API pages through more. */
 const MAX_SHOWN = 1_000;
 
 export function KeysCard() {
-  const { data, error, refetch } = useAdmin<AdminKeyPage>(`keys?limit=${MAX_SHOWN}`);
+  const keys = useAdmin<AdminKeyPage>(`keys?limit=${MAX_SHOWN}`);
   const refresh = useAdminRefresh();
   const [created, setCreated] = useState<CreatedAdminKey | null>(null);
   const [revoking, setRevoking] = useState<AdminKey | null>(null);
@@ -44,22 +45,18 @@ export function KeysCard() {
         </Notice>
       )}
       <p role="alert">{problem}</p>
-      {data ? (
-        <DataTable
-          caption="Keys"
-          columns={columnsOf(setRevoking)}
-          rows={data.data}
-          keyOf={({ id }) => id}
-          empty="No keys yet."
-        />
-      ) : error ? (
-        <Notice title="The keys cannot be read" tone="warn" actions={<Retry onRetry={() => void refetch()} />}>
-          <p>{error.message}</p>
-        </Notice>
-      ) : (
-        <Loading />
-      )}
-      {data?.next_cursor != null && (
+      <Read of={keys} what="keys">
+        {({ data }) => (
+          <DataTable
+            caption="Keys"
+            columns={columnsOf(setRevoking)}
+            rows={data}
+            keyOf={({ id }) => id}
+            empty="No keys yet."
+          />
+        )}
+      </Read>
+      {keys.data?.next_cursor != null && (
         <p className="small soft">Only the newest {formatNumber(MAX_SHOWN)} keys are shown.</p>
       )}
       {revoking && (
@@ -103,13 +100,4 @@ function stateOf({ revoked_at, expires_at, is_admin }: AdminKey): keyof typeof T
   if (revoked_at !== null) return 'revoked';
   if (expires_at !== null && Date.parse(expires_at) <= Date.now()) return 'expired';
   return is_admin ? 'admin' : 'active';
-}
-
-function limitsText({ models, tokens_per_day, spend_limit }: AdminKey): string {
-  const limits = [
-    ...(models === null ? [] : [models.join(', ')]),
-    ...(tokens_per_day === null ? [] : [`${formatNumber(tokens_per_day)} tokens a day`]),
-    ...(spend_limit === null ? [] : [`${formatMoney(spend_limit.micros)} per ${spend_limit.period}`]),
-  ];
-  return limits.join('; ') || '–';
 }

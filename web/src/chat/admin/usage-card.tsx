@@ -7,10 +7,11 @@ import { Button } from '../../ui/controls/button.tsx';
 import { Select } from '../../ui/controls/select.tsx';
 import { formatDay, formatNumber } from '../../ui/formats.ts';
 import { saveFile } from '../../ui/save-file.ts';
-import { Empty, Loading, Notice, Retry } from '../../ui/states.tsx';
+import { Empty } from '../../ui/states.tsx';
 import { minor, numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { type Usage, usageCsv, useAdmin } from './admin-client.ts';
+import { Read } from './form.tsx';
 import { formatMoney } from './money.ts';
 
 const DAYS = 30;
@@ -35,7 +36,7 @@ export function UsageCard() {
   const [measure, setMeasure] = useState<Measure>('tokens');
   const [problem, setProblem] = useState('');
   const since = dayOf(Date.now() - (DAYS - 1) * 86_400_000);
-  const { data, error, refetch } = useAdmin<UsageReport>(`usage?by=${by}&since=${since}`);
+  const usage = useAdmin<UsageReport>(`usage?by=${by}&since=${since}`);
   const save = () =>
     usageCsv(since).then(
       (csv) => saveFile('usage.csv', csv, 'text/csv'),
@@ -62,15 +63,9 @@ export function UsageCard() {
       foot={<p className="small soft">The last {DAYS} days (UTC). Counted when an answer ends.</p>}
     >
       <p role="alert">{problem}</p>
-      {data ? (
-        <UsageChart rows={data.data} measure={measure} />
-      ) : error ? (
-        <Notice title="The usage cannot be read" tone="warn" actions={<Retry onRetry={() => void refetch()} />}>
-          <p>{error.message}</p>
-        </Notice>
-      ) : (
-        <Loading />
-      )}
+      <Read of={usage} what="usage">
+        {({ data }) => <UsageChart rows={data} measure={measure} />}
+      </Read>
     </Card>
   );
 }

@@ -13,6 +13,7 @@ function addPolicyOptions(command: Command): Command {
   return command
     .option('--models <names>', 'models that requests may use, comma-separated; names are not checked')
     .option('--tokens-per-day <number>', 'limit of tokens per UTC day', integerBetween(1, MAX_TOKENS))
+    .option('--warn-at <amount>', 'log and count when so much of the spend limit is used')
     .option('--spend-limit <amount/period>', 'limit in the currency of the prices, as 25.50/month, 2/day or 100/total');
 }
 
@@ -51,6 +52,14 @@ export function addAccessCommands(
     .option('--json', 'print as JSON')
     .action(async (name: string, options: AccessOptions) =>
       (await commands()).setTeamCommand(context, name, options, deps),
+    );
+  teams
+    .command('remove')
+    .description('remove a team without active keys; its usage stays')
+    .argument('<name>', 'name of the team')
+    .option('--revoke-keys', 'also revoke its keys')
+    .action(async (name: string, options: { readonly revokeKeys?: boolean }) =>
+      (await commands()).removeTeamCommand(context, name, options, deps),
     );
   teams
     .command('list')

@@ -25,6 +25,7 @@ export interface AccessOptions extends OutputOptions {
   readonly models?: string;
   readonly tokensPerDay?: number;
   readonly spendLimit?: string;
+  readonly warnAt?: string;
   readonly expires?: string;
   readonly team?: string;
   readonly admin?: boolean;
@@ -59,14 +60,19 @@ export async function keyFields(
   return { access: { ...(team === undefined ? {} : { team }), ...(admin || isLimited ? { policy } : {}) } };
 }
 
+/** The store, without creating it. */
+async function existing({ open, databaseUrl }: AccessDeps): Promise<GatewayStore> {
+  requireDatabase(await databaseUrl());
+  return open();
+}
+
 export async function rotateKeyCommand(
   { stdout, stderr }: CommandContext,
   id: string,
   { overlap, json }: RotateOptions,
-  { open, databaseUrl }: AccessDeps,
+  deps: AccessDeps,
 ): Promise<void> {
-  requireDatabase(await databaseUrl());
-  await using store = await open();
+  await using store = await existing(deps);
   const rotated = await store.keys.rotate(id, { overlapMs: overlap * 3_600_000 });
   if (!rotated) throw new CommandError(`no active key with the id '${id}'`);
   if (json) printJson(stdout, { id, key: rotated.key, overlap_hours: overlap });
@@ -90,13 +96,27 @@ export async function setTeamCommand(
   else stdout.write(`${name}: ${limitsText(policy)}\n`);
 }
 
+export async function removeTeamCommand(
+  { stdout }: CommandContext,
+  name: string,
+  { revokeKeys = false }: { readonly revokeKeys?: boolean },
+  deps: AccessDeps,
+): Promise<void> {
+  await using store = await existing(deps);
+  const removed = await store.teams.remove(name, { revokesKeys: revokeKeys });
+  if (!removed) throw new CommandError(`no team '${name}'`);
+  const { isRemoved, activeKeys } = removed;
+  if (!isRemoved)
+    throw new CommandError(`'${name}' has active keys (${activeKeys}): revoke them, or all with --revoke-keys`);
+  stdout.write(`${name} is removed; keys revoked: ${activeKeys}\n`);
+}
+
 export async function listTeamsCommand(
   { stdout }: CommandContext,
   { json }: OutputOptions,
-  { open, databaseUrl }: AccessDeps,
+  deps: AccessDeps,
 ): Promise<void> {
-  requireDatabase(await databaseUrl());
-  await using store = await open();
+  await using store = await existing(deps);
   const teams = await store.teams.list();
   if (json)
     printJson(
@@ -125,13 +145,8 @@ export async function setPriceCommand(
   stdout.write(`${model}: running gateways use the price within a second\n`);
 }
 
-export async function removePriceCommand(
-  { stdout }: CommandContext,
-  model: string,
-  { open, databaseUrl }: AccessDeps,
-): Promise<void> {
-  requireDatabase(await databaseUrl());
-  await using store = await open();
+export async function removePriceCommand({ stdout }: CommandContext, model: string, deps: AccessDeps): Promise<void> {
+  await using store = await existing(deps);
   if (!(await store.teams.setPrice(model, null))) throw new CommandError(`'${model}' has no price`);
   stdout.write(`${model} has no price\n`);
 }
@@ -139,10 +154,9 @@ export async function removePriceCommand(
 export async function listPricesCommand(
   { stdout }: CommandContext,
   { json }: OutputOptions,
-  { open, databaseUrl }: AccessDeps,
+  deps: AccessDeps,
 ): Promise<void> {
-  requireDatabase(await databaseUrl());
-  await using store = await open();
+  await using store = await existing(deps);
   const prices = [...(await store.teams.prices())];
   if (json) printJson(stdout, Object.fromEntries(prices));
   else {
@@ -154,20 +168,21 @@ export async function listPricesCommand(
   }
 }
 
-function policyOf({ models, tokensPerDay, spendLimit }: AccessOptions): Policy {
+function policyOf({ models, tokensPerDay, spendLimit, warnAt }: AccessOptions): Policy {
+  if (warnAt !== undefined && spendLimit === undefined) throw usageError('--warn-at needs --spend-limit');
   const names = models?.split(',').map((name) => name.trim());
   if (names?.includes('')) throw usageError('--models: names of models, comma-separated');
   return {
     models: names ?? null,
     tokensPerDay: tokensPerDay ?? null,
-    spend: spendLimit === undefined ? null : spendOf(spendLimit),
+    spend: spendLimit === undefined ? null : spendOf(spendLimit, warnAt),
   };
 }
 
-function spendOf(text: string): Policy['spend'] {
+function spendOf(text: string, warnAt: string | undefined): Policy['spend'] {
   const [amount = '', period = ''] = text.split('/');
   if (!isPeriod(period)) throw usageError(`--spend-limit: an amount and a period, as 25.50/${PERIODS.join(', 2/')}`);
-  return { micros: microsOf(amount), period };
+  return { micros: microsOf(amount), period, ...(warnAt === undefined ? {} : { warning: microsOf(warnAt) }) };
 }
 
 const isPeriod = (text: string): text is Period => (PERIODS as readonly string[]).includes(text);
@@ -197,7 +212,7 @@ function writtenTime(text: string): number {
 function described(team: string, { models, tokensPerDay, spend }: Policy) {
   return {
     ...{ team, models, tokens_per_day: tokensPerDay },
-    spend_limit: spend && { micros: spend.micros, period: spend.period },
+    spend_limit: spend,
   };
 }
 

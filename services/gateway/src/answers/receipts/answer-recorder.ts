@@ -34,6 +34,8 @@ export interface KeepOptions {
   readonly isBegun: boolean;
   /** Of a stored answer: its end, written with the receipt. */
   readonly stored?: StoredEnd | undefined;
+  /** Now by default. */
+  readonly endedAt?: Date | undefined;
 }
 
 /** A receipt to be stored. */
@@ -107,12 +109,18 @@ export class AnswerRecorder implements AsyncDisposable {
     return this.#store({ begun: { id: receiptId, keyId: start.keyId, body: JSON.stringify(document) }, added });
   }
 
+  /** Reports an answer that ended before it began: it has no receipt. */
+  unanswered(start: AnswerStart, end: AnswerEnd): void {
+    this.#deps.onAnswer?.(start, end, this.#deps.now());
+  }
+
   /**
    * Signs and stores the receipt; resolves when it and the usage are durable. Rejects with StoreError `superseded` if another
    * gateway has ended the answer.
    */
   keep(receiptId: string, start: AnswerStart, end: AnswerEnd, kept: KeepOptions = { isBegun: false }): Promise<void> {
-    const options = this.#deps.ledger.issuing(receiptId);
+    const issuing = this.#deps.ledger.issuing(receiptId);
+    const options = { ...issuing, now: kept.endedAt ?? issuing.now };
     this.#deps.onAnswer?.(start, end, options.now);
     const signed = this.#signed(receiptId, { answer: { start, end }, options });
     const issued = signed.then((each) => this.#store({ ended: { ...each, ...kept } }));

@@ -56,10 +56,8 @@ type Choice = [
   string | null,
   string,
 ];
-for (const [name, text, { tried = '', cooling, full }, expected, last] of casesOf<Choice[]>(
-  'gateway',
-  'choices of targets',
-))
+const CHOICES = casesOf<Choice[]>('gateway', 'choices of targets');
+for (const [name, text, { tried = '', cooling, full }, expected, last] of CHOICES)
   it(`a request gets ${name}`, () => {
     const groups = groupsOf(text, cooling, full);
     const all = groups.flat().map(({ target }) => target);
@@ -97,15 +95,8 @@ for (const [on, tried, message] of [
     let nowMs = 0;
     const attempted: string[] = [];
     const targetOf = (name: string): Target => ({
-      ...{
-        name,
-        upstream: name,
-        model: 'm',
-        slots: 1,
-        isFull: false,
-        current: undefined,
-        health: new TargetHealth(HEALTH),
-      },
+      ...{ name, upstream: name, model: 'm', slots: 1, isFull: false },
+      ...{ current: undefined, health: new TargetHealth(HEALTH) },
       open: async () => {
         nowMs += 70_000;
         throw new UpstreamError(`${name} is away`, { fault: 'timeout' });

@@ -127,6 +127,22 @@ describe('the admin API', () => {
     assert.equal((await service.post('/v1/chat/completions', chat, as)).body.error.code, 'unsupported_value');
   });
 
+  it('removes a team without active keys, or with them', async () => {
+    await ask('PUT', 'teams/old', {});
+    const { id, as } = await create({ team: 'old' });
+    const refused = await ask('DELETE', 'teams/old');
+    assert.deepEqual([refused.status, refused.body.error.param], [400, 'revoke_keys']);
+    const { body } = await ask('DELETE', 'teams/old?revoke_keys=true');
+    assert.deepEqual(body, { id: 'old', removed: true, revoked_keys: 1 });
+    assert.equal((await service.get('/v1/models', as)).status, 401);
+    assert.equal((await ask('DELETE', 'teams/old')).status, 404);
+    const log: Json[] = (await ask('GET', 'audit?limit=2')).body.data;
+    assert.deepEqual(
+      log.map(({ action, target }) => `${action} ${target}`),
+      ['team.remove old', `key.revoke ${id}`],
+    );
+  });
+
   it('logs changes with the key that made them and without secrets, and pages its lists', async () => {
     const { id, key } = await create({ label: 'logged', tokens_per_day: 5, expires_at: '2999-12-31T23:59:59.999Z' });
     const { body } = await ask('GET', 'audit?limit=1');

@@ -16,7 +16,13 @@ export const KeyId = z.string().regex(/^key_\w{1,40}$/, 'must be the id of a key
 const policy = {
   models: z.array(name).min(1).max(100).nullable(),
   tokens_per_day: z.int().min(1).max(1e12).nullable(),
-  spend_limit: z.strictObject({ micros: micros.min(1), period: z.enum(PERIODS) }).nullable(),
+  spend_limit: z
+    .strictObject({
+      micros: micros.min(1),
+      period: z.enum(PERIODS),
+      warning: micros.min(1).optional().describe('Micros; reaching them is logged as `budget.warning`.'),
+    })
+    .nullable(),
 };
 const ofKey = { expires_at: time.nullable(), ...policy };
 
@@ -75,6 +81,7 @@ export const adminAnswers = {
   CreatedAdminKey: z.object({ ...AdminKey.shape, key: z.string().describe('Returned only once.') }),
   RevokedKey: z.object({ id: z.string(), revoked: z.literal(true) }),
   Team: z.object({ id: z.string(), ...policy, created_at: time }),
+  RemovedTeam: z.object({ id: z.string(), removed: z.literal(true), revoked_keys: z.int() }),
   Price: z.object({ model: z.string(), input_micros: micros, cached_micros: micros, output_micros: micros }),
   RemovedPrice: z.object({ model: z.string(), removed: z.literal(true) }),
   UsageReport: z.object({
@@ -96,7 +103,9 @@ export const adminAnswers = {
     data: z.array(
       z.object({
         at: time,
-        actor: z.string().describe('The id of an admin key; or `local`, a process with the database, as the CLI.'),
+        actor: z
+          .string()
+          .describe('The id of an admin key; or `local`, a process with the database, as the CLI; or `gateway`.'),
         action: z.string(),
         target: z.string(),
         before: z.looseObject({}).nullable(),

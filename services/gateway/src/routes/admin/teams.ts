@@ -33,6 +33,33 @@ export const setTeam = adminRoute(
   },
 );
 
+export const removeTeam = adminRoute(
+  {
+    method: 'DELETE',
+    path: '/admin/teams/{team}',
+    params: z.object({ team: TeamName }),
+    query: z.object({ revoke_keys: z.stringbool().default(false).describe('Also revoke its active keys.') }),
+    described: {
+      summary: 'Remove a team without active keys',
+      description: 'A later team of that name continues its spending.',
+      answer: 'RemovedTeam',
+    },
+  },
+  async ({ admin }, { team, revoke_keys: revokesKeys }, { request }) => {
+    const result = await admin.teams.remove(team, { revokesKeys }, request.caller.id);
+    if (!result) throw new CompletionError('not_found', 'There is no such team.');
+    const { isRemoved, activeKeys } = result;
+    if (!isRemoved)
+      throw new CompletionError(
+        'invalid_value',
+        `The team has active keys (${activeKeys}): revoke them first, or all with \`revoke_keys=true\`.`,
+        { param: 'revoke_keys' },
+      );
+    await admin.applyChanges();
+    return { id: team, removed: true, revoked_keys: activeKeys };
+  },
+);
+
 export const listPrices = adminRoute(
   { method: 'GET', path: '/admin/prices', described: { summary: 'List prices', answer: { listOf: 'Price' } } },
   async ({ admin }) => ({

@@ -73,10 +73,13 @@ async function embed(app: GatewayApp, { request, model, plan, reservation, start
   const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
   const receiptId = app.recorder.newId();
   const answeredBy: AnsweredBy[] = [];
+  const endOf = (outcome: AnswerEnd['outcome'], content: AnswerEnd['content']) => ({
+    ...{ outcome, content, usage, finishReasons: [], firstTokenAt: undefined, segments: [], answeredBy },
+  });
   const record = (outcome: AnswerEnd['outcome'], content: AnswerEnd['content']) => {
-    reservation.settle(usage.promptTokens, costOf(start.charge?.price ?? null, usage));
-    const end = { outcome, content, usage, finishReasons: [], firstTokenAt: undefined, segments: [], answeredBy };
-    return app.recorder.keep(receiptId, start, end);
+    const endedAt = app.now();
+    reservation.settle(usage.promptTokens, costOf(start.charge?.price ?? null, usage), endedAt);
+    return app.recorder.keep(receiptId, start, endOf(outcome, content), { isBegun: false, endedAt });
   };
   const vectorsOf: (readonly Float32Array[])[] = [];
   try {
@@ -87,7 +90,11 @@ async function embed(app: GatewayApp, { request, model, plan, reservation, start
     });
   } catch (error) {
     if (signal.aborted && usage.promptTokens > 0) await record('cancelled', []).catch(() => {});
-    else reservation.settle(0);
+    else {
+      reservation.settle(0);
+      usage.promptTokens = 0;
+      app.recorder.unanswered(start, endOf(signal.aborted ? 'cancelled' : 'failed', []));
+    }
     throw error;
   }
   const vectors = vectorsOf.flat();

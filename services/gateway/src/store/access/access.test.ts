@@ -39,6 +39,21 @@ onEach(kept, 'keys of the gateway', (_backend, test) => {
     assert.equal(await keys.change(stored.id, { label: 'x' }), undefined);
   });
 
+  test('show the usage of a long range by day, newest first, up to a limit', async ({ usage, gateways, answersOf }) => {
+    const gateway = await gateways.add();
+    const of = { keyId: 'key_a', model: 'm', promptTokens: 1, cachedTokens: 0, completionTokens: 0 };
+    const days = ['2025-12-31', '2026-01-02', '2026-01-02', '2026-03-01'];
+    await answersOf(() => gateway).enter(
+      0,
+      days.map((day) => ({ ...of, day })),
+    );
+    const totals = async (since: string, until: string | undefined, limit = 9) =>
+      (await usage.totals({ since, until, limit })).map(({ day, requests }) => `${day} ${requests}`).join();
+    assert.equal(await totals('0001-01-01', undefined), '2026-03-01 1,2026-01-02 2,2025-12-31 1');
+    assert.equal(await totals('2026-01-01', '2026-02-28'), '2026-01-02 2');
+    assert.equal(await totals('2025-01-01', undefined, 2), '2026-03-01 1,2026-01-02 2');
+  });
+
   test('log each change with who made it, and no secret; gateways notice changes', async ({
     keys,
     teams,

@@ -1,11 +1,13 @@
 // The log of administration: who has changed what and when. Each entry is written in the transaction of its change.
-import { toJson } from '@strata/db';
+import { toJson, writeTransaction } from '@strata/db';
 import type { Kysely, Transaction } from 'kysely';
 import type { GatewayDatabase } from '../tables.ts';
+import { type Account, accountOf } from './policy.ts';
 
-/** The id of an admin key; or `local`: a process with the database, such as the CLI. */
+/** The id of an admin key; or `local`: a process with the database, such as the CLI; or `gateway`. */
 export type Actor = string;
 export const LOCAL: Actor = 'local';
+const GATEWAY: Actor = 'gateway';
 
 export interface AdminAction {
   /** `key.create`, `team.set` … */
@@ -37,9 +39,25 @@ export async function logAction(
 
 export class AuditTable {
   readonly #db: Kysely<GatewayDatabase>;
+  readonly #now: () => Date;
 
-  constructor(db: Kysely<GatewayDatabase>) {
+  constructor(db: Kysely<GatewayDatabase>, { now }: { readonly now: () => Date }) {
     this.#db = db;
+    this.#now = now;
+  }
+
+  /** Logs that an account has reached its warning in the period that ends on this day. False: that was logged before. */
+  async warn({ name, period, limit, warning }: Account, day: string): Promise<boolean> {
+    const { keyId, team } = accountOf(name);
+    const after = { spend: { micros: limit, period, warning }, until: day };
+    const action = { action: 'budget.warning', target: team ?? keyId, before: null, after };
+    return writeTransaction(this.#db, async (tx) => {
+      const logged = tx.selectFrom('admin_actions').where('action', '=', action.action);
+      const ofThis = logged.where('target', '=', action.target).where('after', '=', toJson(after));
+      if (await ofThis.select('seq').executeTakeFirst()) return false;
+      await logAction(tx, action, { actor: GATEWAY, at: this.#now() });
+      return true;
+    });
   }
 
   /** Newest first; `before`: only entries with smaller numbers. */

@@ -60,6 +60,7 @@ export class GatewayKeys {
     return writeTransaction(this.#db, async (tx) => {
       // With the tables of every service.
       const common = tx as unknown as Transaction<CommonTables>;
+      if (team !== null) await tx.selectFrom('teams').where('id', '=', team).select('id').executeTakeFirstOrThrow();
       const made = await this.#keys.create({ ...key, columns }, common);
       const stored = (await this.#read(tx, made.stored.id)) ?? notCreated();
       await this.#log(tx, actor, { action: 'key.create', id: stored.id, before: null, after: stored });

@@ -10,7 +10,14 @@ export interface Policy {
   /** Names that requests may use. */
   readonly models: readonly string[] | null;
   readonly tokensPerDay: number | null;
-  readonly spend: { readonly micros: number; readonly period: Period } | null;
+  readonly spend: SpendLimit | null;
+}
+
+export interface SpendLimit {
+  readonly micros: number;
+  readonly period: Period;
+  /** The amount at which a warning is logged; absent: none. */
+  readonly warning?: number | undefined;
 }
 
 /** The policy of a key, as its row has it. */
@@ -83,6 +90,8 @@ export interface Account {
   readonly unit: 'tokens' | 'spend';
   readonly period: Period;
   readonly limit: number;
+  /** Of what was used or reserved. */
+  readonly warning?: number | undefined;
 }
 
 /** Millionths as a decimal: `25.5`. Exact below 10^15, which have at most 15 digits. */
@@ -99,12 +108,12 @@ export const accountPrefix = (unit: Account['unit'], period: Period): string => 
 
 /** The accounts that a policy limits. The name says all that `accountOf` returns. */
 export function accountsOf({ subject, tokensPerDay, spend }: Access['limits'][number]): readonly Account[] {
-  const account = (unit: Account['unit'], period: Period, limit: number) => ({
-    ...{ name: accountPrefix(unit, period) + subject, unit, period, limit },
+  const account = (unit: Account['unit'], period: Period, limit: number, warning?: number) => ({
+    ...{ name: accountPrefix(unit, period) + subject, unit, period, limit, warning },
   });
   return [
     ...(tokensPerDay === null ? [] : [account('tokens', 'day', tokensPerDay)]),
-    ...(spend === null ? [] : [account('spend', spend.period, spend.micros)]),
+    ...(spend === null ? [] : [account('spend', spend.period, spend.micros, spend.warning)]),
   ];
 }
 

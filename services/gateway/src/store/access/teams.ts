@@ -49,6 +49,37 @@ export class TeamTable {
     });
   }
 
+  /**
+   * Removes a team whose keys are all revoked, or revokes them too. Usage and receipts stay, also for a later team of that name.
+   * Undefined if there is no such team.
+   */
+  async remove(
+    id: string,
+    { revokesKeys }: { readonly revokesKeys: boolean },
+    actor: Actor = LOCAL,
+  ): Promise<{ readonly isRemoved: boolean; readonly activeKeys: number } | undefined> {
+    return this.#write(async (tx) => {
+      const team = await tx.selectFrom('teams').where('id', '=', id).selectAll().executeTakeFirst();
+      if (!team) return undefined;
+      const ofTeam = tx.selectFrom('api_keys').where('team', '=', id).where('revoked_at', 'is', null);
+      const keys = await ofTeam.select(['id', 'label']).execute();
+      if (keys.length > 0 && !revokesKeys) return { isRemoved: false, activeKeys: keys.length };
+      const at = this.#now();
+      await tx
+        .updateTable('api_keys')
+        .set({ revoked_at: at.getTime() })
+        .where('team', '=', id)
+        .where('revoked_at', 'is', null)
+        .execute();
+      for (const { id: target, label } of keys)
+        await logAction(tx, { action: 'key.revoke', target, before: { label, team: id }, after: null }, { actor, at });
+      await tx.deleteFrom('teams').where('id', '=', id).execute();
+      const before = JSON.parse(team.policy) as Policy;
+      await logAction(tx, { action: 'team.remove', target: id, before, after: null }, { actor, at });
+      return { isRemoved: true, activeKeys: keys.length };
+    });
+  }
+
   /** By the name of the model. */
   async prices(): Promise<ReadonlyMap<string, Price>> {
     const rows = await this.#db.selectFrom('model_prices').orderBy('model').selectAll().execute();
