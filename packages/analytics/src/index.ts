@@ -4,8 +4,10 @@ export * from './analytics.ts';
 export { type Anomaly, judge, WINDOW_DAYS } from './anomalies/anomaly.ts';
 export type { Sample } from './anomalies/anomaly-step.ts';
 export { watchedSeries } from './anomalies/watched-series.ts';
+export { MAX_SERVICES } from './columns/domain-columns.ts';
 export { type IndexedService, LEVELS, STATES } from './columns/terms.ts';
-export type { DayOfChanges } from './history/change-history.ts';
+export { compareText } from './compare-text.ts';
+export type { DayOfChanges, IndexedChange } from './history/change-history.ts';
 export { DAY_MS, dayOf } from './history/daily-series.ts';
 export { FLOW_DAYS, type Flow, type FlowFilter, type Flows, type IndexedMigration } from './history/migration-log.ts';
 export type { CountedScans } from './history/scan-days.ts';
@@ -18,7 +20,16 @@ export { type Query, QueryError, type QueryNames } from './query/query.ts';
 export { MAX_QUERY, readQuery } from './query/read-query.ts';
 export { adoptionCurve, curveOf } from './questions/adoption-curve.ts';
 export { coAdoption } from './questions/co-adoption.ts';
-export { type Market, market, markets, type RoleMarket, roleMarket, roleMarkets } from './questions/concentration.ts';
+export {
+  type Market,
+  type MarketBase,
+  market,
+  marketOf,
+  markets,
+  type RoleMarket,
+  roleMarket,
+  roleMarkets,
+} from './questions/concentration.ts';
 export {
   type DomainOrder,
   FACETS,
@@ -32,7 +43,14 @@ export { MIN_SUPPORT, type Neighbourhood, neighbourhood } from './questions/neig
 export { countDomains, type Population, sizeIn } from './questions/population.ts';
 export * from './questions/providers.ts';
 export { assessRisk, type ExposureInput } from './questions/risk.ts';
-export { type Adoption, COUNTED_STANDARDS, type Scorecard, scorecard } from './questions/scorecard.ts';
+export {
+  type Adoption,
+  COUNTED_STANDARDS,
+  type ScoreCounts,
+  type Scorecard,
+  scorecard,
+  scorecardOf,
+} from './questions/scorecard.ts';
 export * from './questions/search.ts';
 export { type Statistics, statistics } from './questions/statistics.ts';
 export { type SupplyChain, supplyChain } from './questions/supply-chain.ts';

@@ -19,6 +19,7 @@ import {
 } from '@strata/http';
 import { type NoteVerifier, parseVerifierKey, refusedKey } from '@strata/receipts';
 import { z } from 'zod';
+import { AnalyticsUrl } from './analytics/analytics-url.ts';
 import { DumpUrl } from './exports/dump/dump-url.ts';
 import { RetentionDays, retentionOf } from './store/retention-config.ts';
 import { SmtpUrl } from './watchlists/smtp.ts';
@@ -172,8 +173,18 @@ export const Environment = z.object({
   STRATA_SMTP_URL: SmtpUrl.optional().describe(
     'mail server of [watchlists](watchlists.md#e-mail), `smtp(s)://user:password@host:port?from=…&base=…`',
   ),
-  STRATA_FEEDS: Switch.default(true).describe('whether [feeds](feeds.md) are polled'),
-  STRATA_FEEDS_FILE: z.string().min(1).optional().describe('subscriptions: OPML, or one address a line'),
+  STRATA_FEEDS: itemsOf(
+    {
+      poll: Switch.default(true).describe('whether [feeds](feeds.md) are polled'),
+      file: z.string().min(1).optional().describe('subscriptions to import at each start: OPML, or one address a line'),
+    },
+    { first: 'poll' },
+  ).describe('`on` or `off`, and options of feeds, as `file=/etc/strata/feeds.opml`'),
+  STRATA_ANALYTICS_URL: AnalyticsUrl.optional().meta({
+    description:
+      '[ClickHouse](scale.md) for sets and history: `https://user:password@host:8443/database`, of a cluster with `?cluster=name`; or `chdb:folder`, in this process',
+    absent: 'memory',
+  }),
 });
 
 export type Config = ReturnType<typeof readConfig>;
@@ -191,6 +202,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   }
   if (value.STRATA_ROLE === 'scanner' && !value.STRATA_SCAN) {
     throw new SettingsError('STRATA_ROLE: a scanner has nothing to do while STRATA_SCAN is off');
+  }
+  if (value.STRATA_ROLE !== 'all' && value.STRATA_ANALYTICS_URL?.startsWith('chdb:')) {
+    throw new SettingsError(
+      `STRATA_ANALYTICS_URL: chdb: is for one process: use a server (https://…) with the role ${value.STRATA_ROLE}`,
+    );
   }
   return Object.freeze({
     dataDirectory: value.STRATA_DATA,
@@ -228,13 +244,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     rescanAfterMs,
     freeKeysPerDay: value.STRATA_FREE_KEYS_PER_DAY,
     chatUrl: value.STRATA_CHAT_URL,
-    retention: retentionOf(value.STRATA_RETENTION_DAYS, { rescanAfterMs, isPollingFeeds: value.STRATA_FEEDS }),
+    retention: retentionOf(value.STRATA_RETENTION_DAYS, { rescanAfterMs, isPollingFeeds: value.STRATA_FEEDS.poll }),
     dumpAddress: value.STRATA_DUMP_URL,
     advisories: advisorySettings(value),
     /** Without it channels have no e-mail. */
     smtp: value.STRATA_SMTP_URL,
-    isPollingFeeds: value.STRATA_FEEDS,
-    feedsFile: value.STRATA_FEEDS_FILE,
+    isPollingFeeds: value.STRATA_FEEDS.poll,
+    feedsFile: value.STRATA_FEEDS.file,
+    /** Sets and history are in memory without it. */
+    analyticsUrl: value.STRATA_ANALYTICS_URL,
     /** 0: domains that feeds mention are not scanned. */
     feedScansPerDay: scans.mentioned ? scans['mentioned-per-day'] : 0,
     feedDays: value.STRATA_RETENTION_DAYS.feeds,

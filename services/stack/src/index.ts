@@ -1,5 +1,6 @@
 // @strata/stack: settings, scanning without a server, and the running service.
 
+export { type ExportNowOptions, exportNow } from './analytics/export-now.ts';
 export { type Catalog, openCatalog, removeRelease } from './catalog/catalog.ts';
 export { openReleaseFetcher } from './catalog/open-release-fetcher.ts';
 export { formatRelease, MAX_RELEASE_BYTES } from './catalog/release.ts';

@@ -2,7 +2,6 @@
 import { CATEGORIES, type Category, HOLDERS, ROLE_FACTS, ROLE_LIST, type Role } from '@strata/detect';
 import { categoryNumber, roleNumber, stateNumber } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
-import type { MarketCounts } from '../index/market-counts.ts';
 import type { Population } from './population.ts';
 
 /**
@@ -64,27 +63,37 @@ export interface MarketOptions {
 
 /** The market of a category: all of its roles. */
 export function market(population: Population, category: Category, options: MarketOptions): Market {
-  return marketOf(population, { category, role: null }, options);
+  return marketOf({ category, role: null }, countsIn(population, { category, role: null }, options), options);
 }
 
 export function roleMarket(population: Population, role: Role, options: MarketOptions): RoleMarket {
-  return { ...marketOf(population, { category: ROLE_FACTS[role].category, role }, options), role };
+  const of = { category: ROLE_FACTS[role].category, role };
+  return { ...marketOf(of, countsIn(population, of, options), options), role };
 }
 
-function marketOf(
-  population: Population,
-  { category, role }: Pick<Market, 'category' | 'role'>,
-  { includeParked = false, ownerOf }: MarketOptions,
+type MarketName = Pick<Market, 'category' | 'role'>;
+type Holder = (typeof HOLDERS)[number];
+
+/** What a market is computed from, of the domains in the states that it includes. */
+export interface MarketBase {
+  readonly held: (holder: Holder) => number;
+  /** In any order. */
+  readonly users: readonly Pick<MarketProvider, 'provider' | 'domains' | 'weight'>[];
+}
+
+/** The shares and the concentration of counts. */
+export function marketOf(
+  { category, role }: MarketName,
+  { held, users }: MarketBase,
+  { ownerOf }: Pick<MarketOptions, 'ownerOf'>,
 ): Market {
-  const number = role === null ? categoryNumber(category) : roleNumber(role);
-  const counts = role === null ? population.tallies.categories : population.tallies.roles;
-  const states = includeParked ? [stateNumber('active'), stateNumber('parked')] : [stateNumber('active')];
-  const held = (holder: (typeof HOLDERS)[number]) => counts.holders(number, HOLDERS.indexOf(holder), states);
   const attributed = held('provider');
   const selfHosted = held('self');
   const unknown = held('unknown');
   const denominator = attributed + selfHosted;
-  const providers = marketProviders(population, { number, role, counts }, { states, denominator });
+  const providers = users
+    .map((each) => ({ ...each, share: each.weight / denominator }))
+    .sort((a, b) => b.weight - a.weight || compareText(a.provider, b.provider));
   const domains = denominator + unknown;
   const hhi = herfindahl(
     providers.map(({ weight }) => weight),
@@ -136,20 +145,21 @@ export function bandOf(hhi: number): Band {
   return hhi >= MODERATE_FROM ? 'moderate' : 'unconcentrated';
 }
 
-function marketProviders(
-  population: Population,
-  { number, role, counts }: { readonly number: number; readonly role: Role | null; readonly counts: MarketCounts },
-  { states, denominator }: { readonly states: readonly number[]; readonly denominator: number },
-): MarketProvider[] {
-  const providers: MarketProvider[] = [];
-  for (const placement of population.vocabulary.placements) {
+function countsIn(
+  { tallies, vocabulary }: Population,
+  { category, role }: MarketName,
+  { includeParked = false }: MarketOptions,
+): MarketBase {
+  const number = role === null ? categoryNumber(category) : roleNumber(role);
+  const counts = role === null ? tallies.categories : tallies.roles;
+  const states = includeParked ? [stateNumber('active'), stateNumber('parked')] : [stateNumber('active')];
+  const users: { provider: string; domains: number; weight: number }[] = [];
+  for (const placement of vocabulary.placements) {
     if ((role === null ? placement.category : placement.role) !== number) continue;
     const { domains, weight } = counts.users(placement.number, states);
-    if (domains === 0) continue;
-    const provider = population.vocabulary.providers.word(placement.provider);
-    providers.push({ provider, domains, weight, share: weight / denominator });
+    if (domains > 0) users.push({ provider: vocabulary.providers.word(placement.provider), domains, weight });
   }
-  return providers.sort((a, b) => b.weight - a.weight || compareText(a.provider, b.provider));
+  return { held: (holder) => counts.holders(number, HOLDERS.indexOf(holder), states), users };
 }
 
 function byOwner(providers: readonly MarketProvider[], ownerOf: (provider: string) => string): Map<string, number> {

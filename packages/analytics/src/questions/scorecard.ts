@@ -60,20 +60,43 @@ export const COUNTED_STANDARDS = Object.keys(MEASURED_BY) as readonly CountedSta
 const flagNumber = (flag: PostureFlag): number => POSTURE_FLAGS.indexOf(flag);
 const live = () => [stateNumber('active'), stateNumber('parked')];
 
+/** What a scorecard is computed from: numbers of domains that exist, of one sector or of all. */
+export interface ScoreCounts {
+  domains(sector?: number): number;
+  flag(flag: PostureFlag, sector?: number): number;
+  score(score: number, sector?: number): number;
+  /** Domains with valid SPF and DMARC, and those in which both were measured. */
+  readonly both: { readonly domains: number; readonly measured: number };
+}
+
 export function scorecard(population: Population): Scorecard {
+  const { tallies } = population;
+  return scorecardOf({
+    domains: (sector) => tallies.domains(live(), sector),
+    flag: (flag, sector) => tallies.flag(flagNumber(flag), live(), sector),
+    score: (score, sector) => tallies.score(score, live(), sector),
+    both: {
+      domains: withBoth(population, ['spf_valid', 'dmarc_valid']),
+      measured: withBoth(population, ['spf_measured', 'dmarc_measured']),
+    },
+  });
+}
+
+/** The adoption and the grades of counts. */
+export function scorecardOf(counts: ScoreCounts): Scorecard {
   const bySector = SECTORS.map((sector, number) => ({ sector, number }))
-    .filter(({ number }) => population.tallies.domains(live(), number) > 0)
+    .filter(({ number }) => counts.domains(number) > 0)
     .map(({ sector, number }) => ({
       sector,
-      domains: population.tallies.domains(live(), number),
-      adoption: adoptionOf(population, number),
-      meanScore: scoresOf(population, number).mean,
+      domains: counts.domains(number),
+      adoption: adoptionOf(counts, number),
+      meanScore: scoresOf(counts, number).mean,
     }));
-  const { grades, scored, mean } = scoresOf(population);
+  const { grades, scored, mean } = scoresOf(counts);
   return {
-    domains: population.tallies.domains(live()),
-    adoption: adoptionOf(population),
-    both: both(population),
+    domains: counts.domains(),
+    adoption: adoptionOf(counts),
+    both: adoption(counts.both.domains, counts.both.measured),
     bySector,
     grades,
     scored,
@@ -81,29 +104,27 @@ export function scorecard(population: Population): Scorecard {
   };
 }
 
-function adoptionOf(population: Population, sector?: number): Record<CountedStandard, Adoption> {
-  const count = (flag: PostureFlag) => population.tallies.flag(flagNumber(flag), live(), sector);
+function adoptionOf(counts: ScoreCounts, sector?: number): Record<CountedStandard, Adoption> {
   return Object.fromEntries(
-    Object.entries(MEASURED_BY).map(([name, [flag, denominator]]) => [name, adoption(count(flag), count(denominator))]),
+    Object.entries(MEASURED_BY).map(([name, [flag, denominator]]) => [
+      name,
+      adoption(counts.flag(flag, sector), counts.flag(denominator, sector)),
+    ]),
   ) as Record<CountedStandard, Adoption>;
 }
 
-function both(population: Population): Adoption {
-  const within = (flags: readonly PostureFlag[]) => {
-    const [first, ...rest] = flags.map((flag) => population.sets.flag(flagNumber(flag)));
-    const set = rest.reduce((all, other) => all && intersection(all, other), first);
-    const inState = (state: number) => (set ? sizeIn(population, intersection(set, population.sets.state(state))) : 0);
-    return live().reduce((sum, state) => sum + inState(state), 0);
-  };
-  return adoption(within(['spf_valid', 'dmarc_valid']), within(['spf_measured', 'dmarc_measured']));
+function withBoth(population: Population, [a, b]: readonly [PostureFlag, PostureFlag]): number {
+  const { sets } = population;
+  const set = intersection(sets.flag(flagNumber(a)), sets.flag(flagNumber(b)));
+  return live().reduce((sum, state) => sum + sizeIn(population, intersection(set, sets.state(state))), 0);
 }
 
-function scoresOf(population: Population, sector?: number) {
+function scoresOf(counts: ScoreCounts, sector?: number) {
   const byGrade = new Map<string, number>(['A+', 'A', 'B', 'C', 'D', 'F'].map((grade) => [grade, 0]));
   let scored = 0;
   let sum = 0;
   for (let score = 0; score < SCORES - 1; score += 1) {
-    const domains = population.tallies.score(score, live(), sector);
+    const domains = counts.score(score, sector);
     scored += domains;
     sum += domains * score;
     byGrade.set(gradeOf(score), (byGrade.get(gradeOf(score)) ?? 0) + domains);

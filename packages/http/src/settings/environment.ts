@@ -68,7 +68,7 @@ export const PoolSize = z.coerce
   .min(2)
   .max(1_000)
   .default(10)
-  .describe('PostgreSQL connections; plus up to three for the ledger and one for a lock; of a `scanner` two in all');
+  .describe('PostgreSQL connections; plus up to three for the ledger and one for each lock; of a `scanner` two in all');
 
 export const Port = z.coerce.number().int().min(0).max(65_535);
 

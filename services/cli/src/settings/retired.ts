@@ -38,6 +38,7 @@ export const MOVED: ReadonlyMap<string, Moved> = new Map([
     ADVISORY_FOLDER: 'folder',
   }),
   ...itemsOfList('STRATA_CATALOG', { CATALOG_SIGNERS: 'signers', CATALOG_URL: 'url' }),
+  ...itemsOfList('STRATA_FEEDS', { FEEDS_FILE: 'file' }),
   ...itemsOfList('STRATA_LIMITS', {
     CONNECTIONS: 'connections',
     CONNECTIONS_PER_ADDRESS: 'connections-per-address',

@@ -40,6 +40,7 @@ export const OWN_PREFIXES: readonly string[] = ['STRATA_TEST_', 'STRATA_BENCH_',
 
 /** Settings that are masked when printed, and that `…_FILE` can read from a file. A test checks that the list is complete. */
 export const SECRETS: ReadonlySet<string> = new Set([
+  'STRATA_ANALYTICS_URL',
   'STRATA_DATABASE_URL',
   'STRATA_INFERENCE_DATABASE_URL',
   'STRATA_NVD_API_KEY',

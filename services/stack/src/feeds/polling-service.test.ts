@@ -16,7 +16,7 @@ it('a service that polls subscribes to its list, polls, gives new domains to the
   await writeFile(optOut, 'never.com\n');
   const world = fakeWeb();
   world.pages.set(A, [{ guid: '1', links: ['never.com', 'one.com', 'two.com', 'three.com'] }]);
-  const files = { STRATA_FEEDS_FILE: list, STRATA_OPT_OUT_FILE: optOut };
+  const files = { STRATA_FEEDS: `file=${list}`, STRATA_OPT_OUT_FILE: optOut };
   await using polling = await startHarness({
     internet: await sharedInternet(),
     settings: { ...files, STRATA_SCAN_OPTIONS: 'mentioned=on,mentioned-per-day=2' },
@@ -31,8 +31,8 @@ it('a service that polls subscribes to its list, polls, gives new domains to the
 });
 it('a service that polls does not start with a list that it cannot read', async () =>
   await assert.rejects(
-    startHarness({ internet: await sharedInternet(), settings: { STRATA_FEEDS_FILE: '/no/such/file' } }),
-    /cannot read the feeds of .+STRATA_FEEDS_FILE/,
+    startHarness({ internet: await sharedInternet(), settings: { STRATA_FEEDS: 'file=/no/such/file' } }),
+    /cannot read the feeds of .+STRATA_FEEDS/,
   ));
 
 it('a service that polls closes the fetcher that it was given when it ends', async () => {

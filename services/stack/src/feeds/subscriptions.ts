@@ -101,11 +101,11 @@ export async function importSubscriptions(
   { store, logger, now }: { readonly store: Pick<Store, 'feeds'>; readonly logger: Logger; readonly now: () => Date },
 ): Promise<void> {
   const text = await readListFile(file).catch((cause: unknown) => {
-    throw startErrorOf(cause, { doing: `read the feeds of ${file}`, advice: 'see STRATA_FEEDS_FILE' });
+    throw startErrorOf(cause, { doing: `read the feeds of ${file}`, advice: 'see file= of STRATA_FEEDS' });
   });
   const { feeds, rejected, problem } = readSubscriptions(text);
   if (problem !== undefined)
-    throw new StartError(`cannot read the feeds of ${file}: ${problem}; see STRATA_FEEDS_FILE`);
+    throw new StartError(`cannot read the feeds of ${file}: ${problem}; see file= of STRATA_FEEDS`);
   const { added, known } = await store.feeds.add(feeds, now(), { isReviving: false });
   logger.info({ file, added, known, rejected: rejected.length }, 'feeds imported');
 }

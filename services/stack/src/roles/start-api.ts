@@ -18,6 +18,7 @@ import {
 } from '@strata/http';
 import { KeyringError, LogError } from '@strata/log';
 import type { Logger } from 'pino';
+import { openAnalytics } from '../analytics/open-analytics.ts';
 import type { Config } from '../config.ts';
 import type { RunningRole, StackApp, World } from '../context.ts';
 import { configuredSources } from '../enrichment/sources.ts';
@@ -74,12 +75,19 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   );
   const knowledge = stack.use(await openKnowledge(config, { store, rulebook, events, logger }));
   const { index, names, exposures } = knowledge;
+  const clickhouse = await openAnalytics(config, stack);
   const hub = await StreamHub.open({ table: store.stream, events });
   const mentions = stack.use(await LiveMentions.open({ store, logger, now: clock, events }));
   const { notary } = ledger;
   const scheduling =
     config.role === 'all'
-      ? stack.use(await openScheduling(config, { scanning, knowledge, notary, events, logger, metrics, now }, world))
+      ? stack.use(
+          await openScheduling(
+            config,
+            { scanning, knowledge, clickhouse, notary, events, logger, metrics, now },
+            world,
+          ),
+        )
       : undefined;
   const steps = [
     ...knowledge.steps,

@@ -1,9 +1,12 @@
 // The role `scheduler`: maintains the index, and runs the scheduler or is on standby. It serves only metrics and readiness.
 import path from 'node:path';
 import { memoryAnalytics } from '@strata/analytics';
+import type { ClickHouse } from '@strata/analytics-clickhouse';
 import { canSign, followKeys, Metrics, type Notary, Readiness } from '@strata/http';
 import type { Fetcher } from '@strata/scan';
 import type { Logger } from 'pino';
+import { addExportMetrics, Exporting } from '../analytics/exporting.ts';
+import { openAnalytics } from '../analytics/open-analytics.ts';
 import { openReleaseFetcher } from '../catalog/open-release-fetcher.ts';
 import { followReleases } from '../catalog/update-catalog.ts';
 import type { Config } from '../config.ts';
@@ -44,12 +47,13 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   const { dataDirectory, ledgerOrigin: origin } = config;
   const ledger = stack.use(await openLedger({ dataDirectory, origin, now, store, logger, signal: world.signal }));
   const knowledge = stack.use(await openKnowledge(config, { store, rulebook, events, logger }));
+  const clickhouse = await openAnalytics(config, stack);
   metrics.disk(dataDirectory);
   addStoreMetrics(metrics, { store, now: world.now ?? now });
   addLedgerRefusal(metrics, ledger);
   const notary = timedNotary(ledger.notary, metrics);
   const { scheduler } = stack.use(
-    await openScheduling(config, { scanning, knowledge, notary, events, logger, metrics, now }, world),
+    await openScheduling(config, { scanning, knowledge, clickhouse, notary, events, logger, metrics, now }, world),
   );
   const steps = [...knowledge.steps, ...scheduler.steps];
   const updateLoop = stack.use(new UpdateLoop({ store, events, logger, steps }));
@@ -71,6 +75,8 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
 export interface SchedulingDeps {
   readonly scanning: Pick<Scanning, 'store' | 'rulebook' | 'isOptedOut'>;
   readonly knowledge: Knowledge;
+  /** Filled from the store. */
+  readonly clickhouse: ClickHouse | undefined;
   readonly notary: Notary;
   readonly events: EventBus;
   readonly logger: Logger;
@@ -91,7 +97,7 @@ export interface Scheduling extends AsyncDisposable {
  */
 export async function openScheduling(config: Config, deps: SchedulingDeps, world: World): Promise<Scheduling> {
   await using stack = new AsyncDisposableStack();
-  const { scanning, knowledge, notary, events, logger, metrics, now } = deps;
+  const { scanning, knowledge, clickhouse, notary, events, logger, metrics, now } = deps;
   const { store, rulebook, isOptedOut } = scanning;
   const clock = world.now ?? now;
   if (config.feedsFile) await importSubscriptions(config.feedsFile, { store, logger, now: clock });
@@ -135,6 +141,12 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
       clock,
     });
     tasks.push((_own, signal) => dumpNightly({ address, store, scratch, tables, now, logger }, signal));
+  }
+  // Needs no term: it has a lock of its own.
+  if (clickhouse) {
+    const exporting = new Exporting({ store, clickhouse, rulebook });
+    addExportMetrics(metrics, exporting);
+    tasks.push((_own, signal) => exporting.run({ logger, signal }));
   }
   // Needs no term: feeds are claimed before a poll, and recording a poll twice has no effect.
   if (config.isPollingFeeds) tasks.push((_own, signal) => poller.run(signal));

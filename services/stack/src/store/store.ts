@@ -91,6 +91,8 @@ export interface Store extends SchedulerTables, AsyncDisposable {
   readonly schedulerLock: TermLock;
   /** Held while a dump is written, also by a command beside the service. */
   readonly dumpLock: TermLock;
+  /** Held by the one process that exports into ClickHouse. */
+  readonly exportLock: TermLock;
   /** The tables for the scheduler of this term; writes reject with StoreError `superseded` when a later term has begun. */
   inTerm(term: number): SchedulerTables;
   readonly keys: KeyTable;
@@ -127,6 +129,7 @@ export interface Store extends SchedulerTables, AsyncDisposable {
 }
 
 const DUMP = { name: 'dump', number: 0x5354_5244, counter: 'dump-term' } as const;
+const EXPORT = { name: 'export', number: 0x5354_5258, counter: 'export-term' } as const;
 /** A separate pool, connected on first use, so that appends to the ledger do not wait for scans. */
 const LEDGER_POOL_SIZE = 3;
 export const SCHEDULER = { name: 'scheduler', number: 0x5354_5253, counter: 'scheduler-term' } as const;
@@ -162,6 +165,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   const blocks = isShared ? new QuotaBlocks(counted) : undefined;
   const schedulerLock = isShared ? sessionLock(db, SCHEDULER, url) : soleLock(db, SCHEDULER);
   const dumpLock = isShared ? sessionLock(db, DUMP, url) : fileLock(db, DUMP, file ?? '');
+  const exportLock = isShared ? sessionLock(db, EXPORT, url) : fileLock(db, EXPORT, file ?? '');
   return {
     domains: new DomainTable(db, now),
     events: new EventTable(db),
@@ -170,7 +174,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     work: new ScanWork(db, { rescanAfterMs }),
     onDemandDays: new OnDemandDays(db),
     clock,
-    ...{ schedulerLock, dumpLock },
+    ...{ schedulerLock, dumpLock, exportLock },
     inTerm(term) {
       const guard = guardOf(SCHEDULER.counter, () => term);
       return {
@@ -210,6 +214,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
       await blocks?.[Symbol.asyncDispose]();
       await schedulerLock[Symbol.asyncDispose]();
       await dumpLock[Symbol.asyncDispose]();
+      await exportLock[Symbol.asyncDispose]();
       await ledgerDb?.destroy();
       await db.destroy();
     },

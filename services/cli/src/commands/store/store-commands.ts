@@ -1,8 +1,9 @@
-// `strata stack backup | restore | check-store | migrate-store | migrate-log`.
+// `strata stack backup | restore | check-store | migrate-store | migrate-log | analytics`.
 import type { Config } from '@strata/stack';
 import type { Command } from 'commander';
 import type { CommandContext } from '../../context.ts';
 import type { OutputOptions } from '../../output.ts';
+import type { AnalyticsOptions } from './analytics.ts';
 import type { BackupCommandOptions, RestoreCommandOptions } from './backup.ts';
 import type { MigrateStoreOptions } from './migrate-store.ts';
 
@@ -106,6 +107,16 @@ export function addStoreCommands(stack: Command, context: CommandContext, config
     .addHelpText('after', restoreHelp)
     .action(async (folder: string, options: RestoreCommandOptions) =>
       (await backups()).restoreCommand(context, folder, options, await config()),
+    );
+  stack
+    .command('analytics')
+    .description(
+      'fill the ClickHouse of STRATA_ANALYTICS_URL from the store; the same command continues after an interruption',
+    )
+    .option('--rebuild', 'remove what is there, and start again')
+    .option('--json', 'print the outcome as JSON')
+    .action(async (options: AnalyticsOptions) =>
+      (await import('./analytics.ts')).analyticsCommand(context, options, await config()),
     );
   stack
     .command('check-store')

@@ -27,12 +27,21 @@ export interface FeedDay extends CountedScans {
   readonly day: number;
 }
 
+/** Batches are awaited. */
 export interface FeedReader {
-  domains(batch: readonly IndexedDomain[]): void;
-  changeDays(batch: readonly DayOfChanges[]): void;
+  /** Without it, domains are not read. */
+  domains?(batch: readonly IndexedDomain[]): void;
+  changeDays(batch: readonly DayOfChanges[]): void | Promise<void>;
   /** Migrations of the requested last days, in order of confirmation. */
-  migrations(batch: readonly IndexedMigration[]): void;
-  scanDays(days: readonly FeedDay[]): void;
+  migrations(batch: readonly IndexedMigration[]): void | Promise<void>;
+  scanDays(days: readonly FeedDay[]): void | Promise<void>;
+}
+
+/** A page of the scanned domains. */
+export interface FeedDomains {
+  readonly domains: readonly IndexedDomain[];
+  /** The last id of the page; undefined after the last page. */
+  readonly last: number | undefined;
 }
 
 const DOMAIN_PAGE = 2_000;
@@ -71,14 +80,24 @@ export class IndexFeed {
       .transaction()
       .setAccessMode('read only')
       .execute(async (tx) => {
-        await readDomains(tx, reader);
+        if (reader.domains) await readDomains(tx, reader.domains);
         await readChangeDays(tx, reader);
         await readMigrations(tx, reader, options.migrationDays * DAY_MS);
-        reader.scanDays(await tx.selectFrom('scan_days').orderBy('day').orderBy('rulebook').selectAll().execute());
-        const event = await tx.selectFrom('events').orderBy('seq', 'desc').limit(1).select('seq').executeTakeFirst();
+        await reader.scanDays(
+          await tx.selectFrom('scan_days').orderBy('day').orderBy('rulebook').selectAll().execute(),
+        );
+        const seq = await latestSeq(tx);
         const scan = await tx.selectFrom('scans').orderBy('id', 'desc').limit(1).select('id').executeTakeFirst();
-        return { seq: event?.seq ?? 0, scanId: scan?.id ?? 0 };
+        return { seq, scanId: scan?.id ?? 0 };
       });
+  }
+
+  /** The scanned domains among the first `limit` after an id, and the last event of the log when they were read. */
+  async domainsAfter(id: number, limit: number): Promise<FeedDomains & { readonly seq: number }> {
+    return this.#db
+      .transaction()
+      .setAccessMode('read only')
+      .execute(async (tx) => ({ ...(await domainPage(tx, id, limit)), seq: await latestSeq(tx) }));
   }
 
   /** Scans after an id, in id order. */
@@ -93,40 +112,50 @@ export class IndexFeed {
   }
 }
 
-async function readDomains(tx: Transaction<Database>, reader: FeedReader): Promise<void> {
-  for (let after = 0; ; ) {
-    const rows = await tx
-      .selectFrom('domains')
-      .where('id', '>', after)
-      .orderBy('id')
-      .limit(DOMAIN_PAGE)
-      .select(['id', 'name', 'last_scanned_at', 'first_scanned_at', 'changed_at', 'state', 'sector'])
-      .select(['posture_bits', 'holder_bits', 'score', 'country'])
-      .execute();
-    const last = rows.at(-1)?.id;
-    if (last === undefined) return;
-    const services = await readServices(tx, after, last);
+async function latestSeq(tx: Transaction<Database>): Promise<number> {
+  const event = await tx.selectFrom('events').orderBy('seq', 'desc').limit(1).select('seq').executeTakeFirst();
+  return event?.seq ?? 0;
+}
+
+async function readDomains(tx: Transaction<Database>, read: (batch: readonly IndexedDomain[]) => void): Promise<void> {
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const { domains, last }: FeedDomains = await domainPage(tx, after, DOMAIN_PAGE);
+    if (last !== undefined) read(domains);
     after = last;
-    const batch: IndexedDomain[] = [];
-    for (const row of rows) {
-      if (row.last_scanned_at === null || row.state === null) continue;
-      batch.push({
-        id: row.id,
-        name: row.name,
-        scannedAt: row.last_scanned_at,
-        firstSeen: row.first_scanned_at ?? row.last_scanned_at,
-        changedAt: row.changed_at ?? 0,
-        state: row.state,
-        sector: row.sector,
-        posture: row.posture_bits,
-        holders: row.holder_bits,
-        score: row.score,
-        country: row.country,
-        services: services.get(row.id) ?? [],
-      });
-    }
-    reader.domains(batch);
   }
+}
+
+async function domainPage(tx: Transaction<Database>, after: number, limit: number): Promise<FeedDomains> {
+  const rows = await tx
+    .selectFrom('domains')
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .select(['id', 'name', 'last_scanned_at', 'first_scanned_at', 'changed_at', 'state', 'sector'])
+    .select(['posture_bits', 'holder_bits', 'score', 'country'])
+    .execute();
+  const last = rows.at(-1)?.id;
+  if (last === undefined) return { domains: [], last };
+  const services = await readServices(tx, after, last);
+  const domains: IndexedDomain[] = [];
+  for (const row of rows) {
+    if (row.last_scanned_at === null || row.state === null) continue;
+    domains.push({
+      id: row.id,
+      name: row.name,
+      scannedAt: row.last_scanned_at,
+      firstSeen: row.first_scanned_at ?? row.last_scanned_at,
+      changedAt: row.changed_at ?? 0,
+      state: row.state,
+      sector: row.sector,
+      posture: row.posture_bits,
+      holders: row.holder_bits,
+      score: row.score,
+      country: row.country,
+      services: services.get(row.id) ?? [],
+    });
+  }
+  return { domains, last };
 }
 
 async function readServices(tx: Transaction<Database>, after: number, last: number) {
@@ -154,7 +183,7 @@ async function readChangeDays(tx: Transaction<Database>, reader: FeedReader): Pr
     const key = last && sql`(${last.day}, ${last.category}, ${last.provider})`;
     const next = key ? start().where(sql<boolean>`(day, category, provider) > ${key}`) : start();
     const rows = await next.limit(ROW_PAGE).selectAll().execute();
-    reader.changeDays(rows);
+    await reader.changeDays(rows);
     if (rows.length < ROW_PAGE) return;
     last = rows.at(-1);
   }
@@ -184,7 +213,7 @@ async function readMigrations(tx: Transaction<Database>, reader: FeedReader, sin
       ])
       .$narrowType<{ from: string; to: string }>()
       .execute();
-    reader.migrations(rows);
+    await reader.migrations(rows);
     if (rows.length < ROW_PAGE) return;
     last = rows.at(-1) ?? last;
   }

@@ -60,6 +60,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
       const feed = noted(new IndexFeed(db));
       await feed.storeId();
       await feed.readAll(reader, { migrationDays: 2 });
+      await feed.domainsAfter(10, 10);
       await feed.scansSince(100, 10);
       await feed.reaches({ seq: 1, scanId: 1 });
       await readHeads(db);

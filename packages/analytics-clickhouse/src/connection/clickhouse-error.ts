@@ -1,0 +1,44 @@
+// Failures of ClickHouse: those that pass, and those of a statement.
+
+/** `unavailable`: unreachable, overloaded, too slow or not installed. `refused`: the statement is wrong, or not permitted. */
+export type ClickHouseFailure = 'unavailable' | 'refused';
+
+export class ClickHouseError extends Error {
+  override readonly name = 'ClickHouseError';
+  readonly kind: ClickHouseFailure;
+
+  constructor(kind: ClickHouseFailure, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+}
+
+/** Types of ClickHouse's errors after which the same statement may succeed. */
+const PASSING: ReadonlySet<string> = new Set([
+  'ALL_CONNECTION_TRIES_FAILED',
+  'KEEPER_EXCEPTION',
+  'MEMORY_LIMIT_EXCEEDED',
+  'NETWORK_ERROR',
+  'NO_ZOOKEEPER',
+  'QUERY_WAS_CANCELLED',
+  'SOCKET_TIMEOUT',
+  'TABLE_IS_READ_ONLY',
+  'TIMEOUT_EXCEEDED',
+  'TOO_FEW_LIVE_REPLICAS',
+  'TOO_MANY_PARTS',
+  'TOO_MANY_SIMULTANEOUS_QUERIES',
+  'UNKNOWN_STATUS_OF_INSERT',
+  'UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE',
+]);
+
+export function clickHouseErrorOf(error: unknown): Error {
+  if (error instanceof ClickHouseError || error instanceof TypeError) return error;
+  const type = typeOf(error);
+  if (type === undefined) return new ClickHouseError('unavailable', 'ClickHouse does not respond', { cause: error });
+  return new ClickHouseError(PASSING.has(type) ? 'unavailable' : 'refused', `ClickHouse: ${type}`, { cause: error });
+}
+
+/** The type of an error of ClickHouse, as `UNKNOWN_TABLE`. Not by its class: chdb has its own copy. */
+function typeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'type' in error && typeof error.type === 'string' ? error.type : undefined;
+}

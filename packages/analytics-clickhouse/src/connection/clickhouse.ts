@@ -1,0 +1,126 @@
+// The connection to ClickHouse, a cluster over HTTP or ClickHouse in this process: one client, the same statements.
+import { Readable } from 'node:stream';
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { chdbConnection, closeChdb } from './chdb.ts';
+import { clickHouseErrorOf } from './clickhouse-error.ts';
+
+/** Values of `{name:Type}` in a statement: never part of its text. */
+export type Params = Readonly<Record<string, ParamValue>>;
+type ParamValue = string | number | boolean | null | readonly (string | number | null)[];
+
+export interface StatementOptions {
+  /** ClickHouse ends the statement after this time. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Statements may run concurrently. Methods reject with ClickHouseError: `unavailable` if the same statement may succeed later,
+ * else `refused`. A rejected insert may have been applied: repeat it with the same token.
+ */
+export interface ClickHouse extends AsyncDisposable {
+  /** The tables are replicated and distributed over this cluster; undefined for one server. */
+  readonly cluster: string | undefined;
+  /** The rows of a SELECT; integers of 64 bits are numbers. */
+  query<Row>(text: string, params?: Params, options?: StatementOptions): Promise<Row[]>;
+  /** Inserts rows with the columns of the first one. A second insert with the same token into the same table changes nothing. */
+  insert(table: string, rows: readonly Readonly<Record<string, unknown>>[], token?: string): Promise<void>;
+  command(text: string, params?: Params, options?: StatementOptions): Promise<void>;
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+/** The answer of the server may arrive this much after it ended the statement. */
+const GRACE_MS = 5_000;
+const MAX_CONNECTIONS = 16;
+/** Of the client, above any timeout of a statement. */
+const REQUEST_TIMEOUT_MS = 3_600_000;
+/** Rows in one piece of text: limits the time for which the event loop is blocked. */
+const ROWS_AT_ONCE = 500;
+
+/**
+ * `http://user:password@host:port/database` or `https:…`, with `?cluster=name` if the tables are distributed: nothing is sent
+ * until the first statement. `chdb:<folder>`: loads ClickHouse into this process; rejects with ClickHouseError if it is not
+ * installed or another folder is open.
+ */
+export async function openClickHouse(url: string): Promise<ClickHouse> {
+  const isInProcess = url.startsWith('chdb:');
+  const server = isInProcess ? undefined : new URL(url);
+  const cluster = server?.searchParams.get('cluster') ?? undefined;
+  server?.searchParams.delete('cluster');
+  const client = createClient({
+    ...(server ? { url: server } : { connection: await chdbConnection(url.slice('chdb:'.length)) }),
+    application: 'strata',
+    max_open_connections: MAX_CONNECTIONS,
+    request_timeout: REQUEST_TIMEOUT_MS,
+    compression: { request: !isInProcess },
+    // The headers keep the connection of a long statement open.
+    clickhouse_settings: {
+      output_format_json_quote_64bit_integers: 0,
+      send_progress_in_http_headers: 1,
+      http_headers_progress_interval_ms: '20000',
+    },
+  });
+  return {
+    cluster,
+    query: <Row>(text: string, params: Params = {}, { timeoutMs = DEFAULT_TIMEOUT_MS }: StatementOptions = {}) =>
+      reported(async () => {
+        const query = `${text}\nSETTINGS max_execution_time = ${timeoutMs / 1_000}`;
+        const abort_signal = AbortSignal.timeout(timeoutMs + GRACE_MS);
+        const result = await client.query({ query, query_params: params, format: 'JSONEachRow', abort_signal });
+        return result.json<Row>();
+      }),
+    insert: (table, rows, token) => reported(() => insertRows(client, { table, rows, token })),
+    command: (text, params = {}, { timeoutMs = DEFAULT_TIMEOUT_MS } = {}) =>
+      reported(async () => {
+        await client.command({
+          query: text,
+          query_params: params,
+          abort_signal: AbortSignal.timeout(timeoutMs + GRACE_MS),
+        });
+      }),
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      if (isInProcess) closeChdb();
+    },
+  };
+}
+
+/** Names in statements that are not bound: tables and tokens of this package. */
+const NAME = /^[\w.:-]+$/;
+
+/**
+ * The token is part of the statement: a setting of the client would stay set for later statements of ClickHouse in this process.
+ */
+async function insertRows(
+  client: ClickHouseClient,
+  {
+    table,
+    rows,
+    token,
+  }: { table: string; rows: readonly Readonly<Record<string, unknown>>[]; token?: string | undefined },
+): Promise<void> {
+  const [first] = rows;
+  if (!first) return;
+  const columns = Object.keys(first);
+  for (const name of [table, token ?? 'none', ...columns])
+    if (!NAME.test(name)) throw new TypeError(`${name} is not a name`);
+  const settings = token === undefined ? '' : `SETTINGS insert_deduplication_token = '${token}'`;
+  const query = `INSERT INTO ${table} (${columns.join(', ')}) ${settings} FORMAT JSONCompactEachRow`;
+  const values = Readable.from(linesOf(rows, columns), { objectMode: false });
+  const { stream } = await client.exec({ query, values });
+  stream.resume();
+}
+
+function* linesOf(rows: readonly Readonly<Record<string, unknown>>[], columns: readonly string[]): Generator<string> {
+  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+    const lines = rows.slice(at, at + ROWS_AT_ONCE).map((row) => JSON.stringify(columns.map((column) => row[column])));
+    yield `${lines.join('\n')}\n`;
+  }
+}
+
+async function reported<Value>(run: () => Promise<Value>): Promise<Value> {
+  try {
+    return await run();
+  } catch (error) {
+    throw clickHouseErrorOf(error);
+  }
+}

@@ -1,0 +1,74 @@
+// The row of a domain's state, as the tables name things; and its state before, read from them.
+import { compareText, type IndexedDomain, type IndexedService, MAX_SERVICES } from '@strata/analytics';
+import { CATEGORIES, mainRoleOf, type RoleOf, SECTORS } from '@strata/detect';
+import type { ClickHouse } from '../connection/clickhouse.ts';
+import { STATE_COLUMNS } from '../tables/tables.ts';
+
+/** A row of `domains`, without sign. */
+export interface StateRow {
+  readonly id: number;
+  readonly name: string;
+  readonly tld: string;
+  readonly state: string;
+  readonly sector: string;
+  readonly posture: number;
+  readonly holders: number;
+  readonly country: string;
+  readonly score: number;
+  readonly categories: readonly string[];
+  readonly providers: readonly string[];
+  readonly roles: readonly string[];
+  readonly levels: readonly string[];
+  readonly versions: readonly string[];
+  readonly platforms: readonly (string | null)[];
+  /** The state is that of this event of the log, or later. */
+  readonly seq: number;
+}
+
+/** The score of a domain without one. */
+export const NO_SCORE = 255;
+
+export interface StateOptions {
+  readonly seq: number;
+  readonly roleOf: RoleOf;
+  /** The state before, whose country an event of earlier versions leaves as it is. */
+  readonly before?: StateRow | undefined;
+}
+
+export function stateRowOf(domain: IndexedDomain, { seq, roleOf, before }: StateOptions): StateRow {
+  const { id, name, state, sector, posture, holders, score } = domain;
+  const services = domain.services.toSorted(inOrder).slice(0, MAX_SERVICES);
+  return {
+    ...{ id, name, state, posture, holders, seq },
+    tld: name.slice(name.lastIndexOf('.') + 1),
+    sector: (SECTORS as readonly string[]).includes(sector) ? sector : SECTORS[0],
+    country: domain.country === undefined ? (before?.country ?? '') : countryOf(domain.country),
+    score: score ?? NO_SCORE,
+    categories: services.map(([category]) => category),
+    providers: services.map(([, provider]) => provider),
+    roles: services.map(([category, provider]) => roleOf(category, provider) ?? mainRoleOf(category)),
+    levels: services.map(([, , level]) => level),
+    versions: services.map(([, , , version]) => version ?? ''),
+    platforms: services.map(([, , , , platform]) => platform ?? null),
+  };
+}
+
+/** As the index in memory orders them. */
+function inOrder([a, x]: IndexedService, [b, y]: IndexedService): number {
+  return CATEGORIES.indexOf(a) - CATEGORIES.indexOf(b) || compareText(x, y);
+}
+
+function countryOf(code: string | null): string {
+  return code !== null && /^[a-z]{2}$/i.test(code) ? code.toLowerCase() : '';
+}
+
+const STATE_NAMES = Object.keys(STATE_COLUMNS).filter((name) => name !== 'id' && name !== 'seq' && name !== 'sign');
+const STATES = `SELECT id, seq, ${STATE_NAMES.map((name) => `any(${name}) AS ${name}`).join(', ')}
+  FROM domains WHERE id IN {ids:Array(UInt32)} GROUP BY id, seq HAVING sum(sign) > 0`;
+
+/** The current states of these domains, by id; unknown ones are missing. */
+export async function statesOf(clickhouse: ClickHouse, ids: readonly number[]): Promise<Map<number, StateRow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await clickhouse.query<StateRow>(STATES, { ids });
+  return new Map(rows.map((row) => [row.id, row]));
+}

@@ -1,0 +1,62 @@
+// ClickHouse in this process answers every question as the memory does, with the tables filled by the exporter.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { DAY_MS, DomainIndex, dayOf, memoryAnalytics } from '@strata/analytics';
+import { indexOfWorld, questionsAbout, roleOf, type World, worldAt } from '@strata/analytics/conformance';
+import { fc } from '../../../../tests/support/property.ts';
+import { openClickHouse } from '../connection/clickhouse.ts';
+import { ClickHouseError } from '../connection/clickhouse-error.ts';
+import { Exporter } from '../export/exporter.ts';
+import type { ExportSource } from '../export/source.ts';
+import { clickHouseAnalytics } from './clickhouse-analytics.ts';
+
+const empty = memoryAnalytics(new DomainIndex());
+/** Migrations older than their retention would be removed. */
+const TODAY = dayOf(Date.now() - DAY_MS);
+
+const folder = await mkdtemp(path.join(tmpdir(), 'strata-conformance-'));
+const clickhouse = await openClickHouse(`chdb:${folder}`).catch((error: unknown) => {
+  if (error instanceof ClickHouseError && error.kind === 'unavailable') return undefined;
+  throw error;
+});
+
+it('ClickHouse answers every question as memory does', {
+  skip: clickhouse ? false : 'chdb is not installed',
+}, async () => {
+  assert.ok(clickhouse);
+  await using _closed = clickhouse;
+  const engine = clickHouseAnalytics(clickhouse);
+  for (const seed of [1, 2, 3]) {
+    const [world] = fc.sample(worldAt(TODAY), { seed, numRuns: 1 });
+    assert.ok(world);
+    const exporter = await Exporter.open({ clickhouse, source: sourceOf(world, `world ${seed}`), roleOf });
+    while (await exporter.step());
+    const memory = memoryAnalytics(indexOfWorld(world));
+    const [questions = []] = fc.sample(questionsAbout(world), { seed, numRuns: 1 });
+    let trivial = 0;
+    for (const [name, ask] of questions) {
+      const answer = await ask(memory);
+      assert.deepEqual(await ask(engine), answer, `${seed}: ${name}`);
+      if (isDeepStrictEqual(answer, await ask(empty))) trivial += 1;
+    }
+    assert.ok(trivial < questions.length / 4, `${trivial} answers of ${questions.length} are those of an empty index`);
+  }
+  await rm(folder, { recursive: true });
+});
+
+/** The world as a store: its first events are two blocks, the rest another one. */
+function sourceOf({ happenings, scans }: World, storeId: string): ExportSource {
+  const events = happenings.map((each, i) => ({ ...each, seq: i + 1 }));
+  return {
+    storeId: async () => storeId,
+    reaches: async () => true,
+    readHistory: async () => ({ seq: 0, scanId: 0 }),
+    domainsAfter: async () => ({ domains: [], last: undefined, seq: 0 }),
+    eventsSince: async (seq) => events.slice(seq, seq + 170),
+    scansSince: async (id) => scans.slice(id, id + 60).map((each, i) => ({ ...each, id: id + i + 1 })),
+  };
+}

@@ -1,0 +1,137 @@
+// Providers by number of domains, their neighbours, and the numbers of everything.
+import {
+  DAY_MS,
+  type Leaders,
+  type LeadersOptions,
+  MIN_SUPPORT,
+  type Neighbourhood,
+  STATES,
+  type Statistics,
+  TREND_DAYS,
+} from '@strata/analytics';
+import { CATEGORIES, type Category, type DomainState } from '@strata/detect';
+import type { ClickHouse } from '../connection/clickhouse.ts';
+import { asked } from './ask.ts';
+import { countsIn } from './counts.ts';
+import { ALL, term } from './domain-sets.ts';
+import { migrationsIn } from './history.ts';
+import { sizesOf } from './search.ts';
+import { type Sql, sql } from './sql.ts';
+
+interface Users {
+  readonly provider: string;
+  readonly domains: number;
+}
+
+/** Every provider with at least one domain, most first, then by id. */
+async function rankedIn(clickhouse: ClickHouse, within: Sql | undefined): Promise<Users[]> {
+  if (within)
+    return (await sizesOf(clickhouse, 'provider', { within })).map(({ value, count }) => ({
+      provider: value,
+      domains: count,
+    }));
+  return asked<Users>(
+    clickhouse,
+    sql`SELECT toString(provider) AS provider, sum(domains) AS domains FROM provider_counts
+      GROUP BY provider HAVING domains > 0 ORDER BY domains DESC, provider`,
+  );
+}
+
+async function sizeOf(clickhouse: ClickHouse, set: Sql): Promise<number> {
+  const [row] = await asked<{ n: number }>(clickhouse, sql`SELECT bitmapCardinality(${set}) AS n`);
+  return row?.n ?? 0;
+}
+
+export async function leadersIn(
+  clickhouse: ClickHouse,
+  { today, limit, after, providers }: LeadersOptions,
+  within: Sql | undefined,
+): Promise<Leaders> {
+  const size = await sizeOf(clickhouse, within ?? ALL);
+  const ranked = (await rankedIn(clickhouse, within)).map((each, i) => ({ ...each, rank: i + 1 }));
+  const isWanted = ({ domains, provider }: Users) =>
+    (!after || domains < after[0] || (domains === after[0] && provider > after[1])) &&
+    (providers?.includes(provider) ?? true);
+  const page = ranked.filter(isWanted).slice(0, limit);
+  const ids = page.map(({ provider }) => provider);
+  const categories = await categoriesOf(clickhouse, ids, within);
+  const changes = within ? new Map<string, number>() : await changesOf(clickhouse, ids, today);
+  const leaders = page.map(({ rank, provider, domains }) => ({
+    ...{ rank, provider, domains, categories: categories(provider), share: domains / size },
+    change30d: within ? null : (changes.get(provider) ?? 0),
+  }));
+  return { total: ranked.length, leaders };
+}
+
+async function categoriesOf(clickhouse: ClickHouse, providers: readonly string[], within: Sql | undefined) {
+  const values = providers.flatMap((provider) => CATEGORIES.map((category) => `${category} ${provider}`));
+  const found = values.length === 0 ? [] : await sizesOf(clickhouse, 'placement', { within: within ?? ALL, values });
+  const used = new Set(found.map(({ value }) => value));
+  return (provider: string): Category[] => CATEGORIES.filter((category) => used.has(`${category} ${provider}`));
+}
+
+async function changesOf(clickhouse: ClickHouse, providers: readonly string[], today: number) {
+  const rows =
+    providers.length === 0
+      ? []
+      : await asked<{ provider: string; change: number }>(
+          clickhouse,
+          sql`SELECT toString(provider) AS provider, sum(entered) - sum(exited) AS change FROM change_days
+            WHERE provider IN ${providers} AND day >= ${today - TREND_DAYS + 1} AND day <= ${today} GROUP BY provider`,
+        );
+  return new Map(rows.map(({ provider, change }) => [provider, change]));
+}
+
+export async function neighboursIn(
+  clickhouse: ClickHouse,
+  provider: string,
+  { ownerOf, within }: { readonly ownerOf: (provider: string) => string; readonly within: Sql | undefined },
+): Promise<Neighbourhood> {
+  const common = within
+    ? await rankedIn(clickhouse, sql`bitmapAnd(${within}, ${term('provider', provider)})`)
+    : await asked<Users>(
+        clickhouse,
+        sql`SELECT toString(b) AS provider, sum(n) AS domains FROM pair_counts WHERE a = ${provider}
+          GROUP BY b HAVING domains > 0`,
+      );
+  const sizes = new Map((await rankedIn(clickhouse, within)).map((each) => [each.provider, each.domains]));
+  const [own] = await asked<{ sole: number }>(
+    clickhouse,
+    sql`SELECT sum(sole) AS sole FROM ${countsIn('provider_counts', within)} WHERE provider = ${provider}`,
+  );
+  const isOther = (other: string) => other !== provider && ownerOf(other) !== ownerOf(provider);
+  return {
+    population: await sizeOf(clickhouse, within ?? ALL),
+    domains: sizes.get(provider) ?? 0,
+    soleSourceDomains: own?.sole ?? 0,
+    neighbours: common
+      .filter((each) => each.domains >= MIN_SUPPORT && isOther(each.provider))
+      .map((each) => ({ ...each, size: sizes.get(each.provider) ?? 0 })),
+  };
+}
+
+export async function statisticsIn(clickhouse: ClickHouse, now: number, within: Sql | undefined): Promise<Statistics> {
+  const set = within ?? ALL;
+  const states = new Map(
+    (await sizesOf(clickhouse, 'state', { within: set })).map(({ value, count }) => [value, count]),
+  );
+  const placements = await sizesOf(clickhouse, 'placement', { within: set });
+  const categories = new Map(
+    (await sizesOf(clickhouse, 'category', { within: set })).map(({ value, count }) => [value, count]),
+  );
+  const migrations = async (days: number) =>
+    (await migrationsIn(clickhouse, { since: now - days * DAY_MS + 1, until: now, limit: 1 }, within)).total;
+  const [scans] = await asked<{ n: number }>(clickhouse, sql`SELECT sum(scans) AS n FROM scan_days`);
+  const startsWith = (category: string) => placements.filter(({ value }) => value.startsWith(`${category} `)).length;
+  return {
+    domains: await sizeOf(clickhouse, set),
+    byState: Object.fromEntries(STATES.map((state) => [state, states.get(state) ?? 0])) as Record<DomainState, number>,
+    services: placements.reduce((sum, { count }) => sum + count, 0),
+    providers: (await rankedIn(clickhouse, within)).length,
+    migrations: { last24h: await migrations(1), last7d: await migrations(7), last30d: await migrations(30) },
+    byCategory: CATEGORIES.map((category) => {
+      return { category, domains: categories.get(category) ?? 0, providers: startsWith(category) };
+    }),
+    scans: scans?.n ?? 0,
+  };
+}

@@ -1,0 +1,31 @@
+// An export without a running service, for the command line.
+import { openClickHouse, type Position, removeTables } from '@strata/analytics-clickhouse';
+import { StartError } from '@strata/http';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { openStoredRulebook } from '../scan/open-rulebook.ts';
+import { openConfiguredStore } from '../scan/open-scanning.ts';
+import { Exporting } from './exporting.ts';
+
+export interface ExportNowOptions {
+  /** Removes what is in ClickHouse first. */
+  readonly isRebuild: boolean;
+  readonly logger: Logger;
+  readonly onBlock: (position: Position) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Exports until ClickHouse has everything that is in the store, or until the signal aborts: a later call continues. Undefined
+ * if a running service exports; a removal of the tables makes it start again. Throws a StartError without the setting.
+ */
+export async function exportNow(config: Config, options: ExportNowOptions): Promise<Position | undefined> {
+  const { isRebuild, logger, onBlock, signal } = options;
+  if (config.analyticsUrl === undefined)
+    throw new StartError('STRATA_ANALYTICS_URL is not set: it names the ClickHouse to fill');
+  await using clickhouse = await openClickHouse(config.analyticsUrl);
+  await using store = await openConfiguredStore(config);
+  const { rulebook } = await openStoredRulebook(store, config, { logger });
+  if (isRebuild) await removeTables(clickhouse);
+  return new Exporting({ store, clickhouse, rulebook }).runOnce(signal, onBlock);
+}
