@@ -156,7 +156,7 @@ it('search puts the names around a prefix where they belong, however few are fou
     assert.deepEqual(found, [...expected], prefix);
   }
 });
-it('of many given domains, those that match a query are found, and no others', () => {
+it('of many given domains, exactly those that match a query are found', () => {
   const index = indexOf(plainDomains([2_500, { state: 'parked' }], [2_500, {}]));
   const ids = Array.from({ length: 5_000 }, (_, i) => i + 1).filter((id) => id % 2 === 0);
   const query = { kind: 'not', of: { kind: 'terms', of: 'state', numbers: [STATES.indexOf('active')] } } as const;
