@@ -27,5 +27,6 @@ export async function exportNow(config: Config, options: ExportNowOptions): Prom
   await using store = await openConfiguredStore(config);
   const { rulebook } = await openStoredRulebook(store, config, { logger });
   if (isRebuild) await removeTables(clickhouse);
-  return new Exporting({ store, clickhouse, rulebook }).runOnce(signal, onBlock);
+  // Awaited: both are closed at the end of this function.
+  return await new Exporting({ store, clickhouse, rulebook }).runOnce(signal, onBlock);
 }
