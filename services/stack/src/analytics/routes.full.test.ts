@@ -45,8 +45,7 @@ async function answersOf(service: Harness): Promise<unknown[]> {
 async function exported({ running }: Harness): Promise<void> {
   const { analytics, store } = running.app;
   const latest = await store.events.latestSeq();
-  const position = () => analytics.asOf().catch(() => undefined);
-  await until(async () => (await position())?.seq === latest);
+  await until(async () => (await analytics.asOf().catch(() => undefined))?.seq === latest);
 }
 
 it('with ClickHouse the routes answer as with memory, refuse while it is away, and catch up', { skip }, async () => {
@@ -70,7 +69,6 @@ it('with ClickHouse the routes answer as with memory, refuse while it is away, a
   await service.restart(near);
   await exported(service);
   assert.deepEqual(await answersOf(service), first);
-
   // The port of discard: no server listens there.
   await service.restart({ STRATA_ANALYTICS_URL: 'http://127.0.0.1:9/strata' });
   await liveOn();
@@ -80,7 +78,6 @@ it('with ClickHouse the routes answer as with memory, refuse while it is away, a
     assert.match(body.detail ?? '', /^Questions about sets .*: ClickHouse does not respond\. Try again later\.$/);
   }
   assert.equal((await service.get(`/stack/v1/domains/${internet.domains()[0]}`)).status, 200);
-
   await service.restart(near);
   const asOf = async () => {
     monotonicMs += 1_000;
