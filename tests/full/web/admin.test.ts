@@ -27,8 +27,9 @@ for (const [name, options] of [
     await page.getByText('Create a team').click();
     await formOf('Set limits').getByLabel('Name of the team').fill('research');
     await formOf('Set limits').getByLabel('Spend limit').fill('2.5');
+    await formOf('Set limits').getByLabel('Warn at').fill('2');
     await page.getByRole('button', { name: 'Set limits' }).click();
-    await page.getByRole('cell', { name: '2.5 per month' }).waitFor();
+    await page.getByRole('cell', { name: '2.5 per month; warning at 2' }).waitFor();
     await page.getByText('Set a price', { exact: true }).click();
     await page.getByLabel('Model or alias').fill('a/b');
     await page.getByLabel('Input', { exact: true }).fill('0.15');

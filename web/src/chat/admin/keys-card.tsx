@@ -82,7 +82,7 @@ const columnsOf = (onRevoke: (key: AdminKey) => void): readonly Column<AdminKey>
   { name: 'Limits', cell: limitsText },
   minor(textColumn('Expires', 'expires_at', formatDay)),
   minor(textColumn('Created', 'created_at', formatDay)),
-  minor(textColumn('Tier', 'tier')),
+  minor(textColumn('Tier', 'tier', (tier, { is_admin }) => (is_admin ? '–' : tier))),
   {
     name: 'Actions',
     cell: (key) =>
