@@ -77,18 +77,19 @@ export interface Counter {
   stop(): void;
 }
 
-/** Progress without a known total: `kev: 1200 records, 300/s`; with the total once it is known. */
+/** Progress without a known total: `kev: 1200 records, 300/s`; with the total once it is known. Nothing before `set`. */
 export function startCounter(label: string, unit: string, stream: OutputStream): Counter {
   const startedAt = performance.now();
-  let current = { done: 0, total: undefined as number | undefined };
+  let current: { readonly done: number; readonly total: number | undefined } | undefined;
   const status = startStatusLine(stream, () => {
+    if (!current) return undefined;
     const { done, total } = current;
     const of = total === undefined || total < done ? '' : ` of ${total}`;
     return `${label}: ${done}${of} ${unit}, ${rateText(rateSince(startedAt, done))}/s`;
   });
   return {
     set(done, total) {
-      current = { done, total: total ?? current.total };
+      current = { done, total: total ?? current?.total };
     },
     stop: status.stop,
   };

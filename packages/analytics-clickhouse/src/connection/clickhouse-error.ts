@@ -6,6 +6,8 @@ export type ClickHouseFailure = 'unavailable' | 'refused';
 export class ClickHouseError extends Error {
   override readonly name = 'ClickHouseError';
   readonly kind: ClickHouseFailure;
+  /** Programs print the message without a stack. */
+  readonly exitCode = 1;
 
   constructor(kind: ClickHouseFailure, message: string, options?: ErrorOptions) {
     super(message, options);
