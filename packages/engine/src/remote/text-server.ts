@@ -101,7 +101,10 @@ export async function checkText(http: UpstreamHttp, checking: Checking): Promise
   const countOf = async (prompt: string) => {
     const body = { model, prompt, max_tokens: 1, temperature: 0 };
     const answer = await http.json({ path: TEXT_SERVER.path, body, signal });
-    return read(counted, answer, 'no count of the tokens of a prompt (usage.prompt_tokens)').usage.prompt_tokens;
+    const { data } = counted.safeParse(answer);
+    if (data) return data.usage.prompt_tokens;
+    const needed = 'without token ids it needs an exact usage.prompt_tokens in each answer';
+    throw new EngineError('model-unusable', `${http.base} does not report how many tokens a prompt has: ${needed}`);
   };
   const plain = await vocabulary.tokenize(PROBE_TEXT);
   const surplus = (await countOf(PROBE_TEXT)) - plain.length;
@@ -115,7 +118,7 @@ export async function checkText(http: UpstreamHttp, checking: Checking): Promise
 }
 
 function changed({ base }: UpstreamHttp, tokens: number, surplus: number): EngineError {
-  const found = `${base} counts ${tokens + surplus} tokens in a prompt of ${tokens}`;
+  const found = `${base} counts ${tokens + surplus} tokens (usage.prompt_tokens) in a prompt that has ${tokens} here`;
   return new EngineError(
     'model-unusable',
     `${found}: --model is of another vocabulary, or the server has a template of its own, which its completions must not use (Ollama: TEMPLATE {{ .Prompt }})`,
