@@ -149,6 +149,10 @@ export interface GatewayPaths {
       key?: string;
       team?: string;
       model?: string;
+      /**
+       * One row per day and key, team or model.
+       */
+      by?: 'key' | 'team' | 'model';
     };
     body: string;
   };

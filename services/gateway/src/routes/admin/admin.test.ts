@@ -123,6 +123,7 @@ describe('the admin API', () => {
     const cached = row.cached_tokens;
     const cells = `${id},"'=HYPERLINK(""x"")",research,${MODEL},1,${prompt},${cached},${completion},${spend_micros}\r\n`;
     assert.ok(csv.text.startsWith('day,key_id,label,team,model,') && csv.text.endsWith(cells), csv.text);
+    assert.match((await ask('GET', `usage.csv?key=${id}&by=model`)).text, new RegExp(`\\d,,,,${MODEL},1,`));
     await ask('DELETE', `prices/${MODEL}`);
     assert.equal((await service.post('/v1/chat/completions', chat, as)).body.error.code, 'unsupported_value');
   });

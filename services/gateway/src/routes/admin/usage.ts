@@ -19,6 +19,7 @@ const filters = {
   key: KeyId.optional(),
   team: TeamName.optional(),
   model: z.string().min(1).max(200).optional(),
+  by: z.enum(['key', 'team', 'model']).optional().describe('One row per day and key, team or model.'),
 };
 
 interface Filters {
@@ -27,20 +28,18 @@ interface Filters {
   readonly key?: string | undefined;
   readonly team?: string | undefined;
   readonly model?: string | undefined;
+  readonly by?: 'key' | 'team' | 'model' | undefined;
 }
 
 export const getUsage = adminRoute(
   {
     method: 'GET',
     path: '/admin/usage',
-    query: z.object({
-      ...filters,
-      by: z.enum(['key', 'team', 'model']).optional().describe('One row per day and key, team or model.'),
-    }),
+    query: z.object(filters),
     described: { summary: 'Requests, tokens and spending by day, key and model, newest first', answer: 'UsageReport' },
   },
-  async (app, { by, ...asked }) => {
-    const rows = await usageOf(app, asked, { by, limit: MAX_JSON_ROWS + 1 });
+  async (app, asked) => {
+    const rows = await usageOf(app, asked, { limit: MAX_JSON_ROWS + 1 });
     return {
       object: 'list',
       is_truncated: rows.length > MAX_JSON_ROWS,
@@ -123,8 +122,8 @@ function stateReport(state: object | null) {
 
 function usageOf(
   { admin, now }: Pick<GatewayApp, 'admin' | 'now'>,
-  { since, until, key, team, model }: Filters,
-  { by, limit }: { readonly by?: 'key' | 'team' | 'model' | undefined; readonly limit: number },
+  { since, until, key, team, model, by }: Filters,
+  { limit }: { readonly limit: number },
 ): Promise<readonly UsageTotal[]> {
   const first = new Date(now().getTime() - (DEFAULT_DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
   return admin.usage.totals({ since: since ?? first, until, keyId: key, team, model, by, limit });
