@@ -95,7 +95,7 @@ onEach(kept, 'limits of keys and teams', (_backend, test) => {
     await of(0).reserve(50);
     assert.equal(await warned[2], true);
     const [{ target, after } = assert.fail()] = await store.audit.list({ limit: 1 });
-    assert.deepEqual([target, after], ['research', { spend: { ...spend(100), warning: 50 }, until: '2026-02-31' }]);
+    assert.deepEqual([target, after], ['research', { spend: { ...spend(100), warning: 50 }, until: '2026-02-28' }]);
   });
 
   test('count what an answer has cost in the period in which it ends, and reset at the end of the period', async (store) => {

@@ -8,6 +8,8 @@ export {
   PERIODS,
   type Period,
   type Policy,
+  type SpendLimit,
+  spendText,
   TEAM_NAME,
 } from './access/policy.ts';
 export type { AnswerTable, AnswerUsage, NewReceipt, TokensUsed, UsageRow } from './answers/answers.ts';

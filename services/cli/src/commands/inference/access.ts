@@ -7,6 +7,7 @@ import {
   PERIODS,
   type Period,
   type Policy,
+  spendText,
   TEAM_NAME,
 } from '@strata/gateway/store';
 import type { CommandContext } from '../../context.ts';
@@ -220,7 +221,7 @@ function limitsText({ models, tokensPerDay, spend }: Policy): string {
   const limits = [
     ...(models === null ? [] : [`only ${models.join(', ')}`]),
     ...(tokensPerDay === null ? [] : [`${tokensPerDay} tokens a day`]),
-    ...(spend === null ? [] : [`spend ${amountText(spend.micros)}/${spend.period}`]),
+    ...(spend === null ? [] : [`spend ${spendText(spend)}`]),
   ];
   return limits.length === 0 ? 'no limits' : limits.join('; ');
 }

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { isPriority, isTier, type NewKey, PRIORITIES, type StoredKey, sqliteFileOf, TIERS } from '@strata/db';
+import { type SpendLimit, spendText } from '@strata/gateway/store';
 import { rotateSigningKeys } from '@strata/log';
 import { KEY_OVERLAP_MS } from '@strata/receipts';
 import type { Store } from '@strata/stack/store';
@@ -10,15 +11,19 @@ import { CommandError, usageError } from '../../errors.ts';
 import { type OutputOptions, printJson, printTable } from '../../output.ts';
 import { masked } from '../operations/config.ts';
 
-/** The stores of a service that have its keys. */
 interface ListedKey extends StoredKey {
-  /** Of a key of the gateway that has limits of its own or a team. */
+  /** Only of keys of the gateway; null: without limits of its own and team. */
   readonly access?: {
     readonly team: string | null;
-    readonly policy: { readonly isAdmin: boolean; readonly expiresAt: number | null };
+    readonly policy: {
+      readonly isAdmin: boolean;
+      readonly expiresAt: number | null;
+      readonly spend: SpendLimit | null;
+    };
   } | null;
 }
 
+/** The stores of a service that have its keys. */
 interface KeyStore extends Partial<Pick<Store, 'clock' | 'ledger'>> {
   readonly keys: {
     create(key: NewKey): Promise<{ readonly key: string; readonly stored: ListedKey }>;
@@ -82,16 +87,19 @@ export async function listKeysCommand(
   if (options.json) printJson(stdout, keys.map(described));
   else if (keys.length === 0) stdout.write('no keys; create one with `keys create --tier free`\n');
   else {
+    const isOfGateway = keys.some(({ access }) => access !== undefined);
     const rows = keys.map((key) => [
       key.id,
-      key.tier,
+      key.access?.policy.isAdmin ? '–' : key.tier,
       limitText(key),
       key.priority,
       key.createdAt.toISOString(),
       stateOf(key),
+      ...(isOfGateway ? accessCells(key) : []),
       key.label ?? '',
     ]);
-    printTable(stdout, ['id', 'tier', 'limit', 'priority', 'created', 'state', 'label'], rows);
+    const more = isOfGateway ? ['team', 'expires', 'spend limit'] : [];
+    printTable(stdout, ['id', 'tier', 'limit', 'priority', 'created', 'state', ...more, 'label'], rows);
   }
 }
 
@@ -145,6 +153,15 @@ function stateOf({ revokedAt, access }: ListedKey): string {
   if (revokedAt) return 'revoked';
   if ((access?.policy.expiresAt ?? Number.POSITIVE_INFINITY) <= Date.now()) return 'expired';
   return access?.policy.isAdmin ? 'admin' : 'active';
+}
+
+function accessCells({ access }: ListedKey): readonly string[] {
+  const { expiresAt = null, spend = null } = access?.policy ?? {};
+  return [
+    access?.team ?? '–',
+    expiresAt === null ? '–' : new Date(expiresAt).toISOString(),
+    spend === null ? '–' : spendText(spend),
+  ];
 }
 
 function described(key: ListedKey) {

@@ -2,7 +2,7 @@
 import { toJson, writeTransaction } from '@strata/db';
 import type { Kysely, Transaction } from 'kysely';
 import type { GatewayDatabase } from '../tables.ts';
-import { type Account, accountOf } from './policy.ts';
+import { type Account, accountOf, dateOfEnd } from './policy.ts';
 
 /** The id of an admin key; or `local`: a process with the database, such as the CLI; or `gateway`. */
 export type Actor = string;
@@ -49,7 +49,7 @@ export class AuditTable {
   /** Logs that an account has reached its warning in the period that ends on this day. False: that was logged before. */
   async warn({ name, period, limit, warning }: Account, day: string): Promise<boolean> {
     const { keyId, team } = accountOf(name);
-    const after = { spend: { micros: limit, period, warning }, until: day };
+    const after = { spend: { micros: limit, period, warning }, until: dateOfEnd(day, period) };
     const action = { action: 'budget.warning', target: team ?? keyId, before: null, after };
     return writeTransaction(this.#db, async (tx) => {
       const logged = tx.selectFrom('admin_actions').where('action', '=', action.action);

@@ -97,6 +97,10 @@ export interface Account {
 /** Millionths as a decimal: `25.5`. Exact below 10^15, which have at most 15 digits. */
 export const amountText = (micros: number): string => String(micros / 1_000_000);
 
+/** `25.5/month, warning at 20`. */
+export const spendText = ({ micros, period, warning }: SpendLimit): string =>
+  `${amountText(micros)}/${period}${warning === undefined ? '' : `, warning at ${amountText(warning)}`}`;
+
 /** Names of teams. */
 export const TEAM_NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 
@@ -130,6 +134,14 @@ export function accountOf(name: string) {
 export function endOfPeriod(day: string, period: Period): string {
   if (period === 'day') return day;
   return period === 'month' ? `${day.slice(0, 7)}-31` : '9999-12-31';
+}
+
+/** The date of the day that `endOfPeriod` returns. */
+export function dateOfEnd(end: string, period: Period): string {
+  if (period !== 'month') return end;
+  const [year = 0, month = 0] = end.split('-').map(Number);
+  // Day 0 of the month after it.
+  return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10);
 }
 
 /** The first day of the period that ends on this one. */
