@@ -7,4 +7,4 @@ export { Exporter, type ExporterDeps } from './export/exporter.ts';
 export { appliedPosition, type BlockPosition, type Position, type Stage } from './export/position.ts';
 export type { ExportEvent, ExportScan, ExportSource, HistoryReader } from './export/source.ts';
 export { clickHouseAnalytics } from './questions/clickhouse-analytics.ts';
-export { createTables, removeTables } from './tables/create-tables.ts';
+export { createTables, removePositions, removeTables } from './tables/create-tables.ts';

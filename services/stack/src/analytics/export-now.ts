@@ -1,5 +1,5 @@
 // An export without a running service, for the command line.
-import { openClickHouse, type Position, removeTables } from '@strata/analytics-clickhouse';
+import { openClickHouse, type Position, removePositions } from '@strata/analytics-clickhouse';
 import { StartError } from '@strata/http';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
@@ -8,7 +8,7 @@ import { openConfiguredStore } from '../scan/open-scanning.ts';
 import { Exporting } from './exporting.ts';
 
 export interface ExportNowOptions {
-  /** Removes what is in ClickHouse first. */
+  /** Starts from the beginning. */
   readonly isRebuild: boolean;
   readonly logger: Logger;
   readonly onBlock: (position: Position) => void;
@@ -17,7 +17,7 @@ export interface ExportNowOptions {
 
 /**
  * Exports until ClickHouse has everything that is in the store, or until the signal aborts: a later call continues. Undefined
- * if a running service exports; a removal of the tables makes it start again. Throws a StartError without the setting.
+ * if a running service exports: it starts again for `isRebuild`. Throws a StartError without the setting.
  */
 export async function exportNow(config: Config, options: ExportNowOptions): Promise<Position | undefined> {
   const { isRebuild, logger, onBlock, signal } = options;
@@ -26,6 +26,6 @@ export async function exportNow(config: Config, options: ExportNowOptions): Prom
   await using clickhouse = await openClickHouse(config.analyticsUrl);
   await using store = await openConfiguredStore(config);
   const { rulebook } = await openStoredRulebook(store, config, { logger });
-  if (isRebuild) await removeTables(clickhouse);
+  if (isRebuild) await removePositions(clickhouse);
   return new Exporting({ store, clickhouse, rulebook }).runOnce(signal, onBlock);
 }
