@@ -41,11 +41,11 @@ async function written(of: ClickHouse, before: Awaited<ReturnType<typeof committ
   return writer;
 }
 /** Stalls before the statements that match, as often as they come, until what is awaited has run. */
-function stalled(of: ClickHouse, match: RegExp, meanwhile: () => Promise<unknown>): ClickHouse {
+function stalled(of: ClickHouse, match: RegExp, elsewhere: () => Promise<unknown>): ClickHouse {
   let once: Promise<unknown> | undefined;
   const command: ClickHouse['command'] = async (text, ...rest) => {
     if (match.test(text)) {
-      once ??= meanwhile();
+      once ??= elsewhere();
       await once;
     }
     return of.command(text, ...rest);
@@ -85,11 +85,11 @@ it(
 
 it('a block that two exporters apply is applied once, and the one that stalled ends', options, async () => {
   assert.ok(clickhouse);
-  const meanwhile = async () => {
+  const elsewhere = async () => {
     const found = await finishLastBlock(clickhouse);
     await (await written(clickhouse, found, 2)).commit(position);
   };
-  const a = await written(stalled(clickhouse, /INTO change_days/, meanwhile), undefined, 1);
+  const a = await written(stalled(clickhouse, /INTO change_days/, elsewhere), undefined, 1);
   await assert.rejects(a.commit(position), TakenOver);
   assert.deepEqual(await daysIn(clickhouse), [
     [1, 1],

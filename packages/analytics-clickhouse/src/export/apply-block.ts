@@ -88,7 +88,7 @@ async function repeatInsert(
   committed: BlockPosition,
   { table, text }: Statement,
 ): Promise<void> {
-  // An insert into several partitions is several parts: only their tokens tell them apart.
+  // An insert into several partitions is several parts: only their tokens distinguish them.
   const hasParts = clickhouse.cluster === undefined && table !== 'migrations';
   const isThere = async (): Promise<boolean> => {
     const query = `SELECT max(max_block_number) AS number FROM system.parts
