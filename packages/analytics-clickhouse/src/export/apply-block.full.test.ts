@@ -1,31 +1,23 @@
 // Blocks of two exporters, step by step, in ClickHouse in this process.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { after, beforeEach, it } from 'node:test';
+import { it } from 'node:test';
 import { DAY_MS } from '@strata/analytics';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { type ClickHouse, openClickHouse } from '../connection/clickhouse.ts';
-import { ClickHouseError } from '../connection/clickhouse-error.ts';
+import { missingChdb } from '../connection/test/missing-chdb.ts';
 import { createTables, removeTables } from '../tables/create-tables.ts';
 import { BlockWriter, finishLastBlock, TakenOver } from './apply-block.ts';
 import { appliedPosition, committedPosition } from './position.ts';
 
-const folder = await mkdtemp(path.join(tmpdir(), 'strata-blocks-'));
-const clickhouse = await openClickHouse(`chdb:${folder}`).catch((error: unknown) => {
-  if (error instanceof ClickHouseError && error.kind === 'unavailable') return undefined;
-  throw error;
-});
-const options = { skip: clickhouse ? false : 'chdb is not installed' };
-after(async () => {
-  await clickhouse?.[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
-});
-beforeEach(async () => {
-  if (!clickhouse) return;
-  await removeTables(clickhouse);
+/** Opened for each test: a process of several tests has one at a time. */
+async function withTables(test: (clickhouse: ClickHouse) => Promise<void>): Promise<void> {
+  await using files = await temporaryDirectory();
+  await using clickhouse = await openClickHouse(`chdb:${files.path}`);
   await createTables(clickhouse);
-});
+  await test(clickhouse);
+}
+const step = (name: string, test: (clickhouse: ClickHouse) => Promise<void>) =>
+  it(name, { skip: missingChdb }, () => withTables(test));
 
 const position = { storeId: 's', stage: 'log', seq: 1, scanId: 1, domainId: 0 } as const;
 const counts = { entered: 0, lost: 0, exited: 0, migrated: 0, reclassified: 0 };
@@ -62,11 +54,9 @@ function withKnownToken(of: ClickHouse, token: RegExp): ClickHouse {
   return { ...of, command: async (text, ...rest) => (token.test(text) ? undefined : of.command(text, ...rest)) };
 }
 
-it(
+step(
   'of two exporters that write the same block, one commits, also if both found that it is the next',
-  options,
-  async () => {
-    assert.ok(clickhouse);
+  async (clickhouse) => {
     for (const day of [1, 2]) {
       const before = await committedPosition(clickhouse);
       const [a, b] = [
@@ -83,8 +73,7 @@ it(
   },
 );
 
-it('a block that two exporters apply is applied once, and the one that stalled ends', options, async () => {
-  assert.ok(clickhouse);
+step('a block that two exporters apply is applied once, and the one that stalled ends', async (clickhouse) => {
   const elsewhere = async () => {
     const found = await finishLastBlock(clickhouse);
     await (await written(clickhouse, found, 2)).commit(position);
@@ -97,28 +86,28 @@ it('a block that two exporters apply is applied once, and the one that stalled e
   ]);
 });
 
-it('an exporter of tables that were removed in the meantime neither commits nor marks a block', options, async () => {
-  assert.ok(clickhouse);
-  let before = await (await written(clickhouse, undefined, 1)).commit(position);
-  before = await (await written(clickhouse, before, 2)).commit(position);
-  const again = async () => {
-    await removeTables(clickhouse);
-    await createTables(clickhouse);
-    await (await written(clickhouse, undefined, 7)).commit(position);
-  };
-  const late = await written(clickhouse, before, 3);
-  const marking = await written(stalled(clickhouse, /'1:3:/, again), before, 4);
-  await assert.rejects(marking.commit(position), TakenOver);
-  await assert.rejects(late.commit(position), TakenOver);
-  assert.equal((await appliedPosition(clickhouse))?.block, 1);
-  assert.deepEqual(await daysIn(clickhouse), [[7, 1]]);
-});
+step(
+  'an exporter of tables that were removed in the meantime neither commits nor marks a block',
+  async (clickhouse) => {
+    let before = await (await written(clickhouse, undefined, 1)).commit(position);
+    before = await (await written(clickhouse, before, 2)).commit(position);
+    const again = async () => {
+      await removeTables(clickhouse);
+      await createTables(clickhouse);
+      await (await written(clickhouse, undefined, 7)).commit(position);
+    };
+    const late = await written(clickhouse, before, 3);
+    const marking = await written(stalled(clickhouse, /'1:3:/, again), before, 4);
+    await assert.rejects(marking.commit(position), TakenOver);
+    await assert.rejects(late.commit(position), TakenOver);
+    assert.equal((await appliedPosition(clickhouse))?.block, 1);
+    assert.deepEqual(await daysIn(clickhouse), [[7, 1]]);
+  },
+);
 
-it(
+step(
   'after a kill a table that has the token without the rows gets them, and one that has the rows without it does not',
-  options,
-  async () => {
-    assert.ok(clickhouse);
+  async (clickhouse) => {
     const killed = () => Promise.reject(new Error('killed'));
     await assert.rejects(
       (await written(stalled(clickhouse, /INTO change_days/, killed), undefined, 1)).commit(position),
@@ -138,16 +127,14 @@ it(
   },
 );
 
-it('a table that is missing is not filled in part', options, async () => {
-  assert.ok(clickhouse);
+step('a table that is missing is not filled in part', async (clickhouse) => {
   await (await written(clickhouse, undefined, 1)).commit(position);
   await clickhouse.command('DROP TABLE sets SYNC');
   await createTables(clickhouse);
   assert.equal(await committedPosition(clickhouse), undefined);
 });
 
-it('migrations of a past year are kept until much later ones', options, async () => {
-  assert.ok(clickhouse);
+step('migrations of a past year are kept until much later ones', async (clickhouse) => {
   const moved = (day: number) => {
     return { domain_id: 1, confirmed_at: day * DAY_MS, category: 'c', from_provider: 'a', to_provider: 'b' };
   };

@@ -79,9 +79,9 @@ export async function finishLastBlock(clickhouse: ClickHouse): Promise<BlockPosi
 const REPEATS = 3;
 
 /**
- * Repeats the insert of a block into a table that may have it. A single server writes its list of tokens without a sync and
- * before the part: after a kill it may know the token without the part, and after a loss of power it may have the part without the token. The
- * numbers of the parts decide. Replicas write both in one transaction of Keeper.
+ * Repeats the insert of a block into a table that may have it. A single server writes its list of tokens before the part, and
+ * without a sync: after a kill it may have the token without the part, and after a loss of power the part without the token.
+ * The numbers of the parts decide. Replicas write both in one transaction of Keeper.
  */
 async function repeatInsert(
   clickhouse: ClickHouse,

@@ -230,11 +230,16 @@ const BLOCKS: Table = {
 /** Blocks in one partition of a journal, which is dropped at once. */
 export const JOURNAL_BLOCKS = 64;
 
-/** Rows of a block before they are in the other tables: after a crash a committed block is applied from here. */
+const DICTIONARY = /LowCardinality\((\w+(?:\(\w+\))?)\)/;
+
+/**
+ * Rows of a block before they are in the other tables: after a crash a committed block is applied from here. Without
+ * dictionaries, which take half of the time of an insert.
+ */
 function journalOf({ name, columns, shardBy }: Table): Table {
   const plain = Object.entries(columns).map(([column, type]) => [
     column,
-    /^SimpleAggregateFunction\(\w+, (.*)\)$/.exec(type)?.[1] ?? type,
+    (/^SimpleAggregateFunction\(\w+, (.*)\)$/.exec(type)?.[1] ?? type).replace(DICTIONARY, '$1'),
   ]);
   return {
     name: `journal_${name}`,
