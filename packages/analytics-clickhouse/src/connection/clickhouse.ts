@@ -1,6 +1,6 @@
 // The connection to ClickHouse, a cluster over HTTP or ClickHouse in this process: one client, the same statements.
 import { Readable } from 'node:stream';
-import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { chdbConnection, closeChdb } from './chdb.ts';
 import { clickHouseErrorOf } from './clickhouse-error.ts';
 
@@ -49,6 +49,8 @@ export async function openClickHouse(url: string): Promise<ClickHouse> {
   const client = createClient({
     ...(server ? { url: server } : { connection: await chdbConnection(url.slice('chdb:'.length)) }),
     application: 'strata',
+    // Failures are reported by the callers, once.
+    log: { level: ClickHouseLogLevel.OFF },
     max_open_connections: MAX_CONNECTIONS,
     request_timeout: REQUEST_TIMEOUT_MS,
     compression: { request: !isInProcess },
