@@ -74,14 +74,15 @@ async function searched(
             offset,
           )
         : namePage(index, set, { limit, offset, part: filter.part, ...(after && { after: after[1] }) });
-  // The index may change while other requests run.
+  // The index, and a set that it keeps, may change while other requests run.
+  const total = set?.size ?? index.size;
   const domains = page.map((domain) => domainRow(index, domain));
   const counts: FacetCounts[] = [];
   for (const facet of facets) {
     await yieldToEventLoop();
     counts.push({ facet, values: facetOf(index, set ?? allDomains(index), facet, MAX_FACET_VALUES) });
   }
-  return { total: set?.size ?? index.size, domains, facets: counts };
+  return { total, domains, facets: counts };
 }
 
 /** What the index knows about a domain. */

@@ -16,7 +16,7 @@ export interface OpenDatabase<Tables> {
 }
 
 export interface DatabaseOptions extends PostgresOptions {
-  /** Under load the statements of a SQLite file run in a thread. */
+  /** Under load a thread runs the transactions and large statements of a SQLite file. */
   readonly isBusy?: boolean;
 }
 

@@ -25,7 +25,7 @@ export {
   type SimulatedEngineOptions,
   simulatedAnswer,
 } from './engines/simulated-engine.ts';
-export { simulatedText, simulatedVocabulary } from './engines/simulated-vocabulary.ts';
+export { pieceVocabulary, simulatedText, simulatedVocabulary } from './engines/simulated-vocabulary.ts';
 export type { FeedBehaviour } from './feeds/behaviours.ts';
 export type { ListedFeed } from './feeds/feeds.ts';
 export { createInternet, type Internet, type InternetOptions } from './internet.ts';

@@ -88,10 +88,14 @@ async function servedModel(
 
 /** A server reads given tokens as a prompt, so only an answer shows how fast it makes tokens. */
 async function measureAnswer(engine: Engine, signal: AbortSignal | undefined): Promise<void> {
-  const { contextLength, lacks } = engine.info;
+  const { contextLength, hasChatTemplate, lacks } = engine.info;
   if (lacks?.includes('answers')) return;
-  // Not every server takes tokens that are not those of a text.
-  const prompt = await engine.tokenize(MEASURED_TEXT.slice(0, contextLength / 4));
+  // Not every server takes tokens that are not those of a text, or a text without the token that it adds in front.
+  const content = MEASURED_TEXT.slice(0, contextLength / 4);
+  const prompt =
+    hasChatTemplate && lacks?.includes('continuation')
+      ? await engine.render({ messages: [{ role: 'user', content }], tools: [] })
+      : await engine.tokenize(content);
   const limits = [AbortSignal.timeout(MEASURE_MS), ...(signal ? [signal] : [])];
   const job: Job = { prompt, given: [], replay: 'fast', maxTokens: 32, sampling: GREEDY };
   await Array.fromAsync(engine.generate(job, AbortSignal.any(limits))).catch((error: unknown) => {

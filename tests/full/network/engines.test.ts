@@ -7,7 +7,13 @@ import { it } from 'node:test';
 import { openVocabulary } from '@strata/engine';
 import { readGatewayConfig, startGateway } from '@strata/gateway';
 import { createLogger } from '@strata/http';
-import { simulatedAnswer, simulatedText, simulatedVocabulary, startInferenceServer } from '@strata/testnet';
+import {
+  pieceVocabulary,
+  simulatedAnswer,
+  simulatedText,
+  simulatedVocabulary,
+  startInferenceServer,
+} from '@strata/testnet';
 import { readWorkerConfig, startWorker } from '@strata/worker';
 import OpenAI from 'openai';
 import { temporaryDirectory, untilAnswer } from '../../support/index.ts';
@@ -64,43 +70,47 @@ it('a stream of vLLM goes on at SGLang with the same tokens, and what neither ca
   await assert.rejects(embedding, { status: 400, message: /no worker of this model can do .*: embeddings/ });
 });
 
-it('a server without token ids answers by its vocabulary, is only claimed, and embeds', async () => {
-  await using stack = new AsyncDisposableStack();
-  const directory = stack.use(await temporaryDirectory());
-  const file = path.join(directory.path, 'vocabulary.gguf');
-  await writeFile(file, simulatedVocabulary().bytes);
-  const vocabulary = stack.use(await openVocabulary(file));
-  const tokenize = (text: string) => vocabulary.tokenize(text, { hasControl: true });
-  const server = stack.use(await startInferenceServer({ kind: 'openai', tokenize, embeddings: 'also' }));
-  const settings = { ...HOST, STRATA_DATA: directory.path, STRATA_INFERENCE_PORT: '0', STRATA_NETWORK: 'on' };
-  const { gateway, port } = stack.use(await startGateway(readGatewayConfig(settings), logger));
-  const joining = { ...HOST, STRATA_DATA: directory.path, STRATA_JOIN: gateway.network?.joinToken() ?? '' };
-  const serving = { ...joining, STRATA_ENGINE: server.url, STRATA_MODEL_OPTIONS: 'context=4096' };
-  await assert.rejects(startWorker(readWorkerConfig(serving), { logger }), /--vocab-only/);
-  stack.use(await startWorker(readWorkerConfig({ ...serving, STRATA_MODEL: file }), { logger }));
-  const { key } = await gateway.keys.create({ tier: 'unlimited' });
-  const client = new OpenAI({ baseURL: `http://127.0.0.1:${port}/v1`, apiKey: key, maxRetries: 0 });
-  await untilAnswer('the worker serves', async () => (await client.models.list()).data.length === 1);
-  const [model] = (await client.models.list()).data;
-  assert.match(JSON.stringify(model), /"level":"claimed","reason":"[^"]*no token ids/);
-  const messages = [{ role: 'user' as const, content: 'Describe the network.' }];
-  const asking = client.chat.completions.create({ model: 'vocabulary', messages, temperature: 0, max_tokens: 40 });
-  const { data, response } = await asking.withResponse();
-  assert.match(response.headers.get('x-model-verified') ?? '', /^claimed/);
-  const sent = server.asked.at(-1).prompt;
-  assert.equal(sent, '<|im_start|>user\nDescribe the network.<|im_end|>\n<|im_start|>assistant\n');
-  const words = simulatedAnswer(
-    Array.from(sent as string, (each) => 10 + each.charCodeAt(0)),
-    { seed: 0, count: 40 },
-  );
-  // Its words are several tokens each in this vocabulary.
-  assert.ok(
-    words
-      .map(simulatedText)
-      .join('')
-      .startsWith(data.choices[0]?.message.content ?? '-'),
-  );
-  assert.deepEqual([data.usage?.completion_tokens, data.choices[0]?.finish_reason], [40, 'length']);
-  const { data: vectors } = await client.embeddings.create({ model: 'vocabulary', input: 'network' });
-  assert.ok(vectors[0] && (vectors[0].embedding[0] ?? 0) > 0.9, 'seven letters');
-});
+for (const [spelling, bytes, added] of [
+  ['bytes', simulatedVocabulary().bytes, 0],
+  ['SentencePiece, whose texts begin with a token that the server adds,', pieceVocabulary(), 1],
+] as const)
+  it(`a server without token ids answers by its vocabulary of ${spelling} is only claimed, and embeds`, async () => {
+    await using stack = new AsyncDisposableStack();
+    const directory = stack.use(await temporaryDirectory());
+    const file = path.join(directory.path, 'vocabulary.gguf');
+    await writeFile(file, bytes);
+    const vocabulary = stack.use(await openVocabulary(file));
+    const tokenize = (text: string) => vocabulary.tokenize(text, { hasControl: true });
+    const server = stack.use(await startInferenceServer({ kind: 'openai', tokenize, added, embeddings: 'also' }));
+    const settings = { ...HOST, STRATA_DATA: directory.path, STRATA_INFERENCE_PORT: '0', STRATA_NETWORK: 'on' };
+    const { gateway, port } = stack.use(await startGateway(readGatewayConfig(settings), logger));
+    const joining = { ...HOST, STRATA_DATA: directory.path, STRATA_JOIN: gateway.network?.joinToken() ?? '' };
+    const serving = { ...joining, STRATA_ENGINE: server.url, STRATA_MODEL_OPTIONS: 'context=4096' };
+    await assert.rejects(startWorker(readWorkerConfig(serving), { logger }), /--vocab-only/);
+    stack.use(await startWorker(readWorkerConfig({ ...serving, STRATA_MODEL: file }), { logger }));
+    const { key } = await gateway.keys.create({ tier: 'unlimited' });
+    const client = new OpenAI({ baseURL: `http://127.0.0.1:${port}/v1`, apiKey: key, maxRetries: 0 });
+    await untilAnswer('the worker serves', async () => (await client.models.list()).data.length === 1);
+    const [model] = (await client.models.list()).data;
+    assert.match(JSON.stringify(model), /"level":"claimed","reason":"[^"]*no token ids/);
+    const messages = [{ role: 'user' as const, content: 'Describe the network.' }];
+    const asking = client.chat.completions.create({ model: 'vocabulary', messages, temperature: 0, max_tokens: 40 });
+    const { data, response } = await asking.withResponse();
+    assert.match(response.headers.get('x-model-verified') ?? '', /^claimed/);
+    const sent = server.asked.at(-1).prompt;
+    assert.equal(sent, '<|im_start|>user\nDescribe the network.<|im_end|>\n<|im_start|>assistant\n');
+    const words = simulatedAnswer(
+      Array.from(sent as string, (each) => 10 + each.charCodeAt(0)),
+      { seed: 0, count: 40 },
+    );
+    // Its words are several tokens each in this vocabulary.
+    assert.ok(
+      words
+        .map(simulatedText)
+        .join('')
+        .startsWith(data.choices[0]?.message.content ?? '-'),
+    );
+    assert.deepEqual([data.usage?.completion_tokens, data.choices[0]?.finish_reason], [40, 'length']);
+    const { data: vectors } = await client.embeddings.create({ model: 'vocabulary', input: 'network' });
+    assert.ok(vectors[0] && (vectors[0].embedding[0] ?? 0) > 0.9, 'seven letters');
+  });

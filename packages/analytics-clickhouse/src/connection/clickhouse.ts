@@ -13,6 +13,13 @@ export interface StatementOptions {
   readonly timeoutMs?: number;
 }
 
+export interface QueryOptions extends StatementOptions {
+  /** Of ClickHouse, for this statement. */
+  readonly maxMemoryBytes?: number;
+  /** More rows are refused. */
+  readonly maxRows?: number;
+}
+
 /**
  * Statements may run concurrently. Methods reject with ClickHouseError: `unavailable` if the same statement may succeed later,
  * else `refused`. A rejected insert may have been applied: repeat it with the same token.
@@ -21,13 +28,17 @@ export interface ClickHouse extends AsyncDisposable {
   /** The tables are replicated and distributed over this cluster; undefined for one server. */
   readonly cluster: string | undefined;
   /** The rows of a SELECT; integers of 64 bits are numbers. */
-  query<Row>(text: string, params?: Params, options?: StatementOptions): Promise<Row[]>;
+  query<Row>(text: string, params?: Params, options?: QueryOptions): Promise<Row[]>;
   /** Inserts rows with the columns of the first one. A second insert with the same token into the same table changes nothing. */
   insert(table: string, rows: readonly Readonly<Record<string, unknown>>[], token?: string): Promise<void>;
   command(text: string, params?: Params, options?: StatementOptions): Promise<void>;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
+/** All bitmaps of a hundred million domains, and what is computed from them. */
+const DEFAULT_MAX_MEMORY_BYTES = 4 * 1024 ** 3;
+/** Above the largest page, the ids of a table of domains. */
+const DEFAULT_MAX_ROWS = 1_000_000;
 /** The answer of the server may arrive this much after it ended the statement. */
 const GRACE_MS = 5_000;
 const MAX_CONNECTIONS = 16;
@@ -63,9 +74,13 @@ export async function openClickHouse(url: string): Promise<ClickHouse> {
   });
   return {
     cluster,
-    query: <Row>(text: string, params: Params = {}, { timeoutMs = DEFAULT_TIMEOUT_MS }: StatementOptions = {}) =>
+    query: <Row>(text: string, params: Params = {}, options: QueryOptions = {}) =>
       reported(async () => {
-        const query = `${text}\nSETTINGS max_execution_time = ${timeoutMs / 1_000}`;
+        const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+        const { maxMemoryBytes = DEFAULT_MAX_MEMORY_BYTES, maxRows = DEFAULT_MAX_ROWS } = options;
+        // In the statement: a setting of the client would stay set in ClickHouse in this process.
+        const query = `${text}\nSETTINGS max_execution_time = ${timeoutMs / 1_000},
+          max_memory_usage = ${maxMemoryBytes}, max_result_rows = ${maxRows}`;
         const abort_signal = AbortSignal.timeout(timeoutMs + GRACE_MS);
         const result = await client.query({ query, query_params: params, format: 'JSONEachRow', abort_signal });
         return result.json<Row>();

@@ -17,15 +17,16 @@ import { joined, raw, type Sql, sql } from './sql.ts';
 export async function searched(clickhouse: ClickHouse, search: Search): Promise<SearchAnswer> {
   const { filter, limit, facets = [] } = search;
   const set = filteredSet(filter) ?? ALL;
-  const counting = asked<{ n: number }>(clickhouse, sql`SELECT bitmapCardinality(${set}) AS n`);
-  const ids = limit === 0 ? [] : await asked<{ id: number }>(clickhouse, pageOf(set, search));
+  const [[total], ids] = await Promise.all([
+    asked<{ n: number }>(clickhouse, sql`SELECT bitmapCardinality(${set}) AS n`),
+    limit === 0 ? [] : asked<{ id: number }>(clickhouse, pageOf(set, search)),
+  ]);
   const domains = await rowsOf(
     clickhouse,
     ids.map(({ id }) => id),
   );
   const counts: FacetCounts[] = [];
   for (const facet of facets) counts.push(await facetOf(clickhouse, set, facet));
-  const [total] = await counting;
   return { total: total?.n ?? 0, domains, facets: counts };
 }
 

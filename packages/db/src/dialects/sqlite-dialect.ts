@@ -1,4 +1,4 @@
-// A Kysely dialect over node:sqlite: one connection, used exclusively; that of a busy file is in a thread of its own.
+// A Kysely dialect over node:sqlite: one connection, used exclusively; that of a busy file alternates with one in a thread.
 import { DatabaseSync } from 'node:sqlite';
 import {
   CompiledQuery,
@@ -79,7 +79,7 @@ class NodeSqliteDriver implements Driver {
 
   async init(): Promise<void> {}
 
-  /** There is one connection: callers queue for it, so that no statement runs in another caller's transaction. */
+  /** One connection is in use at a time: callers queue, so that no statement runs in another caller's transaction. */
   async acquireConnection(): Promise<DatabaseConnection> {
     const previous = this.#free;
     let release = () => {};

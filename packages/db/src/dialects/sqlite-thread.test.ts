@@ -23,6 +23,9 @@ it('a busy file moves to a thread: the same results, errors and transactions, an
   const bytes = new Uint8Array(10_000);
   const insert = () => sql`insert into t (bytes) values (${bytes})`.execute(db);
   assert.partialDeepStrictEqual(await insert(), { insertId: 1n, numAffectedRows: 1n });
+  const failing = (tx: Kysely<unknown>) =>
+    Promise.all([sql`select * from missing`.execute(tx), sql`select 2`.execute(tx)]);
+  await assert.rejects(db.transaction().execute(failing), { message: 'no such table: missing' });
   const rows = await db.transaction().execute((tx) => sql`select * from t`.execute(tx));
   assert.deepEqual(rows.rows, [{ id: 1, bytes }]);
   await assert.rejects(
@@ -48,4 +51,19 @@ it('a thread that ends rejects its statement, and the main thread goes on', asyn
   await thread[Symbol.asyncDispose]();
   await lost;
   assert.equal(thread.connection(), main);
+});
+
+it('without a thread the main thread goes on, and does not start another one at once', () => {
+  const main = new SqliteConnection(new DatabaseSync(':memory:'));
+  let starts = 0;
+  const file = {
+    ...{ options: {}, pragmas: '' },
+    get file(): string {
+      starts += 1;
+      throw new Error('no more threads');
+    },
+  };
+  const thread = new SqliteThread(file, main);
+  for (const _ of MANY) assert.equal(thread.connection(), main);
+  assert.equal(starts, 1);
 });

@@ -20,6 +20,9 @@ export type Reply =
 /** So many uses of the connection within a second start the thread: fewer are no load, and it takes memory. */
 const BUSY_USES = 50;
 
+/** A thread that ended, or did not start, is not replaced until this long after its start. */
+const RESTART_MS = 60_000;
+
 /** Characters and bytes of the parameters of a large statement: some receipts. */
 const LARGE = 8_192;
 
@@ -28,7 +31,9 @@ export class SqliteThread implements AsyncDisposable {
   readonly #main: SqliteConnection;
   #worker: Worker | undefined;
   #connection: DatabaseConnection | undefined;
-  #waiting: PromiseWithResolvers<Reply> | undefined;
+  /** Statements in the thread, oldest first: one, and the rollback of a transaction that failed while it runs. */
+  #waiting: PromiseWithResolvers<Reply>[] = [];
+  #startAfterMs = 0;
   #uses = 0;
   #countedAtMs = 0;
   #isClosed = false;
@@ -49,16 +54,23 @@ export class SqliteThread implements AsyncDisposable {
     const nowMs = performance.now();
     if (nowMs - this.#countedAtMs > 1_000) [this.#uses, this.#countedAtMs] = [0, nowMs];
     this.#uses += 1;
-    return this.#uses > BUSY_USES && !this.#isClosed;
+    return this.#uses > BUSY_USES && nowMs >= this.#startAfterMs && !this.#isClosed;
   }
 
   #start(): void {
-    const worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), { workerData: this.#file });
+    this.#startAfterMs = performance.now() + RESTART_MS;
+    let worker: Worker;
+    try {
+      worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), { workerData: this.#file });
+    } catch {
+      // The system has no more threads: this one goes on.
+      return;
+    }
     this.#worker = worker;
     worker.unref();
     worker.on('message', (reply: Reply | 'ready') => {
       if (reply === 'ready') this.#connection = this.#connectionTo(worker);
-      else this.#settle((waiting) => waiting.resolve(reply));
+      else this.#settle(this.#waiting.splice(0, 1), (waiting) => waiting.resolve(reply));
     });
     let cause: unknown;
     worker.on('error', (error) => {
@@ -68,18 +80,15 @@ export class SqliteThread implements AsyncDisposable {
     worker.once('exit', () => {
       this.#worker = undefined;
       this.#connection = undefined;
-      this.#settle((waiting) => waiting.reject(new StoreError('connection-lost', { cause })));
+      this.#settle(this.#waiting.splice(0), (waiting) => waiting.reject(new StoreError('connection-lost', { cause })));
     });
   }
 
-  #settle(how: (waiting: PromiseWithResolvers<Reply>) => void): void {
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    this.#worker?.unref();
-    if (waiting) how(waiting);
+  #settle(settled: PromiseWithResolvers<Reply>[], how: (waiting: PromiseWithResolvers<Reply>) => void): void {
+    if (this.#waiting.length === 0) this.#worker?.unref();
+    settled.forEach(how);
   }
 
-  /** Kysely runs one statement after another on a connection. */
   #connectionTo(worker: Worker): DatabaseConnection {
     let isInTransaction = false;
     return {
@@ -98,10 +107,10 @@ export class SqliteThread implements AsyncDisposable {
   async #run<Row>(worker: Worker, { sql, parameters }: Statement): Promise<QueryResult<Row>> {
     if (this.#worker !== worker) throw new StoreError('connection-lost');
     const waiting = Promise.withResolvers<Reply>();
-    this.#waiting = waiting;
+    worker.postMessage({ sql, parameters } satisfies Statement);
+    this.#waiting.push(waiting);
     // The process does not end before the reply.
     worker.ref();
-    worker.postMessage({ sql, parameters } satisfies Statement);
     const reply = await waiting.promise;
     if ('result' in reply) return reply.result as QueryResult<Row>;
     const { message, ...codes } = reply.error;

@@ -16,6 +16,8 @@ export class LlamaVocabulary {
   readonly #model: LlamaModel;
   readonly #bytes: readonly Uint8Array[] | undefined;
   readonly #spelling: Vocabulary;
+  /** Whether a text, and one after a control token, begins with a space that it does not have. */
+  readonly #addsSpaces: boolean;
   readonly #template: { readonly source: string; readonly controls: readonly string[] } | undefined;
   readonly #contextLength: number;
   readonly #marks: ModelMarks;
@@ -27,6 +29,7 @@ export class LlamaVocabulary {
     this.#contextLength = contextLength;
     this.#bytes = tokenBytes(spelling);
     this.#spelling = spelling;
+    this.#addsSpaces = ggml.model === 'llama' && ggml.add_space_prefix !== false;
     this.#marks = marksOf(source ?? '', spelling);
     this.#template = source === undefined ? undefined : { source, controls: controlTexts(spelling) };
   }
@@ -44,12 +47,18 @@ export class LlamaVocabulary {
     return Buffer.concat(tokens.map((token) => this.bytesOf(token))).toString('utf8');
   }
 
-  /** With the texts of control tokens. */
+  /** The text that has these tokens: with the texts of control tokens, and without the spaces that SentencePiece adds. */
   spell(tokens: readonly number[]): string {
     const { types, tokens: texts } = this.#spelling;
-    const bytesOf = (token: number) =>
-      types[token] === CONTROL ? utf8.encode(texts[token] ?? '') : this.bytesOf(token);
-    return Buffer.concat(tokens.map(bytesOf)).toString('utf8');
+    let isAdded = this.#addsSpaces;
+    const written = tokens.map((token) => {
+      const type = types[token] ?? 0;
+      const bytes = type === CONTROL ? utf8.encode(texts[token] ?? '') : this.bytesOf(token);
+      const isWritten = !isAdded || CONTROL_TYPES.has(type) || bytes[0] !== SPACE;
+      isAdded = this.#addsSpaces && CONTROL_TYPES.has(type);
+      return isWritten ? bytes : bytes.subarray(1);
+    });
+    return Buffer.concat(written).toString('utf8');
   }
 
   marks(): ModelMarks {
@@ -94,6 +103,7 @@ const UNKNOWN = 2;
 const CONTROL = 3;
 const USER_DEFINED = 4;
 const BYTE = 6;
+const SPACE = 0x20;
 /** Types that a template inserts as control tokens. */
 const CONTROL_TYPES = new Set([UNKNOWN, CONTROL, USER_DEFINED]);
 const utf8 = new TextEncoder();

@@ -140,7 +140,7 @@ export class AnswerStream {
     const { text } = this.#deps;
     if (!text) return '';
     this.#promptText ??= await textOf(this.#job.prompt, text);
-    return this.#promptText + (await text.vocabulary.spell(this.#answer));
+    return this.#promptText + (await text.vocabulary.detokenize(this.#answer));
   }
 
   async *#pieces({ count, isStreamed }: Pick<GenerateAsk, 'count' | 'isStreamed'>): AsyncGenerator<Piece> {

@@ -23,7 +23,7 @@ const vocabulary = {
   ...simulated,
   ...{ facts: simulated.info, ends: async () => [], spell: async (tokens: readonly number[]) => textOf(tokens) },
   tokenize: async (text: string, { hasControl = false } = {}) =>
-    (text.match(hasControl ? /<s>| ?[^\s<]+|./gsu : / ?[^\s]+|./gsu) ?? []).map(numberOf),
+    (text.match(hasControl ? /<s>| ?[^\s<]+|./gsu : / ?[^\s<]+|./gsu) ?? []).map(numberOf),
   detokenize: async (tokens: readonly number[]) => textOf(tokens.filter((token) => token !== BOS)),
   bytes: async (tokens: readonly number[]) => tokens.map((token) => Buffer.from(words[token] ?? '?')),
   render: async () => [BOS, numberOf('What'), numberOf(' is'), numberOf(' it?')],

@@ -11,7 +11,7 @@ import { type Dialect, type GenerateAsk, read, seedOf } from './dialect.ts';
 
 /** How prompts of a server are written. */
 export interface PromptText {
-  readonly vocabulary: Pick<ModelVocabulary, 'tokenize' | 'bytes' | 'spell'>;
+  readonly vocabulary: Pick<ModelVocabulary, 'tokenize' | 'detokenize' | 'bytes' | 'spell'>;
   /** The token that the server adds in front of a prompt; undefined: none. */
   readonly added?: number | undefined;
 }
@@ -129,9 +129,9 @@ export const embedTexts = async (http: UpstreamHttp, asked: Omit<Parameters<type
 /** An input as text, so that the server adds the tokens that its model expects around it. */
 export async function inputOf(
   tokens: readonly number[],
-  vocabulary: Pick<ModelVocabulary, 'tokenize' | 'detokenize'>,
+  vocabulary: Pick<ModelVocabulary, 'tokenize' | 'spell'>,
 ): Promise<string> {
-  const text = await vocabulary.detokenize(tokens);
+  const text = await vocabulary.spell(tokens);
   if ((await vocabulary.tokenize(text)).join() === tokens.join()) return text;
   throw new EngineError('unsupported', 'the engine embeds texts, and these tokens are not those of a text');
 }

@@ -30,7 +30,7 @@ export interface OpenedVocabulary extends Vocabulary, TokenBytes, AsyncDisposabl
 export interface ModelVocabulary extends OpenedVocabulary {
   /** The tokens that end an answer. */
   ends(): Promise<readonly number[]>;
-  /** Text of tokens, with that of control tokens. */
+  /** The text that has these tokens, with that of control tokens. */
   spell(tokens: readonly number[]): Promise<string>;
 }
 

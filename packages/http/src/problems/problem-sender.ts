@@ -7,7 +7,7 @@ import { envelope, type Notary } from '../responses/notary.ts';
 import { commonHeaders } from '../responses/send-answer.ts';
 import type { ApiKey } from '../route.ts';
 import { Refusal } from './errors.ts';
-import { type IsUnavailable, problemOf, sharedProblem } from './problem.ts';
+import { problemOf, sharedProblem, type UnavailableDetail } from './problem.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -22,15 +22,15 @@ export function createProblemSender(deps: {
   readonly notary: Notary;
   readonly logger: Logger;
   readonly now: () => Date;
-  readonly isUnavailable?: IsUnavailable | undefined;
+  readonly unavailableDetail?: UnavailableDetail | undefined;
   /** The valid key of a request; undefined also if the lookup failed. Never rejects. */
   readonly callerOf: (request: FastifyRequest) => Promise<ApiKey | undefined>;
 }): SendProblem {
-  const { notary, logger, now, isUnavailable, callerOf } = deps;
+  const { notary, logger, now, unavailableDetail, callerOf } = deps;
   const throttled = new ThrottledLog(logger);
   /** Bugs are always logged; failures of this machine are throttled. */
   const report = (error: unknown, where: object, message: string) => {
-    const log = isUnavailable?.(error) ? throttled.of(error) : logger;
+    const log = unavailableDetail?.(error) !== undefined ? throttled.of(error) : logger;
     log?.error({ ...where, err: error }, message);
   };
   const own = new RateLimiter({ limit: 1, period: DAY_MS, refill: 'window', now: () => now().getTime() });
@@ -38,7 +38,7 @@ export function createProblemSender(deps: {
     caller !== undefined &&
     (caller.dailyLimit === null || own.take([{ name: caller.id, times: caller.dailyLimit }]) === 0);
   return async (error, request, reply) => {
-    const { problem, headers } = problemOf(error, request.id, isUnavailable);
+    const { problem, headers } = problemOf(error, request.id, unavailableDetail);
     const isOwn = hasOwn(await callerOf(request));
     const where = { requestId: request.id, path: request.url.slice(0, 200) };
     const { status, code, detail } = problem;

@@ -29,9 +29,10 @@ const frameworkCodes: Readonly<Record<string, readonly [ErrorCode, string]>> = {
 };
 
 /**
- * Whether an error is a temporary failure of this machine (a full disk, a database that does not answer) and not a bug.
+ * The detail of the problem for a temporary failure of this machine (a full disk, a database that does not answer); undefined
+ * for a bug.
  */
-export type IsUnavailable = (error: unknown) => boolean;
+export type UnavailableDetail = (error: unknown) => string | undefined;
 
 /** Short enough for failures that resolve by themselves, long enough not to burden those that an operator must fix. */
 const RETRY_AFTER_SECONDS = 30;
@@ -39,9 +40,11 @@ const RETRY_AFTER_SECONDS = 30;
 export function problemOf(
   error: unknown,
   requestId: string,
-  isUnavailable: IsUnavailable = () => false,
+  unavailableDetail: UnavailableDetail = () => undefined,
 ): { problem: Problem; headers: Readonly<Record<string, string>> } {
-  const refusal = isUnavailable(error) ? unavailable() : (refusalOf(error) ?? new Refusal('internal_error', BUG));
+  const temporary = unavailableDetail(error);
+  const refusal =
+    temporary === undefined ? (refusalOf(error) ?? new Refusal('internal_error', BUG)) : unavailable(temporary);
   const { status, title } = ERRORS[refusal.code];
   const problem = {
     type: `/problems/${refusal.code}`,
@@ -64,10 +67,8 @@ export function sharedProblem({ type, title, status, code }: Problem): Problem {
 }
 
 /** The cause is logged only: it is for the operator, and may name files. */
-function unavailable(): Refusal {
-  return new Refusal('unavailable', 'The service cannot read or write its data at the moment. Try again later.', {
-    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
-  });
+function unavailable(detail: string): Refusal {
+  return new Refusal('unavailable', detail, { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } });
 }
 
 const BUG = 'An internal error occurred. Report the request id to the operator.';

@@ -17,7 +17,8 @@ export const commonHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
     'etag, allow, content-disposition, ratelimit, ratelimit-policy, x-ratelimit-limit, x-ratelimit-remaining, ' +
-    'x-ratelimit-reset, retry-after, stack-provenance, stack-truncated, x-request-id, location, content-range',
+    'x-ratelimit-reset, retry-after, stack-provenance, stack-truncated, stack-as-of-event, x-request-id, location, ' +
+    'content-range',
 } as const;
 
 /**

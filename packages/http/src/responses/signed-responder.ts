@@ -12,7 +12,7 @@ import type { Responder } from '../server/add-routes.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
 import type { SseSubscription } from '../streams/sse.ts';
 import { formatFor, type TableFormat } from '../tables/table.ts';
-import type { AnswerCache } from './answer-cache.ts';
+import type { AnswerCache, CachePolicy } from './answer-cache.ts';
 import { answerOf, uploadOf } from './make-answer.ts';
 import type { Notary } from './notary.ts';
 import { commonHeaders, isKnown, sendAtOnce, sendReady, sendUnsigned } from './send-answer.ts';
@@ -27,6 +27,7 @@ interface SignedResponderDeps<App> {
   readonly streams: EventStreams;
   readonly hostGuard: HostGuard | undefined;
   readonly expandInput: ExpandInput<App> | undefined;
+  readonly headersOf: ((policy: CachePolicy) => Readonly<Record<string, string>>) | undefined;
   /** Receives each answered request that has a key; returns at once. */
   readonly noteUse: ((use: KeyUse) => void) | undefined;
 }
@@ -70,7 +71,7 @@ export class SignedResponder<App> implements Responder<Route<App>> {
   }
 
   async respond(route: Route<App>, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { app, notary, answers, keys, callers, streams, hostGuard, expandInput } = this.#deps;
+    const { app, notary, answers, keys, callers, streams, hostGuard, expandInput, headersOf } = this.#deps;
     const { contract } = route;
     // A cross-site POST would act on behalf of the user, and use up the limits of the user's address.
     if (contract.method === 'POST' && contract.access === 'open' && hostGuard?.isCrossSite(request))
@@ -104,8 +105,10 @@ export class SignedResponder<App> implements Responder<Route<App>> {
     const ready =
       answers.get(policy.key) ??
       (await answers.compute(policy, async (resetReads) => {
+        const headers = headersOf?.(policy);
         const data = await route.handler(app, input, Object.assign(context, { resetReads }));
-        return answerOf(output, notary, data);
+        const answer = await answerOf(output, notary, data);
+        return headers ? { ...answer, headers: { ...answer.headers, ...headers } } : answer;
       }));
     const { url } = request.raw;
     // An expanded input is of this key, not of the URL.

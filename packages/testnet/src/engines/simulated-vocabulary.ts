@@ -1,4 +1,5 @@
-// The vocabulary of simulated engines, as a file: a GGUF without tensors, whose tokens match the engine's texts.
+// Vocabularies as files, which are GGUF without tensors: that of simulated engines, whose tokens match the engine's texts, and
+// one of SentencePiece.
 import { hash } from 'node:crypto';
 import { byteVocabulary, CHATML } from './gguf.ts';
 import { ALIGNMENT, bool, numbers, text, texts, u32, Writer } from './gguf-writer.ts';
@@ -39,7 +40,37 @@ export function simulatedVocabulary(): {
     ],
     0,
   );
-  writer.pad();
-  const file = writer.finish();
+  const file = finished(writer);
   return { bytes: file, sha256: hash('sha256', file), templateSha256: hash('sha256', CHATML) };
+}
+
+/** The file of a SentencePiece vocabulary of bytes, with ChatML after a token that begins a text. */
+export function pieceVocabulary(): Uint8Array {
+  const byte = (_: unknown, value: number) => `<0x${value.toString(16).toUpperCase().padStart(2, '0')}>`;
+  const tokens = ['<unk>', '<s>', '<|im_start|>', '<|im_end|>', ...Array.from({ length: 256 }, byte), '▁'];
+  const types = tokens.map((each) => (each === '<unk>' ? 2 : each === '▁' ? 1 : each.startsWith('<0x') ? 6 : 3));
+  const writer = new Writer();
+  writer.head(
+    [
+      ['general.architecture', text('llama')],
+      ['general.name', text('pieces')],
+      ['general.alignment', u32(ALIGNMENT)],
+      ['llama.context_length', u32(8_192)],
+      ['llama.vocab_size', u32(tokens.length)],
+      ['tokenizer.ggml.model', text('llama')],
+      ['tokenizer.ggml.tokens', texts(tokens)],
+      ['tokenizer.ggml.token_type', numbers(types)],
+      ['tokenizer.ggml.bos_token_id', u32(tokens.indexOf('<s>'))],
+      ['tokenizer.ggml.eos_token_id', u32(tokens.indexOf('<|im_end|>'))],
+      ['tokenizer.ggml.add_bos_token', bool(true)],
+      ['tokenizer.chat_template', text(`{{ bos_token }}${CHATML}`)],
+    ],
+    0,
+  );
+  return finished(writer);
+}
+
+function finished(writer: Writer): Uint8Array {
+  writer.pad();
+  return writer.finish();
 }

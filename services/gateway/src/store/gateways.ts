@@ -83,10 +83,11 @@ export class GatewayTable {
 
   /** Without those that have ended and have only stored answers left. */
   all(): Promise<readonly GatewayRow[]> {
-    const stored = sql`select 1 from begun_answers where gateway = gateways.id and ${isStored}`;
+    const begun = sql`select 1 from begun_answers where gateway = gateways.id`;
+    const hasStoredOnly = sql`exists (${begun}) and not exists (${begun} and not ${isStored})`;
     return this.#db
       .selectFrom('gateways')
-      .where(sql<boolean>`not (settler = ${NO_SETTLER} and exists (${stored}))`)
+      .where(sql<boolean>`not (settler = ${NO_SETTLER} and ${hasStoredOnly})`)
       .select(['id', 'settler', 'heartbeat'])
       .orderBy('id')
       .execute();

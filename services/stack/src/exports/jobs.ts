@@ -3,6 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { setInterval as ticks } from 'node:timers/promises';
+import { isUnavailable } from '@strata/analytics-clickhouse';
 import { StoreError } from '@strata/db';
 import { DiskError } from '@strata/files';
 import { FailureLog, type Notary, Refusal, type StoredFile } from '@strata/http';
@@ -195,7 +196,7 @@ export class Jobs {
       if (lost.signal.aborted) return;
       // A stopped process leaves the job to the next one.
       if (signal.aborted) return void (await table.save({ ...job, stops: job.stops + 1 }, { ...this.#lease, ms: 0 }));
-      if (cause instanceof StoreError)
+      if (cause instanceof StoreError || isUnavailable(cause))
         return logger.warn({ err: cause, id: job.id }, 'a job was interrupted: begins again when its lease ends');
       const error = errorOf(cause);
       if (error.code === 'internal_error') logger.error({ err: cause, id: job.id }, 'a job failed');

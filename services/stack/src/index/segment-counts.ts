@@ -15,6 +15,8 @@ export class SegmentCounts {
   readonly #index: DomainIndex;
   /** By query and position of the index. */
   readonly #kept = countedCache<Promise<Population>>(MAX_KEPT, { ttl: MAX_AGE_MS });
+  /** The questions of one answer, which share a query, count the same domains, also while the index changes. */
+  readonly #counted = new WeakMap<Query, Promise<Population>>();
   readonly #slots = new Semaphore(1);
   #waiting = 0;
 
@@ -25,8 +27,12 @@ export class SegmentCounts {
   /** Of a query with its text. Refuses with `unavailable` if too many queries wait. */
   async of(text: string, query: Query): Promise<Population> {
     const key = `${this.#index.position.seq} ${text}`;
-    const kept = this.#kept.get(key);
-    if (kept) return kept;
+    const known = this.#counted.get(query) ?? this.#kept.get(key) ?? this.#count(key, query);
+    this.#counted.set(query, known);
+    return known;
+  }
+
+  #count(key: string, query: Query): Promise<Population> {
     const counting = this.run(() => countDomains(this.#index, evaluateQuery(this.#index, query)));
     this.#kept.set(key, counting);
     counting.catch(() => this.#kept.delete(key));

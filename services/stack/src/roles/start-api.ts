@@ -2,7 +2,8 @@
 // the scheduler.
 import path from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { memoryAnalytics } from '@strata/analytics';
+import { type Analytics, memoryAnalytics } from '@strata/analytics';
+import { clickHouseAnalytics, isUnavailable } from '@strata/analytics-clickhouse';
 import { StoreError } from '@strata/db';
 import {
   AnswerCache,
@@ -18,7 +19,9 @@ import {
 } from '@strata/http';
 import { KeyringError, LogError } from '@strata/log';
 import type { Logger } from 'pino';
+import { followTables } from '../analytics/follow-tables.ts';
 import { openAnalytics } from '../analytics/open-analytics.ts';
+import { OutdatedAnswers } from '../analytics/outdated-answers.ts';
 import type { Config } from '../config.ts';
 import type { RunningRole, StackApp, World } from '../context.ts';
 import { configuredSources } from '../enrichment/sources.ts';
@@ -101,10 +104,15 @@ export async function startStack(config: Config, logger: Logger, world: World = 
     sourceOf: (order, uploadPath) => sourceOf(app, order, uploadPath),
   });
   const segmentCounts = new SegmentCounts(index);
-  const analytics = memoryAnalytics(index, {
+  const memory = memoryAnalytics(index, {
     populationOf: ({ text, query }) => segmentCounts.of(text, query),
     yieldToEventLoop,
   });
+  const tables = clickhouse && {
+    analytics: clickHouseAnalytics(clickhouse, { storeId: await store.feed.storeId() }),
+    outdated: new OutdatedAnswers({ answers, events, index }),
+  };
+  const analytics: Analytics = tables?.analytics ?? memory;
   const app: StackApp = {
     ...{ config, store, catalog, prober, rulebook, scanner, isOptedOut, isDnsWorking },
     ...{ ledger, analytics, index, names, exposures, hub, mentions, jobs, now, clock },
@@ -122,7 +130,8 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   addMentionMetrics(metrics, mentions);
   const readiness = new Readiness({ database: () => store.inspection.heads(), ledger: () => canSign(ledger) });
   readiness.report(() => witnessFacts(ledger.witnesses()));
-  const server = stack.use(createServer(app, { answers, logger, metrics, readiness, updateLoop }));
+  const { outdated } = tables ?? {};
+  const server = stack.use(createServer(app, { answers, outdated, logger, metrics, readiness, updateLoop }));
   await servePages(server.fastify, app, {
     exampleDomain: world.exampleDomain ?? (() => 'example.com'),
     chatUrl: config.chatUrl,
@@ -131,7 +140,8 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   stack.use(endRevokedStreams(server, events, logger));
 
   const { port: metricsPort } = stack.use(await listenForMetrics(metrics, config, readiness));
-  await warmUpRoutes(app, logger);
+  // Compiles the code; ClickHouse may be away, or large.
+  await warmUpRoutes({ ...app, analytics: memory }, logger);
   const port = await listening('API', config, () => server.listen({ host: config.host, port: config.port }));
   readiness.started();
   await prepareHealth(server, logger);
@@ -146,6 +156,7 @@ export async function startStack(config: Config, logger: Logger, world: World = 
     followKeys(ledger, logger, closed.signal),
     jobs.run(stopping.signal),
   ];
+  if (tables) tasks.push(followTables({ ...tables, logger }, closed.signal));
   if (scheduling) tasks.push(scheduling.scheduler.run(stopping.signal));
   if (scheduling && config.isScanning) tasks.push(scanner.run(stopping.signal));
   stack.defer(async () => {
@@ -168,6 +179,7 @@ export async function startStack(config: Config, logger: Logger, world: World = 
 }
 
 interface ServerDeps extends Pick<RunningStack, 'answers' | 'metrics' | 'updateLoop'> {
+  readonly outdated: OutdatedAnswers | undefined;
   readonly readiness: Readiness;
   readonly logger: Logger;
 }
@@ -175,7 +187,7 @@ interface ServerDeps extends Pick<RunningStack, 'answers' | 'metrics' | 'updateL
 /** The server with the routes, without the pages; does not listen. */
 function createServer(app: StackApp, deps: ServerDeps): SignedServer {
   const { config, store, ledger, now } = app;
-  const { answers, logger, metrics, readiness, updateLoop } = deps;
+  const { answers, outdated, logger, metrics, readiness, updateLoop } = deps;
   const server = createSignedServer({
     ...{ app, routes, answers, logger, metrics, now },
     notary: timedNotary(ledger.notary, metrics),
@@ -186,8 +198,8 @@ function createServer(app: StackApp, deps: ServerDeps): SignedServer {
     limits: config.limits,
     // An upload of a million names on a slow connection.
     timeouts: { requestMs: 60_000 },
-    // Not bugs: a full disk; a damaged, locked or unreachable database; keys that another node retired.
-    isUnavailable: (error) => error instanceof StoreError || error instanceof LogError || error instanceof KeyringError,
+    headersOf: outdated && ((policy) => outdated.headersOf(policy)),
+    unavailableDetail,
     hostGuard: createHostGuard({ ...config, keyedPath: '/stack/v1/' }),
   });
   server.fastify.get('/ready', async (_request, reply) => {
@@ -195,6 +207,15 @@ function createServer(app: StackApp, deps: ServerDeps): SignedServer {
     return reply.code(status).header('cache-control', 'no-store').send(body);
   });
   return server;
+}
+
+/** Not bugs: a full disk; a damaged, locked or unreachable database; keys that another node retired; ClickHouse is away. */
+function unavailableDetail(error: unknown): string | undefined {
+  if (error instanceof StoreError || error instanceof LogError || error instanceof KeyringError)
+    return 'The service cannot read or write its data at the moment. Try again later.';
+  return isUnavailable(error)
+    ? `Questions about sets of domains cannot be answered at the moment: ${error.message}. Try again later.`
+    : undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 // Receipts between database and ledger: entered soon, entered once after a crash, and deleted after their retention.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { verifyAnswer } from '@strata/receipts';
@@ -56,7 +57,7 @@ describe('receipts', () => {
   it('are entered soon, including those that arrive while the ledger is busy or the recorder closes', async () => {
     await using world = await scene();
     await using ledger = await world.openLedger();
-    const held = Promise.withResolvers<void>();
+    let held = Promise.withResolvers<void>();
     let appended = 0;
     await using recorder = await world.open(ledger, async (leaf) => {
       appended += 1;
@@ -67,14 +68,22 @@ describe('receipts', () => {
     await until(() => appended === 1);
     for (let i = 0; i < 5; i += 1) await world.keep(recorder);
     assert.equal(await world.unentered(), 6);
+    // Their timer fires while the ledger is busy.
+    await sleep(150);
     held.resolve();
     await until(() => ledger.log.size === 6);
     await world.keep(recorder);
     await until(async () => (await world.unentered()) === 0);
-    const kept = [1, 2, 3].map(() => world.keep(recorder));
-    await recorder[Symbol.asyncDispose]();
+    held = Promise.withResolvers<void>();
+    await world.keep(recorder);
+    await until(() => appended === 8);
+    await world.keep(recorder);
+    const kept = world.keep(recorder);
+    const closed = recorder[Symbol.asyncDispose]();
+    await kept;
+    held.resolve();
+    await closed;
     assert.equal(ledger.log.size, 10);
-    await Promise.all(kept);
   });
 
   it('of one iteration of the event loop are stored in one transaction', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Directory, type OfferedModel, PrefixMap } from '@strata/inference';
+import { Directory, lacksOf, type OfferedModel, PrefixMap } from '@strata/inference';
 import { casesOf, randomFrom } from '../../../../../tests/support/index.ts';
 import { offeredModel } from '../../test/network/answers.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
@@ -200,6 +200,9 @@ describe('live fleet', () => {
     assert.deepEqual([choose(), choose()].map(Boolean), [true, true]);
     fleet.noteLost('w', 'full');
     assert.ok(choose());
+    const textOnly = world({ w: { model: { lacks: lacksOf(['continuation']) } } });
+    for (let i = 0; i < 9; i++) textOnly.fleet.noteLost('w', 'unusable');
+    assert.ok(textOnly.choose(), 'another prompt may be that of a text');
     fleet.noteLost('w', 'leaving');
     serve('w');
     time.nowMs += 9_998;

@@ -203,13 +203,15 @@ export class LiveFleet implements Fleet {
   noteLost(peer: string, loss: string): void {
     const { prefixes, nowMs, random } = this.#deps;
     const breaker = this.#breakers.get(peer) ?? CLOSED;
-    const backoffMs = FAULTLESS_BACKOFF_MS.get(loss);
+    const claim = this.#members[this.#indexes.get(peer) ?? -1]?.claim;
+    // A server without token ids cannot be sent every prompt.
+    const isUnwritable = loss === 'unusable' && lackingOf(claim?.lacks, ['continuation']) !== undefined;
+    const backoffMs = isUnwritable ? 0 : FAULTLESS_BACKOFF_MS.get(loss);
     this.#breakers.set(
       peer,
       backoffMs === undefined ? afterFailure(breaker, nowMs(), random) : afterRefusal(breaker, nowMs(), backoffMs),
     );
     if (CACHE_LOST.has(loss)) prefixes.forget(peer);
-    const claim = this.#members[this.#indexes.get(peer) ?? -1]?.claim;
     if (claim) this.#deps.loads.noteEnded(peer, claim);
   }
 

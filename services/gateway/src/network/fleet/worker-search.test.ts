@@ -9,15 +9,20 @@ import { WorkerSearch } from './worker-search.ts';
 const NEVER = new AbortController().signal;
 const wanted = { prompt: [1], given: [] };
 
-/** A search among this many workers, the first that is not excluded, on a clock that its waits advance; `lost` is what the fleet is notified of. */
-function searchAmong(count: number) {
+/**
+ * A search among this many workers, the first that is not excluded, on a clock that its waits advance; `lost` is what the fleet is
+ * notified of. `withoutIds` have no token ids.
+ */
+function searchAmong(count: number, withoutIds = 0) {
   const lost: string[] = [];
   const peers = Array.from({ length: count }, (_, i) => `w${i}`);
   const speed = { expectedFirstTokenMs: 50, decodeTokensPerSecond: 50, contextLength: 100_000, loadMs: 0 };
   const fleet: Fleet = {
     ...{ isReady: true, isLoaded: true, slots: count, noteServed() {}, noteAnswered() {} },
-    choose(_wanted, { except }) {
-      const peer = peers.find((each) => !except.has(each));
+    lacking: (needs) => (withoutIds === count ? needs.find((each) => each === 'continuation') : undefined),
+    choose({ needs }, { except }) {
+      const able = needs?.includes('continuation') ? peers.slice(withoutIds) : peers;
+      const peer = able.find((each) => !except.has(each));
       return peer === undefined ? undefined : { session: { peer } as WorkerSession, ...speed };
     },
     noteLost: (peer, loss) => lost.push(`${peer} ${loss}`),
@@ -54,6 +59,13 @@ for (const [workers, asked] of [[40, 5] as const, [3, 3] as const])
     assert.deepEqual(await exhausted(scene, 'grammar-unusable'), { asked, code: 'grammar-unusable' });
     assert.deepEqual(scene.lost, []);
   });
+
+it('a search for a worker leaves a prompt that cannot be written as text to workers with token ids, or refuses it', async () => {
+  assert.deepEqual(await exhausted(searchAmong(2, 2), 'unusable'), { asked: 1, code: 'unsupported' });
+  const { search } = searchAmong(3, 2);
+  search.lost(new WorkerLostError('w0', 'unusable'), { hasTokens: false });
+  assert.equal((await search.next(wanted, NEVER)).session.peer, 'w2');
+});
 
 it('a search for a worker reports workers that refused what another worker could continue', async () => {
   const { search, lost } = searchAmong(3);

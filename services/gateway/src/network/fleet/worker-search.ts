@@ -2,6 +2,7 @@
 // within a time limit.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError } from '@strata/engine';
+import type { Ability } from '@strata/inference';
 import type { LossCause, WorkerLostError } from '../session/session-events.ts';
 import type { Chosen, Fleet, Wanted } from './fleet.ts';
 
@@ -44,6 +45,8 @@ export class WorkerSearch {
   readonly #refused = new Set<string>();
   /** The part of `#lost` whose report is wrong if another worker can continue, with the report. */
   readonly #contested = new Map<string, LossCause>();
+  /** What the job needs in addition. */
+  #needs: readonly Ability[] = [];
   /** Losses, and repeated requests to a worker, since the last progress. */
   #losses = 0;
   #again = 0;
@@ -73,7 +76,7 @@ export class WorkerSearch {
     const sinceMs = this.#nowMs();
     const refusals = this.#refused.size;
     const leftMs = this.#timeoutMs - this.#waitedMs;
-    const lacking = this.#fleet.lacking?.(wanted.needs ?? []);
+    const lacking = this.#fleet.lacking?.([...(wanted.needs ?? []), ...this.#needs]);
     const timeoutMs = refusals > 0 || lacking !== undefined ? Math.min(leftMs, ALTERNATIVE_TIMEOUT_MS) : leftMs;
     const chosen = refusals < REFUSALS_BELIEVED ? await this.#find(wanted, { timeoutMs, signal }) : undefined;
     this.#waitedMs += this.#nowMs() - sinceMs;
@@ -94,7 +97,7 @@ export class WorkerSearch {
 
   /** A worker that has not lost the job and is not being asked already. */
   other(wanted: Wanted, asked: Iterable<string> = []): Chosen | undefined {
-    return this.#fleet.choose(wanted, { except: new Set([...this.#lost, ...asked]) });
+    return this.#choose(wanted, new Set([...this.#lost, ...asked]));
   }
 
   /** The job made progress, so reports that it is impossible were wrong. */
@@ -117,9 +120,15 @@ export class WorkerSearch {
     const isRefused = loss === 'grammar-unusable' && !hasTokens;
     if (isRefused) this.#refused.add(peer);
     if (loss === 'full' || isRefused) this.#unable.add(peer);
+    // No text may have the tokens of the prompt: workers with token ids are left.
+    if (loss === 'unusable' && !hasTokens) this.#needs = ['continuation'];
     // The unusable part may be the tokens of another worker. Jobs that do not fit a worker's offer are not sent to it.
     if (loss === 'grammar-unusable' || (loss === 'unusable' && hasTokens)) this.#contested.set(peer, loss);
     else this.#fleet.noteLost(peer, loss);
+  }
+
+  #choose(wanted: Wanted, except: ReadonlySet<string>): Chosen | undefined {
+    return this.#fleet.choose({ ...wanted, needs: [...(wanted.needs ?? []), ...this.#needs] }, { except });
   }
 
   async #find(
@@ -133,7 +142,7 @@ export class WorkerSearch {
       const fresh = this.other(wanted);
       if (fresh) return fresh;
       const waitedMs = this.#nowMs() - sinceMs;
-      const again = waitedMs < backoffMs ? undefined : this.#fleet.choose(wanted, { except: this.#unable });
+      const again = waitedMs < backoffMs ? undefined : this.#choose(wanted, this.#unable);
       if (again) {
         this.#again += 1;
         return again;

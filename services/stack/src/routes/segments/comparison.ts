@@ -91,8 +91,8 @@ export const getComparison = route(
     const sideIn = async (field: 'a' | 'b') => {
       const within: Selection = { text: input[field], query: queryIn(app, input[field], field) };
       const markets = await app.analytics.markets({ ...asked, ownerOf: app.names.ownerOf, within });
-      const { total } = await app.analytics.search({ filter: { query: within.query }, limit: 0, offset: 0 });
-      return { within, markets, side: sideOf(total, await app.analytics.scorecard({ within })) };
+      const { domains } = await app.analytics.statistics({ within, now: app.clock().getTime() });
+      return { within, markets, side: sideOf(domains, await app.analytics.scorecard({ within })) };
     };
     const [a, b] = [await sideIn('a'), await sideIn('b')];
     const both = { query: { kind: 'and', of: [a.within.query, b.within.query] } } as const;
