@@ -153,3 +153,15 @@ step('migrations of a past year are kept until much later ones', async (clickhou
     );
   }
 });
+
+step('texts of any characters are exported', async (clickhouse) => {
+  const texts = ["it's\0", '\\ud800', '\ud800', 'x\udc00\n', '\u{1f600}', '\\N\t"'];
+  const writer = new BlockWriter(clickhouse, undefined);
+  await writer.add({ change_days: texts.map((provider, day) => ({ ...row(day), provider })) });
+  await writer.commit(position);
+  const rows: { provider: string }[] = await clickhouse.query('SELECT provider FROM change_days ORDER BY day');
+  assert.deepEqual(
+    rows.map(({ provider }) => provider),
+    texts.map((text) => text.toWellFormed()),
+  );
+});
