@@ -114,7 +114,7 @@ describe('the size of the tests', () => {
     assert.deepEqual(large, []);
   });
 
-  it('is at most 62,000 lines in all, helpers included', () => {
+  it('is at most 63,000 lines in all, helpers included', () => {
     const lines = sum(tests.map(({ lines }) => lines));
     assert.ok(lines <= MAX_LINES, `${lines} lines`);
   });

@@ -52,8 +52,9 @@ export class Pages<P extends Page> {
     this.#pages[page] = undefined;
   }
 
-  /** All pages as they are now; each stays so until it has been read with `take`. One snapshot at a time. */
+  /** All pages as they are now; each stays so until `thaw`. One snapshot at a time; an earlier one is abandoned. */
   freeze(): readonly (P | undefined)[] {
+    this.#frozen.clear();
     for (const page of this.#pages) if (page) this.#frozen.add(page);
     return this.#pages.slice();
   }

@@ -50,6 +50,15 @@ export function evaluateQuery(index: DomainIndex, query: Query, within?: DomainS
   }
 }
 
+/** The domains of a set that match. Each few are evaluated alone, so that the work grows with the set, not with all domains. */
+export function evaluateAmong(index: DomainIndex, query: Query, among: DomainSet): DomainSet {
+  const members = among.toArray();
+  const found: DomainSet[] = [];
+  for (let from = 0; from < members.length; from += FEW)
+    found.push(evaluateQuery(index, query, DomainSet.ofSorted(members.slice(from, from + FEW))));
+  return union(found);
+}
+
 /** The domains in a set, or those that are not. */
 interface Leaf {
   readonly set: DomainSet;

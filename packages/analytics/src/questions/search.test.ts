@@ -156,3 +156,11 @@ it('search puts the names around a prefix where they belong, however few are fou
     assert.deepEqual(found, [...expected], prefix);
   }
 });
+it('of many given domains, exactly those that match a query are found', () => {
+  const index = indexOf(plainDomains([2_500, { state: 'parked' }], [2_500, {}]));
+  const ids = Array.from({ length: 5_000 }, (_, i) => i + 1).filter((id) => id % 2 === 0);
+  const query = { kind: 'not', of: { kind: 'terms', of: 'state', numbers: [STATES.indexOf('active')] } } as const;
+  const { total, domains } = searchDomains(index, { among: { ids }, query }, { limit: 5_000, offset: 0 });
+  assert.equal(total, 1_250);
+  assert.deepEqual(new Set(domains), new Set(ids.filter((id) => id <= 2_500)));
+});

@@ -10,7 +10,7 @@ import {
 } from '@strata/detect';
 import { categoryNumber, LEVELS, LIVE, roleNumber, sectorNumber, stateNumber } from '../columns/terms.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
-import { allDomains, evaluateQuery, providerSet } from '../query/evaluate-query.ts';
+import { allDomains, evaluateAmong, evaluateQuery, providerSet } from '../query/evaluate-query.ts';
 import type { Query } from '../query/query.ts';
 import { DomainSet } from '../sets/domain-set.ts';
 import { difference, intersection, union } from '../sets/set-operations.ts';
@@ -83,7 +83,7 @@ export function matchingDomains(index: DomainIndex, filter: DomainFilter): Domai
   const sets = filterSets(index, filter);
   if (among) sets.push(knownAmong(index, among));
   if (part) sets.push(index.grams.search(part, index.names));
-  if (query) sets.push(evaluateQuery(index, query, among && sets.reduce(intersection)));
+  if (query) sets.push(among ? evaluateAmong(index, query, sets.reduce(intersection)) : evaluateQuery(index, query));
   if (sets.length === 0 && barred.length === 0) return undefined;
   // A condition of absence needs a base set: all domains, if there is no other condition.
   if (sets.length === 0) sets.push(allDomains(index));

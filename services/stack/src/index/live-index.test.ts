@@ -117,6 +117,8 @@ it('the live index updated from the log through restarts equals a rebuilt one, f
         }
       }
       await live.catchUp();
+      // Ends a save before the directory is removed.
+      await live[Symbol.asyncDispose]();
       await using built = await openIndex(store, path.join(directory.path, 'none'));
       assert.deepEqual(contentsOf(live.index), contentsOf(built.index));
     }),

@@ -7,14 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSuperseded } from '@strata/db';
 import type { Usage } from '@strata/inference';
 import type { SignedLedger } from '@strata/log';
-import { bodySignedBytes, leafOf, newReceiptId, type SignedBody } from '@strata/receipts';
+import { newReceiptId } from '@strata/receipts';
 import type { Logger } from 'pino';
-import type { AnswerUsage, NewReceipt as BegunAnswer } from '../../store/answers/answers.ts';
+import type { NewReceipt as BegunAnswer } from '../../store/answers/answers.ts';
 import type { NewStoredAnswer, StoredEnd } from '../../store/answers/stored-writes.ts';
 import { randomPart } from '../../store/random-ids.ts';
 import type { GatewayStore } from '../../store/store.ts';
-import { type AnswerEnd, type AnswerReceipt, type AnswerStart, interruptedReceipt, usedOf } from './answer-receipt.ts';
+import { type AnswerEnd, type AnswerReceipt, type AnswerStart, interruptedReceipt } from './answer-receipt.ts';
 import type { IssuedAnswer, ReceiptOrder } from './issue-answer.ts';
+import { LedgerEntries } from './ledger-entries.ts';
 import { ReceiptIssuer } from './receipt-issuer.ts';
 
 export interface AnswerRecorderDeps {
@@ -54,19 +55,6 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Stored receipts that are not in the ledger yet. */
-interface Pending {
-  /** Sequence number of the last receipt of the batch. */
-  readonly seq: number;
-  /** The gateway that stored it. */
-  readonly gateway: number;
-  readonly batch: readonly { readonly leaf: Uint8Array; readonly used: AnswerUsage }[];
-}
-
-/** Delay between the first stored receipt and the ledger entry of its batch, unless a receipt is fetched earlier. */
-const ENTER_MS = 100;
-/** Delay before a retry. */
-const RETRY_MS = 5_000;
 /** Number of receipts read from the database at once. */
 const PAGE = 500;
 /** How often, and how long, a receipt that another gateway has stored is read again until it is in the ledger. */
@@ -76,26 +64,22 @@ const ENTERED_POLLS = 20;
 export class AnswerRecorder implements AsyncDisposable {
   readonly #deps: AnswerRecorderDeps;
   readonly #issuer: ReceiptIssuer;
+  readonly #entries: LedgerEntries;
   /** Receipts that are being issued and stored. */
   readonly #issuing = new Set<Promise<void>>();
   #queued: Waiting[] = [];
   #storing: Promise<void> | undefined;
-  #pending: Pending[] = [];
-  #entering: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  /** An entry failed: the receipts must be read again from the database. */
-  #isBehind = false;
-  #enteredSeq = 0;
 
   constructor(deps: AnswerRecorderDeps) {
     this.#deps = deps;
     this.#issuer = new ReceiptIssuer(deps);
+    this.#entries = new LedgerEntries(deps);
   }
 
   /** Enters the receipts that an ended gateway has left between database and ledger, and signs those of its interrupted answers. */
   async settle(gateway: number): Promise<void> {
     await this.#endInterrupted(gateway);
-    await this.#catchUp(gateway);
+    await this.#entries.catchUp(gateway);
   }
 
   /** A receipt id, to be signed when the answer ends. */
@@ -164,7 +148,7 @@ export class AnswerRecorder implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#flush();
-    clearTimeout(this.#timer);
+    this.#entries[Symbol.dispose]();
     await this.#issuer[Symbol.asyncDispose]();
   }
 
@@ -172,21 +156,7 @@ export class AnswerRecorder implements AsyncDisposable {
   async #flush(): Promise<void> {
     await Promise.allSettled(this.#issuing);
     await this.#storing;
-    // One in progress does not enter what was stored after it began.
-    await this.#entering;
-    await this.#enter();
-  }
-
-  #enterAfter(ms: number): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      void this.#enter();
-    }, ms);
-  }
-
-  #enter(): Promise<void> {
-    this.#entering ??= this.#enterAll();
-    return this.#entering;
+    await this.#entries.flush();
   }
 
   /** Records of one iteration of the event loop are stored in one transaction. */
@@ -199,7 +169,7 @@ export class AnswerRecorder implements AsyncDisposable {
     }
     // Synchronous with the last check of the queue.
     this.#storing = undefined;
-    this.#enterAfter(ENTER_MS);
+    this.#entries.enterSoon();
   }
 
   async #storeBatch(batch: readonly Waiting[]): Promise<void> {
@@ -215,48 +185,13 @@ export class AnswerRecorder implements AsyncDisposable {
         ended: ended.flatMap(({ receiptId, isBegun }) => (isBegun ? [receiptId] : [])),
         stored,
       });
-      if (ended.length > 0) this.#pending.push({ seq, gateway, batch: ended });
+      if (ended.length > 0) this.#entries.add({ seq, gateway, batch: ended });
       for (const { resolve } of batch) resolve();
     } catch (error) {
       // Another gateway may have ended only some of these answers.
       if (isSuperseded(error) && batch.length > 1) for (const one of batch) await this.#storeBatch([one]);
       else for (const { reject } of batch) reject(error);
     }
-  }
-
-  async #enterAll(): Promise<void> {
-    await undefined;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const { ledger, answers, logger } = this.#deps;
-    try {
-      if (this.#isBehind) await this.#catchUp(this.#deps.gateway());
-      const gateway = this.#deps.gateway();
-      // Receipts that were read from the database in the meantime are already entered; those from before this gateway
-      // got another id are entered by the one that settles them.
-      const pending = this.#pending.filter((each) => each.seq > this.#enteredSeq && each.gateway === gateway);
-      this.#pending = [];
-      const last = pending.at(-1);
-      if (last) {
-        const all = pending.flatMap(({ batch }) => batch);
-        this.#isBehind = true;
-        await allSettled(all.map(({ leaf }) => ledger.log.append(leaf)));
-        await answers.enter(
-          last.seq,
-          all.map(({ used }) => used),
-          gateway,
-        );
-        this.#enteredSeq = last.seq;
-        this.#isBehind = false;
-      }
-      if (this.#pending.length > 0) this.#enterAfter(ENTER_MS);
-    } catch (error) {
-      logger.error({ err: error }, 'receipts are stored, but not in the ledger yet');
-      // From here on the database is authoritative.
-      this.#pending = [];
-      this.#enterAfter(RETRY_MS);
-    }
-    this.#entering = undefined;
   }
 
   /** Answers that an ended gateway began and did not end. */
@@ -276,33 +211,6 @@ export class AnswerRecorder implements AsyncDisposable {
       await answers.keep(issued.map(newReceipt), { ended: begun.map(({ id }) => id), gateway });
     }
   }
-
-  async #catchUp(gateway: number): Promise<void> {
-    const { ledger, answers } = this.#deps;
-    for (;;) {
-      const kept = await answers.unentered(PAGE, gateway);
-      const last = kept.at(-1);
-      if (!last) break;
-      const receipts = kept.map(({ body }) => JSON.parse(body) as SignedBody<AnswerReceipt>);
-      await allSettled(
-        receipts.map(async (receipt) => {
-          const { provenance } = receipt;
-          // After a crash between the ledger and this mark the receipt is already in the ledger.
-          const isEntered = (await ledger.log.receipt(provenance.ledger_receipt_id)) !== undefined;
-          if (!isEntered) await ledger.log.append(leafOf(bodySignedBytes(receipt, provenance), provenance));
-        }),
-      );
-      await answers.enter(last.seq, receipts.map(usedOf), gateway);
-      if (gateway === this.#deps.gateway()) this.#enteredSeq = last.seq;
-    }
-    if (gateway === this.#deps.gateway()) this.#isBehind = false;
-  }
 }
 
 const newReceipt = ({ receiptId, keyId, body }: IssuedAnswer) => ({ id: receiptId, keyId, body });
-
-/** Waits for all before it throws the first error, so that nothing is in progress afterwards. */
-async function allSettled(work: readonly Promise<unknown>[]): Promise<void> {
-  const failed = (await Promise.allSettled(work)).find(({ status }) => status === 'rejected');
-  if (failed) throw (failed as PromiseRejectedResult).reason;
-}
