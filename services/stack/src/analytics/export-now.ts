@@ -1,11 +1,12 @@
 // An export without a running service, for the command line.
-import { openClickHouse, type Position, removePositions } from '@strata/analytics-clickhouse';
+import { type Position, removePositions } from '@strata/analytics-clickhouse';
 import { StartError } from '@strata/http';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { openStoredRulebook } from '../scan/open-rulebook.ts';
 import { openConfiguredStore } from '../scan/open-scanning.ts';
 import { Exporting } from './exporting.ts';
+import { openAnalytics } from './open-analytics.ts';
 
 export interface ExportNowOptions {
   /** Starts from the beginning. */
@@ -21,11 +22,12 @@ export interface ExportNowOptions {
  */
 export async function exportNow(config: Config, options: ExportNowOptions): Promise<Position | undefined> {
   const { isRebuild, logger, onBlock, signal } = options;
-  if (config.analyticsUrl === undefined)
-    throw new StartError('STRATA_ANALYTICS_URL is not set: it names the ClickHouse to fill');
-  await using clickhouse = await openClickHouse(config.analyticsUrl);
+  await using stack = new AsyncDisposableStack();
+  const clickhouse = await openAnalytics(config, stack);
+  if (!clickhouse) throw new StartError('STRATA_ANALYTICS_URL is not set: it names the ClickHouse to fill');
   await using store = await openConfiguredStore(config);
   const { rulebook } = await openStoredRulebook(store, config, { logger });
   if (isRebuild) await removePositions(clickhouse);
-  return new Exporting({ store, clickhouse, rulebook }).runOnce(signal, onBlock);
+  // Awaited: both are closed at the end of this function.
+  return await new Exporting({ store, clickhouse, rulebook }).runOnce(signal, onBlock);
 }
