@@ -75,8 +75,8 @@ export interface MarketsOptions extends Within {
   readonly roles: readonly Role[];
   readonly includeParked?: boolean;
   readonly ownerOf: (provider: string) => string;
-  /** Day number: of all domains the providers then have the change of the last 30 days. */
-  readonly today?: number;
+  /** Of all domains, the first so many providers of each market have the change of the 30 days up to a day number. */
+  readonly changes?: { readonly today: number; readonly first: number };
 }
 
 export interface Markets {

@@ -29,6 +29,7 @@ export {
   type RoleMarket,
   roleMarket,
   roleMarkets,
+  withChanges,
 } from './questions/concentration.ts';
 export {
   type DomainOrder,

@@ -7,7 +7,7 @@ import { DAY_MS } from './history/daily-series.ts';
 import type { DomainIndex } from './index/domain-index.ts';
 import { allDomains, evaluateQuery } from './query/evaluate-query.ts';
 import { adoptionCurve } from './questions/adoption-curve.ts';
-import { type Market, market, roleMarket } from './questions/concentration.ts';
+import { type Market, market, roleMarket, withChanges } from './questions/concentration.ts';
 import { facetOf, inOrder } from './questions/domain-query.ts';
 import { neighbourhood } from './questions/neighbours.ts';
 import { countDomains, type Population } from './questions/population.ts';
@@ -99,13 +99,12 @@ export function domainRow(index: DomainIndex, id: number): DomainRow {
 function marketsOf(
   index: DomainIndex,
   population: Population,
-  { categories, roles, within, today, ...options }: MarketsOptions,
+  { categories, roles, within, changes, ...options }: MarketsOptions,
 ) {
   const moved = <Of extends Market>(of: Of): Of => {
-    if (today === undefined || within) return of;
-    const changeOf = (provider: string) => netMovement(index, { provider, category: of.category }, today);
-    const providers = of.providers.map((each) => ({ ...each, change30d: changeOf(each.provider) }));
-    return { ...of, providers };
+    if (!changes || within) return of;
+    const { today, first } = changes;
+    return withChanges(of, first, (provider) => netMovement(index, { provider, category: of.category }, today));
   };
   return {
     categories: categories.map((category) => moved(market(population, category, options))),

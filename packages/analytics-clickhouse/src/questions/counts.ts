@@ -8,6 +8,7 @@ import {
   type Scorecard,
   scorecardOf,
   TREND_DAYS,
+  withChanges,
 } from '@strata/analytics';
 import { type HOLDERS, ROLE_FACTS, SECTORS } from '@strata/detect';
 import type { ClickHouse } from '../connection/clickhouse.ts';
@@ -47,7 +48,7 @@ interface HolderRow {
 
 export async function marketsOf(
   clickhouse: ClickHouse,
-  { categories, roles, includeParked = false, today, within: selection, ...options }: MarketsOptions,
+  { categories, roles, includeParked = false, changes, within: selection, ...options }: MarketsOptions,
   within: Sql | undefined,
 ): Promise<Markets> {
   const states = includeParked ? ['active', 'parked'] : ['active'];
@@ -77,19 +78,16 @@ export async function marketsOf(
   };
   const ofCategory = await read('category', categories);
   const ofRole = await read('role', roles);
-  const moved = today === undefined || selection ? undefined : await movements(clickhouse, today);
-  const withChanges = <Of extends Market>(market: Of): Of => {
-    if (!moved) return market;
-    const changeOf = (provider: string) => moved.get(`${market.category} ${provider}`) ?? 0;
-    return { ...market, providers: market.providers.map((each) => ({ ...each, change30d: changeOf(each.provider) })) };
+  const movedIn = changes && !selection ? await movements(clickhouse, changes.today) : undefined;
+  const moved = <Of extends Market>(market: Of): Of => {
+    if (!changes || !movedIn) return market;
+    return withChanges(market, changes.first, (provider) => movedIn.get(`${market.category} ${provider}`) ?? 0);
   };
   return {
-    categories: categories.map((category) =>
-      withChanges(marketOf({ category, role: null }, ofCategory(category), options)),
-    ),
+    categories: categories.map((category) => moved(marketOf({ category, role: null }, ofCategory(category), options))),
     roles: roles.map((role) => {
       const { category } = ROLE_FACTS[role];
-      return { ...withChanges(marketOf({ category, role }, ofRole(role), options)), role };
+      return { ...moved(marketOf({ category, role }, ofRole(role), options)), role };
     }),
   };
 }

@@ -51,6 +51,12 @@ export interface Market {
   readonly providers: readonly MarketProvider[];
 }
 
+/** The market with the changes of its first so many providers. */
+export function withChanges<Of extends Market>(of: Of, first: number, changeOf: (provider: string) => number): Of {
+  const changed = of.providers.slice(0, first).map((each) => ({ ...each, change30d: changeOf(each.provider) }));
+  return { ...of, providers: [...changed, ...of.providers.slice(first)] };
+}
+
 export interface RoleMarket extends Market {
   readonly role: Role;
 }

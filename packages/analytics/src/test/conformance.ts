@@ -219,7 +219,13 @@ const aggregatesAbout = ({ today }: World): fc.Arbitrary<readonly Question[]> =>
       const ofProvider = { ...flows, provider, ...(other && { other }), ...(category && { category }) };
       const { direction: _, ...everyFlow } = flows;
       const withDirection = direction ? { ...ofProvider, direction } : everyFlow;
-      const every = { categories: CATEGORIES, roles: ROLE_LIST, ownerOf, includeParked: isSet, today };
+      const every = {
+        categories: CATEGORIES,
+        roles: ROLE_LIST,
+        ownerOf,
+        includeParked: isSet,
+        changes: { today, first: limit },
+      };
       const text = within?.text ?? 'all domains';
       return [
         [`statistics of ${text}`, (engine) => engine.statistics({ within, now })],

@@ -61,7 +61,7 @@ export const getMarketShare = route(
     const found = await app.analytics.markets({
       categories: role === undefined ? CATEGORIES.filter(isAsked) : [],
       roles: role === undefined ? ROLE_LIST.filter((each) => isAsked(ROLE_FACTS[each].category)) : [role],
-      ...{ includeParked, ownerOf: names.ownerOf, today: dayOf(clock().getTime()) },
+      ...{ includeParked, ownerOf: names.ownerOf, changes: { today: dayOf(clock().getTime()), first: max } },
       within: selectionOf(app, { query }),
     });
     return {
