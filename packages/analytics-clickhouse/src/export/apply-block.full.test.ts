@@ -94,6 +94,9 @@ step(
     await assert.rejects(late.commit(position), TakenOver);
     assert.equal((await appliedPosition(clickhouse))?.block, 1);
     assert.equal(await daysIn(clickhouse), '7:1');
+    await clickhouse.command('DROP TABLE sets SYNC');
+    await createTables(clickhouse);
+    assert.equal(await committedPosition(clickhouse), undefined);
   },
 );
 
@@ -115,13 +118,6 @@ step(
   },
 );
 
-step('a table that is missing is not filled in part', async (clickhouse) => {
-  await (await written(clickhouse, undefined, 1)).commit(position);
-  await clickhouse.command('DROP TABLE sets SYNC');
-  await createTables(clickhouse);
-  assert.equal(await committedPosition(clickhouse), undefined);
-});
-
 step('migrations of a past year are kept until much later ones', async (clickhouse) => {
   const moved = (day: number) => {
     return { domain_id: 1, confirmed_at: day * DAY_MS, category: 'c', from_provider: 'a', to_provider: 'b' };
@@ -132,23 +128,7 @@ step('migrations of a past year are kept until much later ones', async (clickhou
     if (block === 1) await writer.add({ migrations: [9_000, 9_150, 9_200].map(moved) });
     before = await writer.commit(position);
     if (block > 1 && block < 64) continue;
-    const rows: { day: number }[] = await clickhouse.query(
-      `SELECT intDiv(confirmed_at, ${DAY_MS}) AS day FROM migrations ORDER BY day`,
-    );
-    assert.deepEqual(
-      rows.map(({ day }) => day),
-      block === 1 ? [9_000, 9_150, 9_200] : [9_150, 9_200],
-    );
+    const text = `SELECT arraySort(groupArray(intDiv(confirmed_at, ${DAY_MS}))) AS days FROM migrations`;
+    assert.deepEqual(await clickhouse.query(text), [{ days: block === 1 ? [9_000, 9_150, 9_200] : [9_150, 9_200] }]);
   }
-});
-
-step('texts of any characters are exported', async (clickhouse) => {
-  const texts = ["it's\0", '\\ud800', '\ud800', 'x\udc00\n', '\u{1f600}', '\\N\t"'];
-  const writer = new BlockWriter(clickhouse, undefined);
-  await writer.add({ change_days: texts.map((provider, day) => ({ ...row(day), provider })) });
-  await writer.commit(position);
-  const [found] = await clickhouse.query(
-    `SELECT groupArray(provider) AS all FROM (SELECT * FROM change_days ORDER BY day)`,
-  );
-  assert.deepEqual(found, { all: texts.map((text) => text.toWellFormed()) });
 });
