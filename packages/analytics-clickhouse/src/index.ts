@@ -14,4 +14,4 @@ export { appliedPosition, type BlockPosition, type Position, type Stage } from '
 export type { ExportEvent, ExportScan, ExportSource, HistoryReader } from './export/source.ts';
 export { isUnavailable } from './questions/checked-tables.ts';
 export { clickHouseAnalytics } from './questions/clickhouse-analytics.ts';
-export { createTables, removeTables } from './tables/create-tables.ts';
+export { createTables, removePositions, removeTables } from './tables/create-tables.ts';

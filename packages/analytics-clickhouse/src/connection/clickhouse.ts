@@ -60,7 +60,7 @@ export async function openClickHouse(url: string): Promise<ClickHouse> {
   const client = createClient({
     ...(server ? { url: server } : { connection: await chdbConnection(url.slice('chdb:'.length)) }),
     application: 'strata',
-    // Every failure is an error of the method.
+    // Failures are reported by the callers, once.
     log: { level: ClickHouseLogLevel.OFF },
     max_open_connections: MAX_CONNECTIONS,
     request_timeout: REQUEST_TIMEOUT_MS,
@@ -129,9 +129,16 @@ async function insertRows(
 
 function* linesOf(rows: readonly Readonly<Record<string, unknown>>[], columns: readonly string[]): Generator<string> {
   for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-    const lines = rows.slice(at, at + ROWS_AT_ONCE).map((row) => JSON.stringify(columns.map((column) => row[column])));
+    const lines = rows.slice(at, at + ROWS_AT_ONCE).map((row) => lineOf(columns.map((column) => row[column])));
     yield `${lines.join('\n')}\n`;
   }
+}
+
+/** ClickHouse refuses the escape of half of a surrogate pair. */
+function lineOf(values: readonly unknown[]): string {
+  const line = JSON.stringify(values);
+  if (!line.includes('\\ud')) return line;
+  return line.replace(/\\(ud[89a-f][0-9a-f]{2}|.)/g, (found, code: string) => (code.length > 1 ? '\ufffd' : found));
 }
 
 async function reported<Value>(run: () => Promise<Value>): Promise<Value> {

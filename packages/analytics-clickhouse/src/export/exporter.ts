@@ -124,7 +124,7 @@ export class Exporter {
   }
 
   #writer(): BlockWriter {
-    return new BlockWriter(this.#deps.clickhouse, (this.#position?.block ?? 0) + 1);
+    return new BlockWriter(this.#deps.clickhouse, this.#position);
   }
 
   async #startAgain(): Promise<void> {

@@ -18,6 +18,8 @@ export interface BlockPosition extends Position {
   readonly block: number;
   /** Identifies the rows of the block in the journals. */
   readonly attempt: number;
+  /** The highest number of a part of each table when the block was committed; empty on a cluster. */
+  readonly parts: Readonly<Record<string, number>>;
 }
 
 interface BlockRow {
@@ -28,6 +30,7 @@ interface BlockRow {
   readonly seq: number;
   readonly scan_id: number;
   readonly domain_id: number;
+  readonly parts: Readonly<Record<string, number>>;
 }
 
 /** The position of all tables; undefined before the first block. Later events may be in some of them. */
@@ -41,7 +44,7 @@ export function committedPosition(clickhouse: Pick<ClickHouse, 'query'>): Promis
 }
 
 async function lastBlock(clickhouse: Pick<ClickHouse, 'query'>, isApplied: 0 | 1): Promise<BlockPosition | undefined> {
-  const text = `SELECT block, attempt, store_id, stage, seq, scan_id, domain_id FROM blocks
+  const text = `SELECT block, attempt, store_id, stage, seq, scan_id, domain_id, parts FROM blocks
     WHERE is_applied = {isApplied:UInt8} ORDER BY block DESC LIMIT 1`;
   const [row] = await clickhouse.query<BlockRow>(text, { isApplied });
   if (!row) return undefined;
@@ -49,20 +52,51 @@ async function lastBlock(clickhouse: Pick<ClickHouse, 'query'>, isApplied: 0 | 1
   return { ...same, storeId, scanId, domainId };
 }
 
+/** Number and attempt of the last committed block; zeros without one. */
+const LAST = '(SELECT (max(block), argMax(attempt, block)) FROM blocks WHERE is_applied = 0)';
+const PARTS = `(SELECT CAST(mapFromArrays(groupArray(name), groupArray(number)), 'Map(String, Int64)') FROM (
+  SELECT table AS name, max(max_block_number) AS number FROM system.parts WHERE database = currentDatabase() GROUP BY table))`;
+/** Of a token: a server that was killed may know it although it does not have the row. */
+const REPEATS = 3;
+
+export type NewBlock = Omit<BlockPosition, 'parts'>;
+
 /**
- * Inserts the position of a block, unless a block that is not before it is there: another exporter has taken over. Returns
- * whether it is there.
+ * Commits a block that follows another one, undefined: the first one. Undefined if a different block followed it: another
+ * exporter has taken over. Of several exporters at the same moment one succeeds, because the token has only the number of the
+ * block; in tables that were removed and filled again no later one does, because the block before is another one.
  */
-export async function insertPosition(
+export function commitPosition(
   clickhouse: ClickHouse,
-  { block, attempt, storeId, stage, seq, scanId, domainId }: BlockPosition,
-  isApplied: 0 | 1,
-): Promise<boolean> {
-  const text = `INSERT INTO blocks (is_applied, block, attempt, store_id, stage, seq, scan_id, domain_id)
-    SELECT {isApplied:UInt8}, {block:UInt64}, {attempt:UInt64}, {storeId:String}, {stage:String}, {seq:UInt64},
-      {scanId:UInt64}, {domainId:UInt32}
-    WHERE (SELECT max(block) FROM blocks WHERE is_applied = {isApplied:UInt8}) < {block:UInt64}`;
-  await clickhouse.command(text, { isApplied, block, attempt, storeId, stage, seq, scanId, domainId });
-  const last = await lastBlock(clickhouse, isApplied);
-  return last?.block === block && last.attempt === attempt;
+  block: NewBlock,
+  before: Pick<BlockPosition, 'block' | 'attempt'> | undefined,
+): Promise<BlockPosition | undefined> {
+  return insertPosition(clickhouse, block, { isApplied: 0, last: before ?? { block: 0, attempt: 0 } });
+}
+
+/** Says that every table has the last committed block. Undefined if the last one is a different block. */
+export function markApplied(clickhouse: ClickHouse, block: NewBlock): Promise<BlockPosition | undefined> {
+  return insertPosition(clickhouse, block, { isApplied: 1, last: block });
+}
+
+/** Inserts a position if the last committed block is the expected one. */
+async function insertPosition(
+  clickhouse: ClickHouse,
+  { block, attempt, storeId, stage, seq, scanId, domainId }: NewBlock,
+  { isApplied, last }: { readonly isApplied: 0 | 1; readonly last: Pick<BlockPosition, 'block' | 'attempt'> },
+): Promise<BlockPosition | undefined> {
+  const parts = clickhouse.cluster === undefined ? PARTS : `CAST(map(), 'Map(String, Int64)')`;
+  const expected = { lastBlock: last.block, lastAttempt: last.attempt };
+  for (let repeat = 0; repeat < REPEATS; repeat += 1) {
+    const text = `INSERT INTO blocks (is_applied, block, attempt, store_id, stage, seq, scan_id, domain_id, parts)
+      SETTINGS insert_deduplication_token = '${isApplied}:${block}:${repeat}'
+      SELECT {isApplied:UInt8}, {block:UInt64}, {attempt:UInt64}, {storeId:String}, {stage:String}, {seq:UInt64},
+        {scanId:UInt64}, {domainId:UInt32}, ${parts}
+      WHERE ${LAST} = ({lastBlock:UInt64}, {lastAttempt:UInt64})`;
+    const values = { isApplied, block, attempt, storeId, stage, seq, scanId, domainId, ...expected };
+    await clickhouse.command(text, values);
+    const found = await lastBlock(clickhouse, isApplied);
+    if (found && found.block >= block) return found.block === block && found.attempt === attempt ? found : undefined;
+  }
+  return undefined;
 }

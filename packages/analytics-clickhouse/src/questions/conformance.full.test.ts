@@ -9,7 +9,7 @@ import { DAY_MS, DomainIndex, dayOf, memoryAnalytics } from '@strata/analytics';
 import { indexOfWorld, questionsAbout, roleOf, type World, worldAt } from '@strata/analytics/conformance';
 import { fc } from '../../../../tests/support/property.ts';
 import { openClickHouse } from '../connection/clickhouse.ts';
-import { ClickHouseError } from '../connection/clickhouse-error.ts';
+import { missingChdb } from '../connection/test/missing-chdb.ts';
 import { Exporter } from '../export/exporter.ts';
 import type { ExportSource } from '../export/source.ts';
 import { clickHouseAnalytics } from './clickhouse-analytics.ts';
@@ -18,17 +18,9 @@ const empty = memoryAnalytics(new DomainIndex());
 /** Migrations older than their retention would be removed. */
 const TODAY = dayOf(Date.now() - DAY_MS);
 
-const folder = await mkdtemp(path.join(tmpdir(), 'strata-conformance-'));
-const clickhouse = await openClickHouse(`chdb:${folder}`).catch((error: unknown) => {
-  if (error instanceof ClickHouseError && error.kind === 'unavailable') return undefined;
-  throw error;
-});
-
-it('ClickHouse answers every question as memory does', {
-  skip: clickhouse ? false : 'chdb is not installed',
-}, async () => {
-  assert.ok(clickhouse);
-  await using _closed = clickhouse;
+it('ClickHouse answers every question as memory does', { skip: missingChdb }, async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'strata-conformance-'));
+  await using clickhouse = await openClickHouse(`chdb:${folder}`);
   const engine = clickHouseAnalytics(clickhouse);
   for (const seed of [1, 2, 3]) {
     const [world] = fc.sample(worldAt(TODAY), { seed, numRuns: 1 });

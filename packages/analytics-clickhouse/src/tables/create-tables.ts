@@ -7,7 +7,7 @@ import { TABLES } from './tables.ts';
  * Version of the tables. A table of another version is not read: its rows are computed from the store again. A change of the
  * tables is a new number, so that the next start rebuilds them.
  */
-export const TABLES_VERSION = 1;
+export const TABLES_VERSION = 2;
 
 const VERSIONS = {
   name: 'table_versions',
@@ -17,22 +17,40 @@ const VERSIONS = {
   shardBy: '0',
 } as const;
 
-/** Creates missing tables. Removes those of another version first, and says so: the exporter then starts from the beginning. */
-export async function createTables(clickhouse: ClickHouse): Promise<{ isReplaced: boolean }> {
+/**
+ * Creates the tables. Removes those of another version first, and those of which one is missing, because of a removal that did
+ * not end: the exporter then starts from the beginning.
+ */
+export async function createTables(clickhouse: ClickHouse): Promise<void> {
   for (const text of definitionOf(VERSIONS, clickhouse.cluster)) await clickhouse.command(text);
   const found = await versionOf(clickhouse);
-  const isReplaced = found !== undefined && found !== TABLES_VERSION;
-  if (isReplaced) await removeTables(clickhouse);
+  if (found !== TABLES_VERSION || !(await isComplete(clickhouse))) await removeTables(clickhouse);
   for (const table of TABLES)
     for (const text of definitionOf(table, clickhouse.cluster)) await clickhouse.command(text);
   if (found !== TABLES_VERSION) await clickhouse.insert('table_versions', [{ one: 1, version: TABLES_VERSION }]);
-  return { isReplaced };
 }
 
-/** Removes everything; the positions first, so that an interruption leaves no position without its rows. */
+/**
+ * Removes everything; the positions first, so that an interruption leaves no position without its rows, and last, so that an
+ * exporter that began in between starts again.
+ */
 export async function removeTables(clickhouse: ClickHouse): Promise<void> {
-  for (const table of TABLES.toReversed().toSorted((a, b) => Number(b.name === 'blocks') - Number(a.name === 'blocks')))
+  await removePositions(clickhouse);
+  for (const table of TABLES.toReversed())
     for (const text of removalOf(table, clickhouse.cluster)) await clickhouse.command(text);
+  await removePositions(clickhouse);
+}
+
+/** The exporter, which may be running in another process, empties and fills the tables again. */
+export async function removePositions(clickhouse: ClickHouse): Promise<void> {
+  for (const text of removalOf({ name: 'blocks' }, clickhouse.cluster)) await clickhouse.command(text);
+}
+
+async function isComplete(clickhouse: ClickHouse): Promise<boolean> {
+  const names = TABLES.map(({ name }) => name);
+  const text = `SELECT count() AS n FROM system.tables WHERE database = currentDatabase() AND name IN {names:Array(String)}`;
+  const [row] = await clickhouse.query<{ readonly n: number }>(text, { names });
+  return row?.n === names.length;
 }
 
 async function versionOf(clickhouse: ClickHouse): Promise<number | undefined> {

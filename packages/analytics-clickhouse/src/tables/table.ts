@@ -12,7 +12,6 @@ export interface Table {
   /** The rows of one value of this expression are on one shard. */
   readonly shardBy: string;
   readonly partitionBy?: string;
-  readonly ttl?: string;
   readonly indexes?: readonly string[];
   readonly settings?: Readonly<Record<string, number>>;
 }
@@ -25,7 +24,7 @@ const TOKENS = 1_000;
  * over all shards. The server replaces `{shard}` and `{replica}` by its macros.
  */
 export function definitionOf(table: Table, cluster?: string): string[] {
-  const { name, columns, order, keyColumns = order.length, partitionBy, ttl, indexes = [] } = table;
+  const { name, columns, order, keyColumns = order.length, partitionBy, indexes = [] } = table;
   const lines = [...Object.entries(columns).map(([column, type]) => `${column} ${type}`), ...indexes];
   const settings = Object.entries({ ...settingsOf(cluster), ...table.settings }).map(
     ([key, value]) => `${key} = ${value}`,
@@ -37,7 +36,6 @@ export function definitionOf(table: Table, cluster?: string): string[] {
     `ENGINE = ${cluster === undefined ? table.engine : replicated(table)}`,
     partitionBy === undefined ? '' : `PARTITION BY ${partitionBy}`,
     `PRIMARY KEY (${order.slice(0, keyColumns).join(', ')}) ORDER BY (${order.join(', ')})`,
-    ttl === undefined ? '' : `TTL ${ttl}`,
     `SETTINGS ${settings.join(', ')}`,
   ].join(' ');
   if (cluster === undefined) return [definition];

@@ -27,17 +27,9 @@ export async function checkTables(clickhouse: ClickHouse, store: Store, roleOf: 
     assert.deepEqual(actual.toSorted(), [...counts].toSorted(), table);
   };
   const facts = 'id, name, tld, state, sector, posture, holders, country, score';
-  await same(
-    'domains',
-    facts,
-    each((d) => [factsOf(d)]),
-    'sign',
-  );
-  await same(
-    'names',
-    'name, id',
-    each((d) => [[d.name, d.id]]),
-  );
+  const [factRows, nameRows] = [(d: Domain) => [factsOf(d)], (d: Domain) => [[d.name, d.id]]];
+  await same('domains', facts, each(factRows), 'sign');
+  await same('names', 'name, id', each(nameRows));
   const arrays = 'categories AS c, providers AS p, roles AS r, levels AS l, versions AS v, platforms AS f';
   const services = (d: Domain): Rows =>
     d.services.map(({ category, provider, role, level, version, platform }) => [
@@ -51,18 +43,13 @@ export async function checkTables(clickhouse: ClickHouse, store: Store, roleOf: 
       ...(['category', 'role'] as const).map((kind) => firmIn(d, kind, service[kind]).length),
     ]);
   await same('placement_counts', 'category, provider, role, level, state, in_category, in_role', each(shared));
-  await same(
-    'provider_counts',
-    'provider',
-    each((d) => providersOf(d).map((provider) => [provider])),
-    'domains',
-  );
-  await same(
-    'provider_counts',
-    'provider',
-    each((d) => soleOf(d).map((provider) => [provider])),
-    'sole',
-  );
+  for (const [count, of] of [
+    ['domains', providersOf],
+    ['sole', soleOf],
+  ] as const) {
+    const providers = (d: Domain) => of(d).map((provider) => [provider]);
+    await same('provider_counts', 'provider', each(providers), count);
+  }
   const pairs = (d: Domain) => providersOf(d).flatMap((a) => providersOf(d).flatMap((b) => (a === b ? [] : [[a, b]])));
   await same('pair_counts', 'a, b', each(pairs));
   const counted = (d: Domain): Rows =>
@@ -81,13 +68,10 @@ export async function checkTables(clickhouse: ClickHouse, store: Store, roleOf: 
     await same('change_days', 'provider, category, day', days(name), name);
   const moved = migrations.map((each) => [each.domainId, each.confirmedAt, each.category, each.from, each.to]);
   await same('migrations', 'domain_id, confirmed_at, category, from_provider, to_provider', moved, '1');
-  for (const name of ['scans', 'measured'] as const)
-    await same(
-      'scan_days',
-      'day, rulebook',
-      scanDays.flatMap((d) => Array(d[name]).fill([d.day, d.rulebook])),
-      name,
-    );
+  for (const name of ['scans', 'measured'] as const) {
+    const counted = scanDays.flatMap((d) => Array(d[name]).fill([d.day, d.rulebook]));
+    await same('scan_days', 'day, rulebook', counted, name);
+  }
   const merged = '(SELECT kind, value, groupBitmapXorMergeState(ids) AS merged FROM sets GROUP BY kind, value)';
   await same(merged, 'kind, value, arrayJoin(bitmapToArray(merged)) AS id', each(termsOf), '1');
   const times = `SELECT id, max(scanned_at) AS s, max(first_seen) AS f, if(max(changed_at) >= f, max(changed_at), 0) AS c
