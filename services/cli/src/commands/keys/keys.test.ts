@@ -49,17 +49,13 @@ it('strata inference keys creates keys with limits and a team, rotates them, and
   await using data = await temporaryDirectory();
   const env = { STRATA_DATA: data.path };
   await assertEnds('inference keys create --team t', 1, /no team 't'/, { env });
-  assert.match(
-    (await succeed('inference teams set t --spend-limit 2.5/day --warn-at 2', { env })).stdout,
-    /^t: spend 2.5\/day, warning at 2\n$/,
-  );
+  const team = await succeed('inference teams set t --spend-limit 2.5/day --warn-at 2', { env });
+  assert.match(team.stdout, /^t: spend 2.5\/day, warning at 2\n$/);
   const limits = '--models a,b --tokens-per-day 9 --spend-limit 0.000001/total --expires 2999-12-31';
   const { id, key } = await jsonOf(`inference keys create --json --team t ${limits}`, { env });
   const [listed] = await jsonOf('inference keys list --json', { env });
   const policy = { models: ['a', 'b'], tokensPerDay: 9, spend: { micros: 1, period: 'total' }, isAdmin: false };
   assert.deepEqual([listed.team, listed.policy], ['t', { ...policy, expiresAt: Date.UTC(3000, 0, 1) - 1 }]);
-  const { stdout: table } = await succeed('inference keys list', { env });
-  assert.match(table, /active +t +2999-12-31T23:59:59.999Z +0.000001\/total/);
   const rotated = await jsonOf(`inference keys rotate ${id} --json`, { env });
   assert.ok(rotated.id === id && rotated.key !== key);
   await succeed('inference prices set m --input 0.15 --output 3', { env });
@@ -69,7 +65,7 @@ it('strata inference keys creates keys with limits and a team, rotates them, and
   await succeed('inference prices remove m', { env });
   await assertEnds('inference prices remove m', 1, /'m' has no price/, { env });
   assert.match((await succeed('inference keys create --admin', { env })).stderr, /, an admin key: no quota/);
-  assert.match((await succeed('inference keys list', { env })).stdout, /– +none .* admin +– +– +–/);
+  assert.match((await succeed('inference keys list', { env })).stdout, /t +2999\S+ +0.0+1\/t.*– +none .* admin +–/s);
   for (const [args, refused] of [
     ['keys create --spend-limit 5', /an amount and a period/],
     ['keys create --spend-limit 1.2345678/day', /is not an amount/],
