@@ -30,7 +30,9 @@ describe('metrics', () => {
   const exposed = { stack: '', gateway: '', worker: '' };
   before(async () => {
     internet = await smallInternet();
-    stack = await startHarness({ internet });
+    // Has a metric of its own, also while it does not respond.
+    const settings = { STRATA_ANALYTICS_URL: 'http://127.0.0.1:1/strata' };
+    stack = await startHarness({ internet, settings });
     await stack.scan(company(internet, 0));
     await stack.get(`/stack/v1/domains/${company(internet, 0)}`);
     const p2p = { STRATA_NETWORK: 'on', STRATA_P2P: 'listen=/ip4/127.0.0.1/tcp/0,mdns=off' };
