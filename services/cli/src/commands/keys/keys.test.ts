@@ -34,14 +34,7 @@ it('strata stack keys makes, lists and revokes keys, for people and as JSON', as
   assert.doesNotMatch(table + JSON.stringify(listed), /ssk_/);
 });
 
-it('strata stack keys creates keys of the gateway with a priority', async () => {
-  await using data = await temporaryDirectory();
-  const env = { STRATA_DATA: data.path };
-  for (const [args, priority] of Object.entries({ '': 'normal', ' --priority low': 'low' }))
-    assert.equal((await jsonOf(`inference keys create --json${args}`, { env })).priority, priority);
-});
-
-it('strata inference keys creates keys with limits and a team, rotates them, and sets teams and prices', async () => {
+it('strata inference keys creates keys with limits, a priority and a team, rotates them, and sets teams and prices', async () => {
   await using data = await temporaryDirectory();
   const env = { STRATA_DATA: data.path };
   await assertEnds('inference keys create --team t', 1, /no team 't'/, { env });
@@ -62,6 +55,8 @@ it('strata inference keys creates keys with limits and a team, rotates them, and
   await assertEnds('inference prices remove m', 1, /'m' has no price/, { env });
   assert.match((await succeed('inference keys create --admin', { env })).stderr, /, an admin key: no quota/);
   assert.match((await succeed('inference keys list', { env })).stdout, /t +2999\S+ +0.0+1\/t.*– +none .* admin +–/s);
+  for (const [args, priority] of Object.entries({ '': 'normal', ' --priority low': 'low' }))
+    assert.equal((await jsonOf(`inference keys create --json${args}`, { env })).priority, priority);
   for (const [args, refused] of [
     ['keys create --priority highest', /unknown priority 'highest'; priorities: low, normal, high/],
     ['keys create --tier toString', /unknown tier 'toString'; tiers: free, standard, unlimited/],
