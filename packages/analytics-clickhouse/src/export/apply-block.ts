@@ -1,6 +1,7 @@
 // One block of the export, exactly once: its rows go to the journals, then its position is committed by one row, then each table
 // takes its rows from the journals under a token. After a crash a committed block is applied again, and a table that has it
 // ignores it; rows in the journals without a committed position are never read.
+import { DAY_MS } from '@strata/analytics';
 import type { ClickHouse } from '../connection/clickhouse.ts';
 import { JOURNAL_BLOCKS, JOURNALS, MIGRATION_DAYS, MIGRATION_MONTH } from '../tables/tables.ts';
 import { FAN_OUT, type TableInsert } from './fan-out.ts';
@@ -25,7 +26,6 @@ export class TakenOver extends Error {
 /** The largest number of a statement: the journal of a large block may take minutes. */
 const APPLY_TIMEOUT_MS = 600_000;
 const MAX_ATTEMPT = 2 ** 48;
-const DAY_MS = 86_400_000;
 
 /** A block that is being written; `add` any number of times, then `commit`. Nothing is in the tables before `commit`. */
 export class BlockWriter {

@@ -1,7 +1,7 @@
 // Applies a committed block: for each table one statement that computes its rows from the journal. The rows of a block are the
 // states of domains that it replaces, with sign −1, and those that replace them, with sign 1.
 import { CATEGORIES, HOLDERS, POSTURE_FLAGS, ROLE_FACTS, ROLE_LIST, ROLES } from '@strata/detect';
-import { JOURNALED, STATE_COLUMNS } from '../tables/tables.ts';
+import { JOURNALED } from '../tables/tables.ts';
 
 export interface TableInsert {
   readonly table: string;
@@ -147,4 +147,3 @@ const COPIED: readonly TableInsert[] = JOURNALED.map(({ name, columns }) => {
 export const FAN_OUT: Readonly<Record<string, readonly TableInsert[]>> = Object.fromEntries(
   COPIED.map((copy) => [copy.table, copy.table === 'domains' ? [copy, ...COMPUTED] : [copy]]),
 );
-export const STATE_NAMES = Object.keys(STATE_COLUMNS);

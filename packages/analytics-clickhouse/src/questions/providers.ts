@@ -112,13 +112,11 @@ export async function neighboursIn(
 
 export async function statisticsIn(clickhouse: ClickHouse, now: number, within: Sql | undefined): Promise<Statistics> {
   const set = within ?? ALL;
-  const states = new Map(
-    (await sizesOf(clickhouse, 'state', { within: set })).map(({ value, count }) => [value, count]),
-  );
+  const countsOf = async (kind: 'state' | 'category') =>
+    new Map((await sizesOf(clickhouse, kind, { within: set })).map(({ value, count }) => [value, count]));
+  const states = await countsOf('state');
   const placements = await sizesOf(clickhouse, 'placement', { within: set });
-  const categories = new Map(
-    (await sizesOf(clickhouse, 'category', { within: set })).map(({ value, count }) => [value, count]),
-  );
+  const categories = await countsOf('category');
   const migrations = async (days: number) =>
     (await migrationsIn(clickhouse, { since: now - days * DAY_MS + 1, until: now, limit: 1 }, within)).total;
   const [scans] = await asked<{ n: number }>(clickhouse, sql`SELECT sum(scans) AS n FROM scan_days`);
