@@ -61,11 +61,11 @@ const anchorOf = (title: string) =>
     .replaceAll(/[^\p{L}\p{N} -]/gu, '')
     .replaceAll(' ', '-');
 
-it('the docs have at most 29,600 words, and lines of at most 120 characters but for tables', () => {
+it('the docs have at most 30,200 words, and lines of at most 120 characters but for tables', () => {
   const words = pages
     .filter((page) => page.startsWith('docs/'))
     .flatMap((page) => read(page).match(/\S*[\p{L}\p{N}]\S*/gu) ?? []);
-  assert.ok(words.length <= 29_600, `${words.length} words`);
+  assert.ok(words.length <= 30_200, `${words.length} words`);
   for (const page of pages) assert.doesNotMatch(read(page), /^(?!\|).{121,}$/mu, page);
 });
 
