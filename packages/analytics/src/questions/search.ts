@@ -142,8 +142,8 @@ function roleSet({ sets, vocabulary }: DomainIndex, role: Role, levels: readonly
   return union(placements.flatMap((placement) => levels.map((level) => sets.placement(placement.number, level))));
 }
 
-/** A look-up in a set costs as much as the visit of so many of its members. */
-const LOOKUP_COST = 8;
+/** A test of membership costs as much as the visit of so many of its members. */
+const TEST_COST = 8;
 
 /** One page of a set in the order of names, those that begin with `prefix` first. */
 export function inNameOrder(index: DomainIndex, set: DomainSet, page: Page, prefix?: string): readonly number[] {
@@ -155,10 +155,10 @@ export function inNameOrder(index: DomainIndex, set: DomainSet, page: Page, pref
   const through = after === undefined ? 0 : sorted.countThrough(after);
   const firstKey = after === undefined || (prefix && after.startsWith(prefix)) ? through : through + length;
   const parts = { ...{ limit, offset, firstKey }, begun };
-  // If the members are spread evenly, so many look-ups fill the page.
-  const lookups = ((offset + limit) * length) / set.size;
-  const most = set.size / LOOKUP_COST;
-  return (lookups < most ? walk(sorted, set, parts, most) : undefined) ?? select(sorted, set, parts);
+  // If the members are spread evenly, so many tests fill the page.
+  const tests = ((offset + limit) * length) / set.size;
+  const most = set.size / TEST_COST;
+  return (tests < most ? walk(sorted, set, parts, most) : undefined) ?? select(sorted, set, parts);
 }
 
 interface KeyedPage {
@@ -169,7 +169,7 @@ interface KeyedPage {
   readonly begun: readonly [from: number, to: number];
 }
 
-/** Looks the domains up in their order, at most so many; undefined if the page needs more. */
+/** Tests the domains in their order, at most so many; undefined if the page needs more. */
 function walk(
   sorted: SortedNames,
   set: DomainSet,
