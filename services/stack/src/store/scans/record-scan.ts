@@ -25,9 +25,9 @@ export interface RecordedScan {
 export type ScanResult = PromiseSettledResult<RecordedScan>;
 export type RecordScans = (scans: readonly ScanRecord[], options: RecordOptions) => Promise<readonly ScanResult[]>;
 
-/** Limits how long a transaction holds the writer lock, and its rows in memory as JSON. */
+/** Limits how long a transaction holds its locks, and its rows in memory as JSON. */
 const MAX_BATCH = 256;
-/** Attempts to plan a batch before acquiring the writer lock; after that it is planned under the lock. */
+/** Attempts to plan a batch before acquiring locks; after that it is planned under the writer lock. */
 const MAX_PLANNED_BEFORE = 3;
 
 /** A scan of a batch, the stored state that it was planned with, and its plan. */
