@@ -27,7 +27,7 @@ export interface Plan {
 
 /** In execution order. */
 export interface ScanWrites {
-  /** The rows of the domains of the plans, and no others. */
+  /** The rows of the domains of the plans alone. */
   readonly own: readonly Write[];
   /** The rows of logs, and what is counted over all domains. */
   readonly numbered: readonly Write[];
