@@ -83,7 +83,7 @@ async function overhead(): Promise<Figure[]> {
   const { upstream } = bare.ready;
   await using gateway = await startGateway({ slots: CONNECTIONS, upstream });
   await using portkey = await startPortkey(upstream);
-  await using least = await startChild<{ base: string }>(new URL('./least-gateway-process.ts', import.meta.url), {
+  await using minimal = await startChild<{ base: string }>(new URL('./minimal-gateway-process.ts', import.meta.url), {
     upstream,
   });
   const { key, model, base } = gateway.ready;
@@ -138,14 +138,14 @@ async function overhead(): Promise<Figure[]> {
   const ofBoth: number[][] = [];
   for (const duration of [WARM_SECONDS, ...Array.from({ length: LOAD_ROUNDS }, () => SECONDS)]) {
     const rates = [];
-    for (const each of [least.ready.base, bare.ready.base]) rates.push(await rate(each, { headers, body }, duration));
+    for (const each of [minimal.ready.base, bare.ready.base]) rates.push(await rate(each, { headers, body }, duration));
     ofBoth.push(rates);
   }
-  const [leastRate = 0, bareRate = 0] = [0, 1].map((at) => median(ofBoth.slice(1).map((rates) => rates[at] ?? 0)));
+  const [minimalRate = 0, bareRate = 0] = [0, 1].map((at) => median(ofBoth.slice(1).map((rates) => rates[at] ?? 0)));
   figures.push([
-    'the least that keeps the promises: complete answers',
-    perSecond(leastRate),
-    `bare proxy ${perSecond(bareRate)}: ${(leastRate / bareRate).toFixed(2)}`,
+    'the minimum that keeps the promises: complete answers',
+    perSecond(minimalRate),
+    `bare proxy ${perSecond(bareRate)}: ${(minimalRate / bareRate).toFixed(2)}`,
   ]);
   await using instant = await startGateway({ slots: 1 });
   // The memory of a new process grows for other reasons.

@@ -1,4 +1,4 @@
-// The least that keeps the promises of the gateway for complete answers: a Node server that reads JSON, sends it on, reads the
+// The minimum that keeps the promises of the gateway for complete answers: a Node server that reads JSON, sends it on, reads the
 // usage, and answers once a thread has signed a record with the digests of both bodies and committed it to SQLite, in batches.
 import { generateKeyPairSync, hash, sign } from 'node:crypto';
 import { Agent, createServer, request } from 'node:http';
