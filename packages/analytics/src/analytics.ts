@@ -9,6 +9,7 @@ import type { CurvePoint } from './questions/adoption-curve.ts';
 import type { Market, RoleMarket } from './questions/concentration.ts';
 import type { DomainOrder, Facet, OrderKey } from './questions/domain-query.ts';
 import type { Neighbourhood } from './questions/neighbours.ts';
+import type { BuildCount, ProductBuild } from './questions/product-builds.ts';
 import type { Leaders, LeadersOptions } from './questions/providers.ts';
 import type { Scorecard } from './questions/scorecard.ts';
 import type { DomainFilter } from './questions/search.ts';
@@ -36,6 +37,8 @@ export interface DomainRow {
   readonly score: number | null;
   /** By category, then by provider; without versions. */
   readonly services: readonly IndexedService[];
+  /** Those with a version, by product. */
+  readonly builds: readonly ProductBuild[];
 }
 
 export interface Search {
@@ -126,6 +129,8 @@ export interface Analytics {
   scorecard(options: Within): Promise<Scorecard>;
   /** Domains of a provider by day, of all domains; days since the epoch, both ends included. */
   adoption(provider: string, days: { readonly from: number; readonly to: number }): Promise<AdoptionHistory>;
+  /** The builds of these products that domains show: one of each product that a domain uses with more than low confidence. */
+  builds(products: readonly string[]): Promise<readonly BuildCount[]>;
   /** Migrations by previous and new provider. */
   flows(options: FlowsOptions): Promise<Flows>;
 }

@@ -11,7 +11,7 @@ export type { DayOfChanges, IndexedChange } from './history/change-history.ts';
 export { DAY_MS, dayOf } from './history/daily-series.ts';
 export { FLOW_DAYS, type Flow, type FlowFilter, type Flows, type IndexedMigration } from './history/migration-log.ts';
 export type { CountedScans } from './history/scan-days.ts';
-export { DomainIndex, type IndexedDomain, type IndexPosition, type Touched } from './index/domain-index.ts';
+export { DomainIndex, type IndexedDomain, type IndexPosition, shownBy, type Touched } from './index/domain-index.ts';
 export { IndexBuilder } from './index/index-builder.ts';
 export { decodeSnapshot, encodeSnapshot } from './index/snapshot.ts';
 export { domainRow, type MemoryDeps, memoryAnalytics } from './memory-analytics.ts';
@@ -42,6 +42,7 @@ export {
 } from './questions/domain-query.ts';
 export { MIN_SUPPORT, type Neighbourhood, neighbourhood } from './questions/neighbours.ts';
 export { countDomains, type Population, sizeIn } from './questions/population.ts';
+export { type BuildCount, inOrder as buildOrder, MAX_FIRST, type ProductBuild } from './questions/product-builds.ts';
 export * from './questions/providers.ts';
 export { assessRisk, type ExposureInput } from './questions/risk.ts';
 export {

@@ -11,6 +11,7 @@ import { type Market, market, roleMarket, withChanges } from './questions/concen
 import { facetOf, inOrder } from './questions/domain-query.ts';
 import { neighbourhood } from './questions/neighbours.ts';
 import { countDomains, type Population } from './questions/population.ts';
+import { inOrder as buildOrder, productBuilds } from './questions/product-builds.ts';
 import { leaders, netMovement } from './questions/providers.ts';
 import { scorecard } from './questions/scorecard.ts';
 import { matchingDomains, namePage } from './questions/search.ts';
@@ -41,6 +42,7 @@ export function memoryAnalytics(index: DomainIndex, deps: MemoryDeps = {}): Anal
       const scannedDays = days.filter((day) => day >= from && day <= to);
       return { curve: adoptionCurve(index, { provider }, { from, to }), scannedDays, firstScannedDay: days[0] };
     },
+    builds: async (products) => productBuilds(index, products),
     async flows({ since, until, within, ...filter }) {
       const log = index.history.migrationLog;
       const of = { ...filter, within: within && evaluateQuery(index, within) };
@@ -93,6 +95,7 @@ export function domainRow(index: DomainIndex, id: number): DomainRow {
     state: STATES[state] ?? 'unmeasured',
     sector: SECTORS[sector] ?? 'unknown',
     services: index.services(id),
+    builds: index.buildsIn(id).sort(buildOrder),
   };
 }
 

@@ -1,17 +1,23 @@
 // A page of domains: their number, the domains in an order, and counts by value.
 import {
+  type BuildCount,
+  buildOrder,
   type DomainRow,
   type Facet,
   type FacetCounts,
+  type IndexedService,
   MAX_FACET_VALUES,
+  MAX_FIRST,
+  type ProductBuild,
   type Search,
   type SearchAnswer,
+  shownBy,
 } from '@strata/analytics';
 import { gradeOf } from '@strata/detect';
 import type { ClickHouse } from '../connection/clickhouse.ts';
 import { NO_SCORE, statesOf } from '../export/domain-row.ts';
 import { asked } from './ask.ts';
-import { ALL, filteredSet, TIME_COLUMNS } from './domain-sets.ts';
+import { ALL, buildOf, filteredSet, TIME_COLUMNS } from './domain-sets.ts';
 import { joined, raw, type Sql, sql } from './sql.ts';
 
 export async function searched(clickhouse: ClickHouse, search: Search): Promise<SearchAnswer> {
@@ -91,11 +97,9 @@ export async function rowsOf(clickhouse: ClickHouse, ids: readonly number[]): Pr
     const state = states.get(id);
     if (!state) return [];
     const { scanned = 0, first = 0, changed = 0 } = timesOf.get(id) ?? {};
-    const { name, sector, posture, score, categories, providers, levels } = state;
-    const services = categories.map((category, i) => [
-      category,
-      providers[i],
-      levels[i],
+    const { name, sector, posture, score, categories, providers, levels, versions, platforms } = state;
+    const all = categories.map((category, i) => [
+      ...[category, providers[i], levels[i], versions[i], platforms[i]],
     ]) as unknown as DomainRow['services'];
     return {
       ...{
@@ -103,7 +107,8 @@ export async function rowsOf(clickhouse: ClickHouse, ids: readonly number[]): Pr
         name,
         sector,
         posture,
-        services,
+        services: all.map(([category, provider, level]) => [category, provider, level] as const),
+        builds: shownBy(all).map(shownBuild).sort(buildOrder),
         scannedAt: scanned,
         firstSeen: first * 1_000,
         changedAt: changed * 1_000,
@@ -113,6 +118,23 @@ export async function rowsOf(clickhouse: ClickHouse, ids: readonly number[]): Pr
       score: score === NO_SCORE ? null : score,
     };
   });
+}
+
+const shownBuild = ([, product, , version = null, platform = null]: IndexedService): ProductBuild => {
+  return { product, version, platform };
+};
+
+/** Each build of these products, with its number of domains. */
+export async function buildsIn(clickhouse: ClickHouse, products: readonly string[]): Promise<BuildCount[]> {
+  if (products.length === 0) return [];
+  const rows = await asked<{ value: string; domains: number; first: number[] }>(
+    clickhouse,
+    sql`SELECT value, toInt64(bitmapCardinality(ids)) AS domains, bitmapToArray(bitmapSubsetLimit(ids, toUInt32(0), toUInt32(${MAX_FIRST}))) AS first
+      FROM (SELECT value, groupBitmapXorMergeState(ids) AS ids FROM sets
+        WHERE kind = 'build' AND splitByChar('\\n', value)[1] IN ${products} GROUP BY value)
+      WHERE domains > 0`,
+  );
+  return rows.map(({ value, ...counted }) => ({ ...buildOf(value), ...counted })).sort(buildOrder);
 }
 
 async function facetOf(clickhouse: ClickHouse, set: Sql, facet: Facet): Promise<FacetCounts> {

@@ -181,13 +181,16 @@ export class DomainIndex {
 
   /** What a domain shows of a provider's product. */
   buildOf(id: number, providerId: string): Build | null {
-    const provider = this.vocabulary.providers.find(providerId);
-    if (provider === undefined || !this.names.has(id)) return null;
-    for (const number of this.#buildsOf(id)) {
-      const [of, version, platform] = this.builds.word(number);
-      if (of === provider) return { version, platform };
-    }
-    return null;
+    const shown = this.names.has(id) ? this.buildsIn(id).find(({ product }) => product === providerId) : undefined;
+    return shown ? { version: shown.version, platform: shown.platform } : null;
+  }
+
+  /** The versions that a domain shows. */
+  buildsIn(id: number): (Build & { readonly product: string })[] {
+    return this.#buildsOf(id).map((number) => {
+      const [provider, version, platform] = this.builds.word(number);
+      return { product: this.vocabulary.providers.word(provider), version, platform };
+    });
   }
 
   sector(id: number): string {
@@ -253,7 +256,7 @@ export function packServices(
 }
 
 /** For each provider the service with the highest confidence that shows a version, the first of equal ones. */
-function shownBy(services: readonly IndexedService[]): IndexedService[] {
+export function shownBy(services: readonly IndexedService[]): IndexedService[] {
   const shown = new Map<string, IndexedService>();
   for (const service of services) {
     const [, provider, confidence, version] = service;

@@ -14,6 +14,7 @@ import { allDomains, evaluateAmong, evaluateQuery, providerSet } from '../query/
 import type { Query } from '../query/query.ts';
 import { DomainSet } from '../sets/domain-set.ts';
 import { difference, intersection, union } from '../sets/set-operations.ts';
+import { domainsShowing, type ProductBuild } from './product-builds.ts';
 
 /** All given conditions must hold. */
 export interface DomainFilter {
@@ -40,6 +41,8 @@ export interface DomainFilter {
   /** Security scores from 0 to 100, both ends included; a domain without a score does not match. */
   readonly score?: { readonly from: number; readonly to: number } | undefined;
   readonly query?: Query | undefined;
+  /** Any of these. */
+  readonly builds?: readonly ProductBuild[] | undefined;
   /** Only some of these: by the store's numbers, or by name. */
   readonly among?: { readonly ids: readonly number[] } | { readonly names: readonly string[] } | undefined;
 }
@@ -79,9 +82,10 @@ export function namePage(
 
 /** The domains for which all conditions hold; undefined without a condition. */
 export function matchingDomains(index: DomainIndex, filter: DomainFilter): DomainSet | undefined {
-  const { part, query, among, without: barred = [] } = filter;
+  const { part, query, among, builds, without: barred = [] } = filter;
   const sets = filterSets(index, filter);
   if (among) sets.push(knownAmong(index, among));
+  if (builds) sets.push(domainsShowing(index, builds));
   if (part) sets.push(index.grams.search(part, index.names));
   if (query) sets.push(among ? evaluateAmong(index, query, sets.reduce(intersection)) : evaluateQuery(index, query));
   if (sets.length === 0 && barred.length === 0) return undefined;
