@@ -1,6 +1,6 @@
 // What the database of any service needs. It contains no service's tables.
 export type { StoreCopy } from './copies/copy-manifest.ts';
-export { copyToPostgres } from './copies/copy-to-postgres.ts';
+export { copyStore } from './copies/copy-store.ts';
 export * from './copies/postgres-backup.ts';
 export * from './copies/sqlite-backup.ts';
 export { counterIncrement, counterOf, incrementCounter } from './counters.ts';
