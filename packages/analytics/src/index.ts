@@ -3,11 +3,11 @@
 export * from './analytics.ts';
 export { type Anomaly, judge, WINDOW_DAYS } from './anomalies/anomaly.ts';
 export type { Sample } from './anomalies/anomaly-step.ts';
-export { watchedSeries } from './anomalies/watched-series.ts';
+export { firstWatchedDay, type WatchedDomains, watchedSeries } from './anomalies/watched-series.ts';
 export { MAX_SERVICES } from './columns/domain-columns.ts';
 export { type IndexedService, LEVELS, STATES } from './columns/terms.ts';
 export { compareText } from './compare-text.ts';
-export type { DayOfChanges, IndexedChange } from './history/change-history.ts';
+export { ChangeHistory, type DayOfChanges, type IndexedChange } from './history/change-history.ts';
 export { DAY_MS, dayOf } from './history/daily-series.ts';
 export { FLOW_DAYS, type Flow, type FlowFilter, type Flows, type IndexedMigration } from './history/migration-log.ts';
 export type { CountedScans } from './history/scan-days.ts';

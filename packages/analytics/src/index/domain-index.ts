@@ -169,6 +169,12 @@ export class DomainIndex {
     return services;
   }
 
+  /** Number of domains that use a provider; undefined if none ever did. */
+  usersOf(providerId: string): number | undefined {
+    const provider = this.vocabulary.providers.find(providerId);
+    return provider === undefined ? undefined : this.sets.provider(provider).size;
+  }
+
   /** The observed versions of a provider's product with their domains; services of low confidence do not count. */
   buildsOf(providerId: string): readonly (Build & { readonly domains: DomainSet })[] {
     const provider = this.vocabulary.providers.find(providerId);

@@ -149,7 +149,7 @@ export const getEnrichmentStatus = route(
           products: exposures.advisories.products.length,
           in_use: coverage.products,
         },
-        domains: { total: app.known.domains(), with_product: coverage.domains, with_version: coverage.versioned },
+        domains: { total: app.known.size, with_product: coverage.domains, with_version: coverage.versioned },
       },
       catalog: { version: rulebook.version, date: catalog.date, source: catalog.source },
       dump: await dumpTimes(app.store.texts),

@@ -161,7 +161,7 @@ export async function advisoryReports(
   const nameOf = new Map(rows.map(({ id, name }) => [id, name]));
   return counted.map(({ entry, full, products, domains, some }) => ({
     ...aboutOf(entry),
-    ...fullReport(entry, full),
+    ...fullReport(entry, full.summary),
     match: domains.version > 0 ? 'version' : 'product',
     domains: { ...domains },
     products: entry.products.map((product, i) => {
@@ -176,6 +176,7 @@ export async function advisoryReports(
       };
     }),
     affected: some.flatMap((id) => nameOf.get(id) ?? []).sort(),
+    references: [...full.urls],
   }));
 }
 
@@ -186,10 +187,10 @@ function someOf(builds: readonly BuildCount[]): number[] {
   return [...some];
 }
 
-function fullReport({ advisory, exploited, score }: Entry, full: FullEntry['full']) {
+function fullReport({ advisory, exploited, score }: Entry, summary: string | null) {
   return {
     aliases: [...advisory.aliases],
-    summary: full.summary,
+    summary,
     cvss_version: advisory.cvss?.version ?? null,
     cvss_vector: advisory.cvss?.vector ?? null,
     cvss_source: advisory.cvss?.by ?? null,
@@ -201,7 +202,6 @@ function fullReport({ advisory, exploited, score }: Entry, full: FullEntry['full
       required_action: exploited.requiredAction,
     },
     modified: advisory.modified,
-    references: [...full.urls],
   };
 }
 

@@ -1,8 +1,8 @@
 // Lists over all exposures: advisories that possibly affect any domain, and the domains of each.
 import { byUrgency, type Entry, type ExposureIndex, type RowCounts, type Severity } from '@strata/advisories';
 import type { BuildCount, DomainRow, Page, Search } from '@strata/analytics';
-import { EventLoopBudget } from '../event-loop-budget.ts';
 import type { Store } from '../../store/index.ts';
+import { EventLoopBudget } from '../event-loop-budget.ts';
 import { type ByEvidence, buildsNamedBy, countsIn, type ExposedDeps, sumOf } from './exposed-domains.ts';
 import type { Exposure, Exposures, Uses } from './exposures.ts';
 import { NO_VERSION } from './product-uses.ts';
@@ -108,7 +108,14 @@ async function affectedOfAll(deps: Deps, filter: AffectedFilter, page: Page<Affe
     const order = after ? compareTo(entry, after) : 1;
     if (count > 0 && total + count > offset && found.length < limit && order >= 0) {
       const rest = { offset: Math.max(0, offset - total), limit: limit - found.length };
-      found.push(...(await rowsOfEntry(deps, entry, { uses, match: filter.match, read }, { ...rest, ...(after && order === 0 && { after }) })));
+      found.push(
+        ...(await rowsOfEntry(
+          deps,
+          entry,
+          { uses, match: filter.match, read },
+          { ...rest, ...(after && order === 0 && { after }) },
+        )),
+      );
     }
     total += count;
   }
@@ -165,11 +172,7 @@ function numbersFitting(advisories: ExposureIndex, filter: EntryFilter): Uint8Ar
 function countEntry(
   exposures: Exposures,
   entry: Entry,
-  {
-    rows,
-    builds,
-    uses,
-  }: { readonly rows: RowCounts; readonly builds: ByEvidence<BuildCount[]>; readonly uses: Uses },
+  { rows, builds, uses }: { readonly rows: RowCounts; readonly builds: ByEvidence<BuildCount[]>; readonly uses: Uses },
 ): void {
   const of = buildsNamedBy(exposures, entry, uses);
   for (const kind of KINDS) {

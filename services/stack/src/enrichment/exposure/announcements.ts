@@ -5,6 +5,7 @@ import type { Entry } from '@strata/advisories';
 import type { IndexedService } from '@strata/analytics';
 import { exploitedAlert } from '../../alerts/alerts.ts';
 import type { EventBus } from '../../events.ts';
+import type { KnownDomains } from '../../index/known-domains.ts';
 import type { KnownNames } from '../../index/known-names.ts';
 import type { DomainChanged, Store, StoredEvent } from '../../store/index.ts';
 import { EventLoopBudget } from '../event-loop-budget.ts';
@@ -14,6 +15,7 @@ import type { ObservedService } from './product-uses.ts';
 
 /** What alerts are raised from. */
 export interface AlertDeps extends ExposedDeps {
+  readonly known: KnownDomains;
   readonly store: Store;
   readonly names: KnownNames;
   /** The clock of the history. */

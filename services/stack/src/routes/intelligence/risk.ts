@@ -50,7 +50,7 @@ export const getRisk = route(
       }),
     },
     errors: ['invalid_domain', 'unknown_domain', 'unavailable'],
-    cache: (app: StackApp, input, context) => {
+    cache: (_app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
       // The underlying markets change slowly: maximum age of an answer.
       return { key: `risk ${domain}`, tags: [tags.domain(domain), ...ADVISORY_TAGS], maxAgeMs: 60_000 };
