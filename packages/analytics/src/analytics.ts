@@ -4,12 +4,12 @@ import type { Category, DomainState, Role } from '@strata/detect';
 import type { IndexedService } from './columns/terms.ts';
 import type { FlowFilter, Flows } from './history/migration-log.ts';
 import type { IndexPosition } from './index/domain-index.ts';
+import type { BuildCount, ProductBuild } from './query/product-builds.ts';
 import type { Query } from './query/query.ts';
 import type { CurvePoint } from './questions/adoption-curve.ts';
 import type { Market, RoleMarket } from './questions/concentration.ts';
 import type { DomainOrder, Facet, OrderKey } from './questions/domain-query.ts';
 import type { Neighbourhood } from './questions/neighbours.ts';
-import type { BuildCount, ProductBuild } from './questions/product-builds.ts';
 import type { Leaders, LeadersOptions } from './questions/providers.ts';
 import type { Scorecard } from './questions/scorecard.ts';
 import type { DomainFilter } from './questions/search.ts';
@@ -108,13 +108,17 @@ export interface FlowsOptions extends Omit<FlowFilter, 'within'> {
   readonly within?: Query | undefined;
 }
 
+/** How far an engine has followed the store. */
+export interface AnswersOf {
+  /** The events of the store that every later answer includes. */
+  asOf(): Promise<IndexPosition>;
+}
+
 /**
  * Every answer is complete and in a total order. An engine that is away, or that exceeds its time or memory, throws; no
  * answer is partial. A question without domains has an empty answer.
  */
-export interface Analytics {
-  /** The events of the store that every later answer includes. */
-  asOf(): Promise<IndexPosition>;
+export interface Analytics extends AnswersOf {
   /** The domains for which all conditions hold: their number, one page, and counts by value. */
   search(search: Search): Promise<SearchAnswer>;
   /** Numbers of domains, services, providers and migrations. `now`: milliseconds. */

@@ -16,6 +16,7 @@ export { IndexBuilder } from './index/index-builder.ts';
 export { decodeSnapshot, encodeSnapshot } from './index/snapshot.ts';
 export { domainRow, type MemoryDeps, memoryAnalytics } from './memory-analytics.ts';
 export { allDomains, evaluateQuery } from './query/evaluate-query.ts';
+export { type BuildCount, inOrder as buildOrder, MAX_FIRST, type ProductBuild } from './query/product-builds.ts';
 export { type Query, QueryError, type QueryNames } from './query/query.ts';
 export { MAX_QUERY, readQuery } from './query/read-query.ts';
 export { adoptionCurve, curveOf } from './questions/adoption-curve.ts';
@@ -42,7 +43,6 @@ export {
 } from './questions/domain-query.ts';
 export { MIN_SUPPORT, type Neighbourhood, neighbourhood } from './questions/neighbours.ts';
 export { countDomains, type Population, sizeIn } from './questions/population.ts';
-export { type BuildCount, inOrder as buildOrder, MAX_FIRST, type ProductBuild } from './questions/product-builds.ts';
 export * from './questions/providers.ts';
 export { assessRisk, type ExposureInput } from './questions/risk.ts';
 export {

@@ -6,12 +6,12 @@ import { STATES } from './columns/terms.ts';
 import { DAY_MS } from './history/daily-series.ts';
 import type { DomainIndex } from './index/domain-index.ts';
 import { allDomains, evaluateQuery } from './query/evaluate-query.ts';
+import { buildsIn, productBuilds } from './query/product-builds.ts';
 import { adoptionCurve } from './questions/adoption-curve.ts';
 import { type Market, market, roleMarket, withChanges } from './questions/concentration.ts';
 import { facetOf, inOrder } from './questions/domain-query.ts';
 import { neighbourhood } from './questions/neighbours.ts';
 import { countDomains, type Population } from './questions/population.ts';
-import { inOrder as buildOrder, productBuilds } from './questions/product-builds.ts';
 import { leaders, netMovement } from './questions/providers.ts';
 import { scorecard } from './questions/scorecard.ts';
 import { matchingDomains, namePage } from './questions/search.ts';
@@ -95,7 +95,7 @@ export function domainRow(index: DomainIndex, id: number): DomainRow {
     state: STATES[state] ?? 'unmeasured',
     sector: SECTORS[sector] ?? 'unknown',
     services: index.services(id),
-    builds: index.buildsIn(id).sort(buildOrder),
+    builds: buildsIn(index, id),
   };
 }
 

@@ -169,12 +169,6 @@ export class DomainIndex {
     return services;
   }
 
-  /** Number of domains that use a provider; undefined if none ever did. */
-  usersOf(providerId: string): number | undefined {
-    const provider = this.vocabulary.providers.find(providerId);
-    return provider === undefined ? undefined : this.sets.provider(provider).size;
-  }
-
   /** The observed versions of a provider's product with their domains; services of low confidence do not count. */
   buildsOf(providerId: string): readonly (Build & { readonly domains: DomainSet })[] {
     const provider = this.vocabulary.providers.find(providerId);
@@ -187,16 +181,13 @@ export class DomainIndex {
 
   /** What a domain shows of a provider's product. */
   buildOf(id: number, providerId: string): Build | null {
-    const shown = this.names.has(id) ? this.buildsIn(id).find(({ product }) => product === providerId) : undefined;
-    return shown ? { version: shown.version, platform: shown.platform } : null;
-  }
-
-  /** The versions that a domain shows. */
-  buildsIn(id: number): (Build & { readonly product: string })[] {
-    return this.#buildsOf(id).map((number) => {
-      const [provider, version, platform] = this.builds.word(number);
-      return { product: this.vocabulary.providers.word(provider), version, platform };
-    });
+    const provider = this.vocabulary.providers.find(providerId);
+    if (provider === undefined || !this.names.has(id)) return null;
+    for (const number of this.#buildsOf(id)) {
+      const [of, version, platform] = this.builds.word(number);
+      if (of === provider) return { version, platform };
+    }
+    return null;
   }
 
   sector(id: number): string {

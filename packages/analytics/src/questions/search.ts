@@ -12,10 +12,10 @@ import type { SortedNames } from '../columns/sorted-names.ts';
 import { categoryNumber, LEVELS, LIVE, roleNumber, sectorNumber, stateNumber } from '../columns/terms.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 import { allDomains, evaluateAmong, evaluateQuery, providerSet } from '../query/evaluate-query.ts';
+import { domainsShowing, type ProductBuild } from '../query/product-builds.ts';
 import type { Query } from '../query/query.ts';
 import { DomainSet } from '../sets/domain-set.ts';
 import { difference, intersection, union } from '../sets/set-operations.ts';
-import { domainsShowing, type ProductBuild } from './product-builds.ts';
 
 /** All given conditions must hold. */
 export interface DomainFilter {

@@ -1,6 +1,6 @@
 // The engine of questions about sets of domains: the index in memory, or the tables in ClickHouse without an index.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { type Analytics, type DomainIndex, type IndexPosition, memoryAnalytics } from '@strata/analytics';
+import { type Analytics, type DomainIndex, type IndexPosition, memoryAnalytics, usersOf } from '@strata/analytics';
 import { type ClickHouse, clickHouseAnalytics } from '@strata/analytics-clickhouse';
 import type { KnownDomains } from './known-domains.ts';
 import { TableFigures } from './known-domains.ts';
@@ -54,7 +54,7 @@ function inMemory(live: LiveIndex): Domains {
       get size() {
         return index.size;
       },
-      usersOf: (provider) => index.usersOf(provider),
+      usersOf: (provider) => usersOf(index, provider),
       historySince: async () => index.history,
     },
     ...{ log: index, index },

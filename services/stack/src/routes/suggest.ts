@@ -72,7 +72,7 @@ export function suggester(deps: Omit<Known, 'now'>): (text: string) => Promise<S
 async function domainsLike({ analytics, store }: Omit<Known, 'now'>, text: string): Promise<readonly string[]> {
   const part = NameWords.safeParse(text).data;
   if (part === undefined) return [];
-  const begun = await store.lists.namesFrom(part, MAX_DOMAINS);
+  const begun = await store.domains.namesFrom(part, MAX_DOMAINS);
   if (begun.length === MAX_DOMAINS || part.length < ANYWHERE_FROM) return begun;
   const { domains } = await analytics.search({ filter: { part }, limit: MAX_DOMAINS, offset: 0 });
   return domains.map(({ name }) => name);

@@ -54,7 +54,11 @@ onEach([memory], 'the notifier', (_backend, test) => {
     const events = { latestSeq: async () => 0, since: async (seq: number) => log.filter((each) => each.seq > seq) };
     const exposures = { isLoaded: true, advisories, uses } as unknown as NotifierDeps['exposures'];
     const [now, own] = [() => new Date(), { ...store, events } as unknown as NotifierDeps['store']];
-    const clock = { now, clock: now, namesMatching: namesMatching({ known: index, rulebook, clock: now }) };
+    const clock = {
+      now,
+      clock: now,
+      namesMatching: namesMatching({ known: { usersOf: () => undefined }, rulebook, clock: now }),
+    };
     const notifier = await Notifier.open({
       names: knownNames(rulebook),
       exposures,

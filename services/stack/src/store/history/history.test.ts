@@ -80,6 +80,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
       await domains.add(['d1.com', 'added.com'], { source: 'test' });
       await domains.isTracked('d1.com');
       await domains.isEmpty();
+      await domains.namesFrom('d1', 8);
       await domains.due(new Date(8.64e15), 1);
       await domains.profile('d1.com');
       await domains.changes('d1.com', page);
@@ -92,7 +93,6 @@ onEach(kept, 'what grows with time', (_backend, test) => {
         await lists.changes({ type: 'migrated', ...filter }, page);
       await lists.namesOf([1]);
       await lists.scoresOf(['d1.com']);
-      await lists.namesFrom('d1', 8);
       await lists.scansOf(1, { since, rulebook: 'x' });
       await lists.changesOf(1, since);
       await lists.incompleteScans('d1.com', 20);

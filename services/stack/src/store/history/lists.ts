@@ -46,9 +46,6 @@ const MOVEMENTS: readonly ChangeType[] = ['added', 'removed', 'migrated'];
 const COLUMN = { in: 'to_provider', out: 'from_provider' } as const;
 const OPPOSITE = { in: 'out', out: 'in' } as const;
 
-/** Names that were added and not scanned yet may be many. */
-const MAX_NAMES_READ = 500;
-
 export class ListTable {
   readonly #db: Kysely<Database>;
 
@@ -153,25 +150,6 @@ export class ListTable {
     if (names.length === 0) return new Map();
     const rows = await this.#db.selectFrom('domains').where('name', 'in', names).select(['name', 'score']).execute();
     return new Map(rows.map(({ name, score }) => [name, score]));
-  }
-
-  /** The first scanned domains whose name begins with a text, in order; reads at most `MAX_NAMES_READ` names. */
-  async namesFrom(text: string, limit: number): Promise<string[]> {
-    const begun = this.#db
-      .selectFrom('domains')
-      .where('name', '>=', text)
-      .where('name', '<', `${text}\u{7f}`)
-      .orderBy('name')
-      .limit(MAX_NAMES_READ)
-      .select(['name', 'last_scanned_at']);
-    const rows = await this.#db
-      .selectFrom(begun.as('begun'))
-      .where('last_scanned_at', 'is not', null)
-      .orderBy('name')
-      .limit(limit)
-      .select('name')
-      .execute();
-    return rows.map(({ name }) => name);
   }
 
   /** Scans of a domain since a time under one rulebook, oldest first, with their counts of services and records. */

@@ -70,3 +70,12 @@ function firmUsers({ vocabulary, sets }: DomainIndex, provider: string): DomainS
   const placements = number === undefined ? [] : vocabulary.placementsOf(number);
   return union(placements.map((each) => difference(sets.placement(each.number), sets.placement(each.number, LOW))));
 }
+
+/** The versions that a domain shows, by product. */
+export function buildsIn({ builds, columns, vocabulary }: DomainIndex, id: number): ProductBuild[] {
+  const { pool, from, to } = columns.buildsIn(id);
+  return Array.from(pool.subarray(from, to), (number) => {
+    const [provider, version, platform] = builds.word(number);
+    return { product: vocabulary.providers.word(provider), version, platform };
+  }).sort(inOrder);
+}
