@@ -1,4 +1,4 @@
-// What this process knows about all domains: the engine of questions, and the advisories matched against it. Both follow the store's logs.
+// What this process knows about all domains: the engine of questions, and the advisories matched against it. The logs update both.
 import path from 'node:path';
 import type { ClickHouse } from '@strata/analytics-clickhouse';
 import type { Rulebook } from '@strata/detect';

@@ -5,7 +5,7 @@ import type { Store } from '../store/index.ts';
 export interface KnownDomains {
   /** Number of scanned domains. */
   readonly size: number;
-  /** Number of domains that use a provider; undefined if none is known to do so, or to have done so. */
+  /** Number of domains that use a provider; undefined for one that is not known. */
   usersOf(provider: string): number | undefined;
   /** The changes and scans of each day, at least since this one. */
   historySince(day: number): Promise<ChangeHistory>;
