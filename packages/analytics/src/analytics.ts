@@ -37,8 +37,8 @@ export interface DomainRow {
   readonly score: number | null;
   /** By category, then by provider; without versions. */
   readonly services: readonly IndexedService[];
-  /** Those with a version, by product. */
-  readonly builds: readonly ProductBuild[];
+  /** Those with a version, by product; of a search for builds. */
+  readonly builds?: readonly ProductBuild[];
 }
 
 export interface Search {

@@ -78,7 +78,10 @@ async function searched(
         : namePage(index, set, { limit, offset, part: filter.part, ...(after && { after: after[1] }) });
   // The index, and a set that it keeps, may change while other requests run.
   const total = set?.size ?? index.size;
-  const domains = page.map((domain) => domainRow(index, domain));
+  const domains = page.map((domain) => {
+    const row = domainRow(index, domain);
+    return filter.builds ? { ...row, builds: buildsIn(index, domain) } : row;
+  });
   const counts: FacetCounts[] = [];
   for (const facet of facets) {
     await yieldToEventLoop();
@@ -95,7 +98,6 @@ export function domainRow(index: DomainIndex, id: number): DomainRow {
     state: STATES[state] ?? 'unmeasured',
     sector: SECTORS[sector] ?? 'unknown',
     services: index.services(id),
-    builds: buildsIn(index, id),
   };
 }
 
