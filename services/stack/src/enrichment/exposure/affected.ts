@@ -215,7 +215,11 @@ async function rowsOfEntry(
       if (size > skip) {
         const key = after && position === 0 ? ([null, after[4]] as const) : undefined;
         const count = Math.min(limit - found.length, size - skip);
-        for (const { name: domain, builds: shown = [] } of await read(builds, { limit: count, offset: skip, after: key })) {
+        for (const { name: domain, builds: shown = [] } of await read(builds, {
+          limit: count,
+          offset: skip,
+          after: key,
+        })) {
           const { version, platform } = shown.find((each) => each.product === product) ?? NO_VERSION;
           found.push({ entry, product, build: { version, platform }, isAffected: kind === 'version', domain });
         }
