@@ -7,7 +7,7 @@ import type { StoredEnd } from '../../store/answers/stored-writes.ts';
 import type { GatewayStore } from '../../store/store.ts';
 import type { AnswerCipher } from './answer-cipher.ts';
 import type { AnswerLog } from './answer-log.ts';
-import { toValue } from './log-parts.ts';
+import { bytesOf } from './log-parts.ts';
 
 export interface LogWriterDeps {
   readonly stored: Pick<GatewayStore['stored'], 'append'>;
@@ -160,6 +160,6 @@ export class LogWriter implements Disposable {
     const { answer, log, cipher, number, entries, failed } = written;
     if (failed) return failed;
     const [added, to] = [log.entries.slice(entries), log.entries.length];
-    return added.length === 0 ? undefined : { answer, number, body: cipher.seal(number, added.map(toValue)), to };
+    return added.length === 0 ? undefined : { answer, number, body: cipher.seal(number, bytesOf(added)), to };
   }
 }
