@@ -13,7 +13,6 @@ export interface LogWriterDeps {
   readonly stored: Pick<GatewayStore['stored'], 'append'>;
   /** The id of this gateway. */
   readonly gateway: () => number;
-  readonly now: () => Date;
   readonly logger: Logger;
 }
 
@@ -95,7 +94,7 @@ export class LogWriter implements Disposable {
     const part = this.#partOf(written);
     return {
       ...{ answer: written.answer, part: part && { answer: part.answer, number: part.number, body: part.body } },
-      ...{ size: written.size + (part?.body.length ?? 0), endedAt: this.#deps.now() },
+      size: written.size + (part?.body.length ?? 0),
     };
   }
 
