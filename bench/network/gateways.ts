@@ -10,7 +10,7 @@ import { type Figure, median, perSecond, quantile, setting, useOf } from '../mea
 
 const ROUNDS = setting('ROUNDS', 8);
 const CONNECTIONS = 64;
-/** In all streams of a load: none is cut off, as its processor time would be counted without it. */
+/** In all streams of a load, which ends with the last one: the processor time of a stream that is cut off is of no answer. */
 const LOAD_TOKENS = 25_600;
 const TOKENS = [20, 200];
 const SIMULATED = { slots: 2 * CONNECTIONS, tokensPerSecond: 200 };
