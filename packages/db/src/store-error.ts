@@ -23,6 +23,7 @@ const SENTENCES = {
   'no-database': 'The database, or the schema in it, does not exist.',
   conflict: 'Concurrent transactions changed the same rows repeatedly.',
   'not-empty': 'The database already contains a store: use an empty one.',
+  'in-use': 'Other processes of Strata are connected to the database: stop them first.',
   'copy-differs': 'The copy differs from what was written: nothing was kept.',
   superseded: 'Another process has taken over: nothing was written.',
   'newer-version': 'The database was written by a newer version of Strata: update this installation.',

@@ -22,16 +22,16 @@ export const ledgerIn = (dataDirectory: string): string => path.join(dataDirecto
 
 const ROWS = 'ledger.db';
 /** The name of the file once its log has moved to PostgreSQL. */
-const MOVED_ROWS = 'ledger.db.moved';
+export const movedRowsIn = (directory: string): string => path.join(directory, 'ledger.db.moved');
 
-const rowsIn = (directory: string): string => path.join(directory, ROWS);
+export const rowsIn = (directory: string): string => path.join(directory, ROWS);
 export const checkpointIn = (directory: string): string => path.join(directory, 'checkpoint');
 
 /** Whether the directory has a log that was not moved to PostgreSQL. */
 export const isLedgerDirectory = (directory: string): boolean =>
   existsSync(rowsIn(directory)) || hasFolderLog(directory);
 
-interface DirectoryOptions {
+export interface DirectoryOptions {
   readonly directory: string;
   readonly origin: string;
   readonly keys: CheckpointKeys;
@@ -87,7 +87,7 @@ export async function refuseNewKey(directory: string): Promise<void> {
 function refuseMoved(directory: string): void {
   if (isLedgerDirectory(directory)) return;
   const text = movedTextIn(directory);
-  const isMoved = existsSync(path.join(directory, MOVED_ROWS)) || (text !== undefined && text !== IMPORTED_TEXT);
+  const isMoved = existsSync(movedRowsIn(directory)) || (text !== undefined && text !== IMPORTED_TEXT);
   if (isMoved)
     throw new LogError('moved', `the log in ${directory} has moved to a database: set STRATA_DATABASE_URL to it`);
   if (text !== undefined)
@@ -129,7 +129,7 @@ export async function moveLog(options: MoveOptions): Promise<CopiedLog> {
   const moved = await copyLeaves({ ...options, table, notes, leaves: readLeaves(own, head) });
   // Closing the last connection writes everything to the file and removes its log.
   await stack.disposeAsync();
-  await rename(rowsIn(directory), path.join(directory, MOVED_ROWS));
+  await rename(rowsIn(directory), movedRowsIn(directory));
   await syncDirectory(directory);
   return moved;
 }
@@ -154,7 +154,7 @@ async function importFolder(options: MoveOptions & { readonly table: LedgerTable
 }
 
 /** The published checkpoints, which a known key must have signed. */
-async function savedNotes({ directory, origin, keys, checkpointCopy }: DirectoryOptions): Promise<string[]> {
+export async function savedNotes({ directory, origin, keys, checkpointCopy }: DirectoryOptions): Promise<string[]> {
   const saved = await readOwnSaved({ origin, checkpointFile: checkpointIn(directory), checkpointCopy });
   for (const { note } of saved) await openCheckpoint(note, origin, keys);
   return saved.map(({ note }) => note);

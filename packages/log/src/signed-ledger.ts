@@ -188,7 +188,7 @@ function importLogger(logger: ImportLog): (progress: CopyProgress) => void {
   };
 }
 
-const directoryOptions = (
+export const directoryOptions = (
   { directory, origin }: Pick<SignedLedgerOptions, 'directory' | 'origin'>,
   checkpoints: Keyring,
 ) => ({ directory: ledgerIn(directory), origin, keys: checkpointKeysOf(checkpoints) });

@@ -26,9 +26,11 @@ it('the stack service on PostgreSQL goes on with what a SQLite store had, by the
   const url = await postgres.empty();
   const env = { STRATA_DATA: harness.directory };
   const command = async (...args: string[]) => runStrata(['stack', ...args], { env, input: `${url}\n` });
-  const busy = await command('migrate-log', '-');
-  assert.equal(busy.code, 1);
-  assert.match(busy.stderr, /^strata: .*is held by process/m);
+  for (const name of ['migrate-store', 'migrate-log']) {
+    const busy = await command(name, '-');
+    assert.equal(busy.code, 1);
+    assert.match(busy.stderr, /^strata: .*is held by process/m);
+  }
   await harness.running[Symbol.asyncDispose]();
   const copied = await command('migrate-store', '-', '--json');
   assert.equal(copied.code, 0, copied.stderr);

@@ -3,13 +3,20 @@ import assert from 'node:assert/strict';
 import { cpSync, existsSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { type CopiedLog, checkpointOf, importLedger } from '@strata/log';
+import {
+  type CopiedLog,
+  checkpointOf,
+  importLedger,
+  type LedgerTable,
+  returnLedger,
+  rotateSigningKeys,
+} from '@strata/log';
 import { consistencyProof, verifyConsistency } from '@strata/receipts';
 import { appendAll, upTo } from '../../../packages/log/src/test/conformance.ts';
 import { idOf, leafOf, ORIGIN, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
 import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
 import { exec, postgres } from '../../../services/stack/src/store/test/backends.ts';
-import { altered, openLedgerOf, openShared } from '../../support/shared-log/database.ts';
+import { altered, openLedgerOf, openShared, withMethods } from '../../support/shared-log/database.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const LEAVES = 5_000;
@@ -125,5 +132,66 @@ describe('a ledger brought to a database', { skip: postgres.skip }, () => {
     cpSync(path.join(folder.path, 'keys'), path.join(fresh.path, 'keys'), { recursive: true });
     await append(fresh.path, url, [1_000, 1_001]);
     await assert.rejects(openLedgerOf(folder.path, url), failsWith('forked'));
+  });
+
+  it('comes back to a directory with every leaf, and goes on only there', async () => {
+    const url = await postgres.fresh();
+    await using folder = await filled(300);
+    await bringOver(folder.path, url);
+    await append(folder.path, url, upTo(700).slice(300));
+    const back = async (directory = folder.path, table: Partial<LedgerTable> = {}) => {
+      await using shared = await openShared(url);
+      const from = { ...shared, log: withMethods(shared.log, table) };
+      return await returnLedger({ directory, origin: ORIGIN, now: () => new Date(), from });
+    };
+    await using other = await temporaryDirectory();
+    await assert.rejects(back(other.path), failsWith('wrong-key'), 'without keys');
+    cpSync(path.join(folder.path, 'keys'), path.join(other.path, 'keys'), { recursive: true });
+    {
+      await using node = await openLedgerOf(other.path, url);
+      const whileItWorks = async (...args: Parameters<LedgerTable['close']>) => {
+        await appendAll(node.log, [700]);
+        await using shared = await openShared(url);
+        return shared.log.close(...args);
+      };
+      await assert.rejects(back(folder.path, { close: whileItWorks }), failsWith('not-moved'));
+      await assert.rejects(openLedgerOf(folder.path), failsWith('moved'), 'it is still that of the database');
+      await appendAll(node.log, [701]);
+      // Ended between the closing of the database and the name of the file.
+      const killed = async (...args: Parameters<LedgerTable['close']>) => {
+        await using shared = await openShared(url);
+        await shared.log.close(...args);
+        throw new Error('killed');
+      };
+      await assert.rejects(back(folder.path, { close: killed }), /killed/);
+      await assert.rejects(node.log.append(leafOf(702)), failsWith('wrong-origin'));
+    }
+    await assert.rejects(openLedgerOf(folder.path), failsWith('moved'));
+    await assert.rejects(back(other.path), failsWith('moved'), 'to another directory');
+    const { size, added } = await back();
+    assert.deepEqual([size, added], [702, 0]);
+    await assert.rejects(back(), failsWith('not-moved'));
+    await assert.rejects(openLedgerOf(other.path, url), /has moved to .+ledger: unset STRATA_DATABASE_URL/);
+    const now = checkpointOf(await append(folder.path, undefined, [702]));
+    assert.equal(now.size, 703);
+  });
+
+  it('comes back with the receipt keys of every node, to a directory with the newest ones', async () => {
+    const url = await postgres.fresh();
+    await using folder = await filled(10);
+    await bringOver(folder.path, url);
+    await append(folder.path, url, []);
+    await using other = await temporaryDirectory();
+    cpSync(path.join(folder.path, 'keys/ledger'), path.join(other.path, 'keys/ledger'), { recursive: true });
+    await append(other.path, url, [10]);
+    const now = () => new Date();
+    await using shared = await openShared(url);
+    const [kid] = await rotateSigningKeys(other.path, now, { origin: ORIGIN, shared });
+    const back = (directory: string) => returnLedger({ directory, origin: ORIGIN, now, from: shared });
+    await assert.rejects(back(folder.path), failsWith('wrong-key'));
+    assert.equal((await back(other.path)).added, 11);
+    await using ledger = await openLedgerOf(other.path);
+    const { keys } = ledger.keySet();
+    assert.deepEqual([keys.length, keys[0]?.kid], [3, kid]);
   });
 });

@@ -1,6 +1,6 @@
 // Failures of ClickHouse: those that pass, and those of a statement.
 
-/** `unavailable`: unreachable, overloaded, too slow or not installed. `refused`: the statement is wrong, or not permitted. */
+/** `unavailable`: unreachable, overloaded, too slow, too large for one answer, or not installed. `refused`: the statement is wrong, or not permitted. */
 export type ClickHouseFailure = 'unavailable' | 'refused';
 
 export class ClickHouseError extends Error {
@@ -15,7 +15,7 @@ export class ClickHouseError extends Error {
   }
 }
 
-/** Types of ClickHouse's errors after which the same statement may succeed. */
+/** Types of ClickHouse's errors after which the same statement may succeed, then or with other limits. */
 const PASSING: ReadonlySet<string> = new Set([
   'ALL_CONNECTION_TRIES_FAILED',
   'KEEPER_EXCEPTION',
@@ -28,6 +28,7 @@ const PASSING: ReadonlySet<string> = new Set([
   'TIMEOUT_EXCEEDED',
   'TOO_FEW_LIVE_REPLICAS',
   'TOO_MANY_PARTS',
+  'TOO_MANY_ROWS_OR_BYTES',
   'TOO_MANY_SIMULTANEOUS_QUERIES',
   'UNKNOWN_STATUS_OF_INSERT',
   'UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE',

@@ -91,6 +91,8 @@ export async function openClickHouse(url: string): Promise<ClickHouse> {
         await client.command({
           query: text,
           query_params: params,
+          // It would stay set in ClickHouse in this process.
+          ...(server && { clickhouse_settings: { max_execution_time: timeoutMs / 1_000 } }),
           abort_signal: AbortSignal.timeout(timeoutMs + GRACE_MS),
         });
       }),

@@ -93,7 +93,7 @@ export class DomainIndex {
     this.sets = TermSets.of(this.vocabulary, this.names, this.columns);
     this.builds.fill(this.names, this.columns);
     this.grams = NameGrams.of(this.names);
-    this.tlds = new TldSets(this.names);
+    this.tlds = TldSets.of(this.names);
     this.tallies = new Tallies(this.vocabulary, new PairCounts());
     // Sorts the names now, so that the first query does not have to.
     this.names.sorted.ranks();

@@ -66,7 +66,10 @@ function inOrder(domain: IndexedDomain): IndexedDomain {
   return { ...domain, firstSeen, changedAt: domain.changedAt ? Math.max(domain.changedAt, firstSeen) : 0 };
 }
 
-/** Times do not decrease, as in a store: the first state of every second domain is that of another one. */
+/**
+ * Times do not decrease, as in a store: the first state of every second domain is that of another one. As events, later states
+ * have no first scan; some domains are removed, and some of those come back.
+ */
 function* statesOf(domains: readonly IndexedDomain[]): Generator<Happening> {
   for (const [i, domain] of domains.entries()) {
     const { services, posture, holders, score, state, sector, country } =
@@ -74,8 +77,15 @@ function* statesOf(domains: readonly IndexedDomain[]): Generator<Happening> {
     const before = { services, posture, holders, score, state, sector, ...(country === undefined ? {} : { country }) };
     if (i % 2 === 0) yield { kind: 'put', domain: { ...domain, ...before } };
   }
-  for (const domain of domains) yield { kind: 'put', domain };
-  for (const [i, { id }] of domains.entries()) if (i % 9 === 4) yield { kind: 'remove', domainId: id };
+  for (const [i, { firstSeen = 0, ...domain }] of domains.entries())
+    yield { kind: 'put', domain: i % 2 === 0 ? domain : { ...domain, firstSeen } };
+  for (const [i, { firstSeen: _, changedAt, ...domain }] of domains.entries()) {
+    if (i % 9 !== 4) continue;
+    yield { kind: 'remove', domainId: domain.id };
+    const scannedAt = domain.scannedAt + 1_000;
+    // Its changes follow.
+    if (changedAt === 0 && scannedAt < 1_790_000_000_000) yield { kind: 'put', domain: { ...domain, scannedAt } };
+  }
 }
 
 const moved = (each: IndexedChange, shift: number): IndexedChange => ({

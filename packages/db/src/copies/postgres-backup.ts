@@ -9,7 +9,7 @@ import { latestOf, migrateTo } from '../migrations/migrator.ts';
 import { StoreError, storeErrorOf } from '../store-error.ts';
 import type { StoreSchema } from '../store-schema.ts';
 import { type CopiedPart, SKIPPED_NUMBERS, type StoreCopy } from './copy-manifest.ts';
-import { columnsOf } from './copy-to-postgres.ts';
+import { columnsOf, lastNumberOf, listOf } from './postgres-end.ts';
 
 /** Rows of a table in COPY's text format, https://www.postgresql.org/docs/current/sql-copy.html */
 export type RowsText = AsyncIterable<Uint8Array>;
@@ -47,7 +47,7 @@ export async function dumpPostgres(
       const meter = new RowMeter(table, onProgress, signal);
       const sum = createHash('sha256');
       await write(table, meter.through(client.query(copyTo(selectionOf({ table, key, columns }))), sum));
-      const last = await lastNumber(client, table, key);
+      const last = await lastNumberOf(client, table, key[0]);
       tables.push({
         table,
         rows: meter.rows,
@@ -155,20 +155,6 @@ async function replaceIdentity(
   }
 }
 
-/** The last number that a table assigned, 0 if it assigned none; undefined if the table has no sequence. */
-async function lastNumber(client: pg.PoolClient, table: string, [key]: readonly string[]): Promise<number | undefined> {
-  const { rows } = await client.query<{ name: string | null }>('select pg_get_serial_sequence($1, $2) as name', [
-    table,
-    key,
-  ]);
-  const name = rows[0]?.name;
-  if (!name) return undefined;
-  const { rows: found } = await client.query(
-    `select case when is_called then last_value else 0 end as last from ${name}`,
-  );
-  return Number(found[0]?.last ?? 0);
-}
-
 async function onOneConnection<T>(url: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const pool = openPool(url, { poolSize: 1 });
   let client: pg.PoolClient | undefined;
@@ -196,7 +182,6 @@ function poolOf(client: pg.PoolClient): pg.Pool {
   return { connect: async () => same, ended: true, options: {} } as unknown as pg.Pool;
 }
 
-const listOf = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ');
 const selectionOf = ({ table, key, columns }: Keyed<{ readonly table: string; readonly columns: readonly string[] }>) =>
   `copy (select ${listOf(columns)} from ${table} order by ${listOf(key)}) to stdout`;
 

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { columnsOf } from '../copies/copy-to-postgres.ts';
+import { columnsOf } from '../copies/postgres-end.ts';
 import { openPool } from '../dialects/postgres-dialect.ts';
 import { sqliteFileOf } from '../file-system.ts';
 import { compareSchema } from '../migrations/migrator.ts';

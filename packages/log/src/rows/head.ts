@@ -28,6 +28,9 @@ export interface CheckpointKeys {
 
 export type VerifyingKeys = Pick<CheckpointKeys, 'publicKeys' | 'advice'>;
 
+/** Begins the origin of the head of a database whose log was moved to a directory; no node appends to it. */
+export const MOVED_TO = 'moved to ';
+
 /** The head of a tree, with a checkpoint signed by the current key. */
 export function signedHead(origin: string, edge: TreeEdge, signer: CheckpointSigner): LedgerHead {
   const [size, root] = [edge.size, edge.root()];
@@ -82,6 +85,9 @@ export async function checkHead(
   keys: VerifyingKeys,
   verified?: PublishedCheckpoint,
 ): Promise<TreeEdge> {
+  if (head.origin.startsWith(MOVED_TO)) {
+    throw new LogError('wrong-origin', `the log of this database has ${head.origin}: unset STRATA_DATABASE_URL there`);
+  }
   if (head.origin !== origin) {
     throw new LogError('wrong-origin', `the database holds the log ${head.origin}, not ${origin}`);
   }

@@ -111,6 +111,13 @@ export class LedgerTable {
     return db.isTransaction ? within(db) : db.transaction().setIsolationLevel('read committed').execute(within);
   }
 
+  /** Replaces the origin of the head, so that no node appends to the log; returns false if the head has moved. */
+  async close({ size, root }: Pick<LedgerHead, 'size' | 'root'>, origin: string): Promise<boolean> {
+    const { numAffectedRows } = await sql`update ledger_head set origin = ${origin}
+      where id = ${HEAD} and size = ${size} and root = ${root}`.execute(this.#db);
+    return numAffectedRows === 1n;
+  }
+
   /**
    * Consecutive hashes of a level, concatenated, 32 bytes each: level 0 are leaves, higher levels subtrees of 256^level leaves.
    * Returns those of `count` from `from` on that exist.

@@ -138,7 +138,7 @@ describe('strata config', () => {
     for (const [command, names] of Object.entries({
       ...{ 'config check': ['STRATA_DATABASE_URL', 'STRATA_INFERENCE_DATABASE_URL'], doctor: ['STRATA_DATABASE_URL'] },
       ...{ 'stack keys list': ['STRATA_DATABASE_URL'], 'inference gateway': ['STRATA_INFERENCE_DATABASE_URL'] },
-      [`stack migrate-store ${url}`]: ['the URL of the new database'],
+      [`stack migrate-store ${url}`]: ['the URL of the database'],
     })) {
       const { code, stdout, stderr } = await runStrata(command, { env: command.includes(url) ? {} : env });
       const printed = stdout + stderr;

@@ -12,7 +12,7 @@ import { poll, streamEvent } from './test/records.ts';
 import { confirm, day, GOOGLE, recordScan, scanOf } from './test/scans.ts';
 import { makeOld } from './test/upgrade.ts';
 
-const { backupSqlite, checkSqliteCopy, copyToPostgres, digestOfRows, dumpPostgres, prepareRestoredSqlite } = db;
+const { backupSqlite, checkSqliteCopy, copyStore, digestOfRows, dumpPostgres, prepareRestoredSqlite } = db;
 
 const HOSTILE = 'a\tb\nc\r\\d\\N "e" \u{1f600} é\u0301 \\x00';
 const RECEIPT = `cr_${'a'.repeat(32)}`;
@@ -211,45 +211,67 @@ const filledFile = once(async () => {
   return path;
 });
 
-onEach([postgres], 'a copied store', ({ fresh, empty }) => {
-  it('returns the same data, and continues with the next numbers', async () => {
-    const [file, url] = [await filledFile(), await empty()];
+onEach([postgres], 'a copied store', ({ empty }) => {
+  const fileUrl = () => `sqlite:${freshPath()}`;
+
+  it('returns the same data there and back again, and continues with the next numbers', async () => {
+    const [file, url, back] = [`sqlite:${await filledFile()}`, await empty(), fileUrl()];
     const progress = new Set<string>();
-    const tables = await copyToPostgres(stackSchema, file, url, {
-      onProgress: ({ table, isComparing }) => void progress.add(`${table} ${isComparing}`),
-    });
+    for (const [source, target] of [[file, url] as const, [url, back] as const]) {
+      const tables = await copyStore(stackSchema, source, target, {
+        onProgress: ({ table, isComparing }) => void progress.add(`${table} ${isComparing}`),
+      });
+      for (const { table, rows: copied } of tables)
+        for (const each of [source, target])
+          assert.equal(Number((await rows(each, `SELECT count(*) AS n FROM ${table}`))[0]?.n), copied, table);
+      assert.equal(tables.find(({ table }) => table === 'scans')?.rows, 2_100);
+    }
     assert.ok(progress.has('scans false') && progress.has('scans true'));
-    for (const { table, rows: copied } of tables)
-      assert.deepEqual(await rows(`sqlite:${file}`, `SELECT count(*) AS n FROM ${table}`), [{ n: copied }], table);
-    assert.equal(tables.find(({ table }) => table === 'scans')?.rows, 2_100);
-    await using before = await openStore(`sqlite:${file}`);
-    await using now = await openStore(url);
-    assert.deepEqual(await contentsOf(now), await contentsOf(before));
-    assert.equal(await now.feed.storeId(), await before.feed.storeId());
-    const [feed] = await now.feeds.list({ after: 0, limit: 1 });
+    await using before = await openStore(file);
+    await using there = await openStore(url);
+    await using again = await openStore(back);
+    const [feed] = await again.feeds.list({ after: 0, limit: 1 });
     assert.equal(feed?.state.error, 'with a NUL \ufffd', 'PostgreSQL keeps none');
-    for (const store of [before, now]) {
+    const assertSame = async () => {
+      for (const store of [there, again]) {
+        assert.deepEqual(await contentsOf(store), await contentsOf(before));
+        assert.equal(await store.feed.storeId(), await before.feed.storeId());
+      }
+    };
+    await assertSame();
+    for (const store of [before, there, again]) {
       await recordScan(store, scanOf('new.com', '2026-02-01T00:00:00.000Z', GOOGLE), confirm);
       const [next] = (await store.stream.append([streamEvent(9)], { from: 1, to: 2 })) ?? [];
       assert.equal(next?.seq, 4, 'a number of a deleted row does not come back');
     }
-    assert.deepEqual(await contentsOf(now), await contentsOf(before));
+    await assertSame();
+    await assert.rejects(copyStore(stackSchema, url, fileUrl()), failsWith('in-use'));
+    await assert.rejects(copyStore(stackSchema, fileUrl(), url), failsWith('cannot-open'));
   });
 
   it('is complete or empty: stopped, it can be begun again', async () => {
-    const [file, url] = [await filledFile(), await fresh()];
-    await assert.rejects(copyToPostgres(stackSchema, file, url, stoppedAt('scans')), /stopped/);
-    assert.deepEqual(await rows(url, 'select id from domains'), []);
-    // The read-back differs: the copy is rejected.
-    await exec(
-      url,
-      `create function worse() returns trigger language plpgsql as 'begin new.source = ''x''; return new; end';
-       create trigger worse before insert on domains for each row when (new.id = 5) execute function worse()`,
-    );
-    await assert.rejects(copyToPostgres(stackSchema, file, url), { name: 'StoreError', code: 'copy-differs' });
-    assert.deepEqual(await rows(url, 'select id from domains'), []);
-    await exec(url, 'drop trigger worse on domains');
-    await copyToPostgres(stackSchema, file, url);
-    await assert.rejects(copyToPostgres(stackSchema, file, url), { name: 'StoreError', code: 'not-empty' });
+    const [file, url, back] = [`sqlite:${await filledFile()}`, await empty(), fileUrl()];
+    const worse = {
+      [url]: [
+        `create function worse() returns trigger language plpgsql as 'begin new.source = ''x''; return new; end';
+         create trigger worse before insert on domains for each row when (new.id = 5) execute function worse()`,
+        'drop trigger worse on domains',
+      ],
+      [back]: [
+        `create trigger worse after insert on domains when new.id = 5 begin update domains set source = 'x' where id = 5; end`,
+        'drop trigger worse',
+      ],
+    } as const;
+    for (const [source, target] of [[file, url] as const, [url, back] as const]) {
+      await assert.rejects(copyStore(stackSchema, source, target, stoppedAt('scans')), /stopped/);
+      assert.deepEqual(await rows(target, 'select id from domains'), []);
+      // The read-back differs: the copy is rejected.
+      await exec(target, worse[target]?.[0] ?? '');
+      await assert.rejects(copyStore(stackSchema, source, target), failsWith('copy-differs'));
+      assert.deepEqual(await rows(target, 'select id from domains'), []);
+      await exec(target, worse[target]?.[1] ?? '');
+      await copyStore(stackSchema, source, target);
+      await assert.rejects(copyStore(stackSchema, source, target), failsWith('not-empty'));
+    }
   });
 });

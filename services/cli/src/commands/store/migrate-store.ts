@@ -1,8 +1,10 @@
-// `strata stack migrate-store`: copies the SQLite database to PostgreSQL and compares every row.
+// `strata stack migrate-store`: copies the SQLite database to PostgreSQL, or back, and compares every row.
 
+import { existsSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { copyToPostgres, sqliteFileOf } from '@strata/db';
+import { copyStore, sqliteFileOf } from '@strata/db';
 import { DatabaseUrl } from '@strata/http';
+import { ledgerIn, lockLog } from '@strata/log';
 import type { Config } from '@strata/stack';
 import { stackSchema } from '@strata/stack/store';
 import type { CommandContext } from '../../context.ts';
@@ -13,23 +15,31 @@ import { rowCounts, startCounter } from '../../progress.ts';
 
 export interface MigrateStoreOptions extends OutputOptions {
   readonly from?: string;
+  readonly back?: boolean;
 }
 
 export async function migrateStoreCommand(
   context: CommandContext,
   address: string,
-  { from, json = false }: MigrateStoreOptions,
+  { from, back = false, json = false }: MigrateStoreOptions,
   config: Config,
 ): Promise<void> {
   const { stdout } = context;
   const file = from ?? sqliteFileOf(config.databaseUrl);
-  if (file === undefined) throw usageError('the configured database is not an SQLite file; specify one with --from');
+  if (file === undefined)
+    throw usageError(
+      'the configured database is not an SQLite file; specify one with --from, or unset STRATA_DATABASE_URL',
+    );
   const url = await postgresAddress(address, context.stdin);
+  const ledger = ledgerIn(config.dataDirectory);
+  using _service = existsSync(ledger) ? lockLog(ledger) : undefined;
+  const local = `sqlite:${file}`;
+  const [source, target] = back ? [url, local] : [local, url];
   const startedAt = performance.now();
   const counter = startCounter('copied and compared', 'rows', context.stderr);
   const copied = rowCounts();
   const copy = runInterruptible(context, { state: 'nothing was copied; run the same command again' }, (signal) =>
-    copyToPostgres(stackSchema, file, url, {
+    copyStore(stackSchema, source, target, {
       onProgress: ({ table, rows, isComparing }) => counter.set(copied(`${table} ${isComparing}`, rows) / 2),
       signal,
     }),
@@ -43,16 +53,17 @@ export async function migrateStoreCommand(
   );
   const total = tables.reduce((sum, each) => sum + each.rows, 0);
   const seconds = (performance.now() - startedAt) / 1_000;
+  const next = back ? 'migrate-log --back' : 'migrate-log and set STRATA_DATABASE_URL to the new database';
   stdout.write(
-    `${counted(total, 'row')} copied and compared in ${seconds.toFixed(1)} s; next, run strata stack migrate-log and set STRATA_DATABASE_URL to the new database\n`,
+    `${counted(total, 'row')} copied and compared in ${seconds.toFixed(1)} s; next, run strata stack ${next}\n`,
   );
 }
 
 /** The URL from the argument, or from standard input for `-`. Throws CommandError (exit code 2) for an invalid one. */
 export async function postgresAddress(address: string, stdin: CommandContext['stdin']): Promise<string> {
   const url = address === '-' ? (await text(stdin)).trim() : address;
-  if (!/^postgres(?:ql)?:\/\//.test(url)) throw usageError('the URL of the new database must start with postgres://');
+  if (!/^postgres(?:ql)?:\/\//.test(url)) throw usageError('the URL of the database must start with postgres://');
   const { error } = DatabaseUrl.safeParse(url);
-  if (error) throw usageError(`the URL of the new database ${error.issues[0]?.message}`);
+  if (error) throw usageError(`the URL of the database ${error.issues[0]?.message}`);
   return url;
 }

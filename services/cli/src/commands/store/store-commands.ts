@@ -5,6 +5,7 @@ import type { CommandContext } from '../../context.ts';
 import type { OutputOptions } from '../../output.ts';
 import type { AnalyticsOptions } from './analytics.ts';
 import type { BackupCommandOptions, RestoreCommandOptions } from './backup.ts';
+import type { MigrateLogOptions } from './migrate-log.ts';
 import type { MigrateStoreOptions } from './migrate-store.ts';
 
 const backupHelp = `
@@ -36,8 +37,8 @@ Exit codes:
 
 const migrateStoreHelp = `
 Stop the service first: the copy does not include later writes. The copy is one transaction: if it is interrupted, or the
-comparison finds a difference, the PostgreSQL database stays empty. Afterwards set STRATA_DATABASE_URL to the new database and
-start the service. \`strata stack migrate-log\` moves the ledger; the signing keys stay in the data directory.
+comparison finds a difference, the new database stays empty. Afterwards \`strata stack migrate-log\` moves the ledger; the signing
+keys stay in the data directory. Then set STRATA_DATABASE_URL to the new database, or with --back remove it, and start the service.
 
 Other users of the machine can read the arguments of a command, and so a password in the URL. Pass it on standard input instead:
   echo "$NEW_DATABASE_URL" | strata stack migrate-store -`;
@@ -47,7 +48,8 @@ Stop the service first. The leaves are copied in one transaction, after those th
 all of them are read back and verified, and the folder is closed, since a ledger cannot continue in two locations. Without a URL
 and with SQLite, the folder of an earlier version is imported into ledger/ledger.db, as the next start would do. A database that
 has another ledger is refused. After an interruption, run the command again. Run after a completed migration, it reports that
-nothing is left to migrate. Every node that serves from the database needs the same keys/ledger folder.`;
+nothing is left to migrate. Every node that serves from the database needs the same keys/ledger folder.
+With --back the data directory needs the newest keys folder of the nodes; the ledger of the database is closed.`;
 
 const backups = () => import('./backup.ts');
 const LEDGER_KEY = 'accept only this signer: the verifier key of the ledger (name+id+key)';
@@ -55,9 +57,10 @@ const LEDGER_KEY = 'accept only this signer: the verifier key of the ledger (nam
 export function addStoreCommands(stack: Command, context: CommandContext, config: () => Promise<Config>): void {
   stack
     .command('migrate-store')
-    .description('copy the SQLite database to an empty PostgreSQL database and compare every row')
+    .description('copy the SQLite database to an empty PostgreSQL database, or back, and compare every row')
     .argument('<url>', 'postgres://user:password@host/database, or - to read it from standard input')
     .option('--from <file>', 'the SQLite file (default: the configured one)')
+    .option('--back', 'copy from PostgreSQL to a new SQLite file')
     .option('--json', 'print the tables as JSON')
     .addHelpText('after', migrateStoreHelp)
     .action(async (url: string, options: MigrateStoreOptions) => {
@@ -73,9 +76,10 @@ export function addStoreCommands(stack: Command, context: CommandContext, config
       '[url]',
       'postgres://user:password@host/database, or - to read it from standard input (default: the configured one)',
     )
+    .option('--back', 'move it from PostgreSQL to the data directory')
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', migrateLogHelp)
-    .action(async (url: string | undefined, options: OutputOptions) => {
+    .action(async (url: string | undefined, options: MigrateLogOptions) => {
       const { migrateLogCommand } = await import('./migrate-log.ts');
       await migrateLogCommand(context, url, options, await config());
     });

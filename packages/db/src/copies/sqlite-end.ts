@@ -1,0 +1,66 @@
+// A SQLite store as the source or the target of a copy.
+import { existsSync } from 'node:fs';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { Kysely } from 'kysely';
+import { openFile, sqliteDialect } from '../dialects/sqlite-dialect.ts';
+import { type Migrations, migrate } from '../migrations/migrator.ts';
+import { StoreError } from '../store-error.ts';
+import { type CopyEnd, PAGE_ROWS, type Row, type StoreRows } from './store-rows.ts';
+
+/** A target is created. Closing it makes the copy durable: the write-ahead log is written into the file. */
+export async function openSqliteEnd(file: string, migrations: Migrations, isSource: boolean): Promise<CopyEnd> {
+  if (isSource && !existsSync(file)) throw new StoreError('cannot-open', { cause: new Error(`there is no ${file}`) });
+  const database = openFile(file);
+  const db = new Kysely<unknown>({ dialect: sqliteDialect(database) });
+  await using opening = new AsyncDisposableStack();
+  opening.defer(() => db.destroy());
+  await migrate(db, migrations);
+  const opened = opening.move();
+  const inTransaction = async <T>(begin: string, work: (rows: StoreRows) => Promise<T>): Promise<T> => {
+    database.exec(begin);
+    try {
+      const result = await work(rowsOf(database));
+      database.exec('COMMIT');
+      return result;
+    } finally {
+      if (database.isTransaction) database.exec('ROLLBACK');
+    }
+  };
+  return {
+    reading: (work) => inTransaction('BEGIN', work),
+    // Rows of a table may refer to later ones of the same table.
+    writing: (work) => inTransaction('BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON', work),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+function rowsOf(database: DatabaseSync): StoreRows {
+  const all = (text: string, ...values: SQLInputValue[]) => database.prepare(text).all(...values) as Row[];
+  return {
+    run: async (text) => all(text),
+    columns: async (table) =>
+      all('select name from pragma_table_info(?) order by name', table).map(({ name }) => String(name)),
+    async *pages({ table, key }) {
+      const names = key.join(', ');
+      const after = `where (${names}) > (${key.map(() => '?').join(', ')})`;
+      for (let last: Row | undefined; ; ) {
+        const values = last ? key.map((name) => last?.[name] as SQLInputValue) : [];
+        const page = all(`select * from ${table} ${last ? after : ''} order by ${names} limit ${PAGE_ROWS}`, ...values);
+        last = page.at(-1);
+        if (!last) return;
+        yield page;
+      }
+    },
+    async insert({ table, columns }, pages) {
+      const list = columns.map((name) => `"${name}"`).join(', ');
+      const insert = database.prepare(`insert into ${table} (${list}) values (${columns.map(() => '?').join(', ')})`);
+      for await (const page of pages)
+        for (const row of page) insert.run(...columns.map((name) => row[name] as SQLInputValue));
+    },
+    lastNumber: async ({ table }) => Number(all('select seq from sqlite_sequence where name = ?', table)[0]?.seq ?? 0),
+    async setLastNumber({ table }, last) {
+      all('delete from sqlite_sequence where name = ?', table);
+      all('insert into sqlite_sequence (name, seq) values (?, ?)', table, last);
+    },
+  };
+}
