@@ -4,20 +4,13 @@ import type { DatabaseSyncOptions } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import type { DatabaseConnection, QueryResult } from 'kysely';
 import { StoreError, storeErrorOf } from '../store-error.ts';
-import type { SqliteConnection, Statement } from './sqlite-connection.ts';
-import { ThreadConnection } from './thread-connection.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
+import { type Batch, ThreadConnection } from './thread-connection.ts';
 
 export interface SqliteFile {
   readonly file: string;
   readonly options: DatabaseSyncOptions;
   readonly pragmas: string;
-}
-
-/** Statements to run one after another, up to the first that fails. */
-export interface Batch {
-  readonly statements: readonly Statement[];
-  /** They fail if the transaction before them has ended, as by an error. */
-  readonly isInTransaction: boolean;
 }
 
 /** The answer of the thread to a batch; errors lose their properties between threads. */

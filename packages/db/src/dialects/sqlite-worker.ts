@@ -2,7 +2,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { SqliteConnection } from './sqlite-connection.ts';
-import type { Batch, Reply, SqliteFile } from './sqlite-thread.ts';
+import type { Reply, SqliteFile } from './sqlite-thread.ts';
+import type { Batch } from './thread-connection.ts';
 
 const { file, options, pragmas } = workerData as SqliteFile;
 const database = new DatabaseSync(file, options);

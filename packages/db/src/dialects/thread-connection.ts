@@ -1,7 +1,13 @@
 // The connection of a SQLite thread, as Kysely uses it: a transaction takes as few messages as possible, as each wakes a thread.
 import type { DatabaseConnection, QueryResult } from 'kysely';
 import { ROLLBACK, type SqliteConnection, type Statement } from './sqlite-connection.ts';
-import type { Batch } from './sqlite-thread.ts';
+
+/** Statements to run one after another, up to the first that fails. */
+export interface Batch {
+  readonly statements: readonly Statement[];
+  /** They fail if the transaction before them has ended, as by an error. */
+  readonly isInTransaction: boolean;
+}
 
 const COMMIT: Statement = { sql: 'COMMIT', parameters: [] };
 /** Characters and bytes of the parameters of a large statement: some receipts. */
