@@ -150,10 +150,10 @@ withStore(
     const [logger, now, concurrency] = [pino({ level: 'silent' }), () => new Date(T0), 4];
     const slow = Promise.withResolvers<void>();
     const probed: string[] = [];
-    const mostLeased = 3 * concurrency;
+    const maxLeased = 3 * concurrency;
     const recordScans: Store['recordScans'] = async (...asked) => {
       await slow.promise;
-      assert.ok((await leasedAt(store, T0)) <= mostLeased);
+      assert.ok((await leasedAt(store, T0)) <= maxLeased);
       return store.recordScans(...asked);
     };
     const prober = {
