@@ -31,10 +31,20 @@ const SERVICE_TOGGLES = `SELECT term.1 AS kind, term.2 AS value, sign, groupBitm
     ARRAY JOIN categories AS category, providers AS provider, roles AS role, levels AS level GROUP BY ALL))
 WHERE kind != '' GROUP BY kind, value, sign`;
 
+/** The services of more than low confidence, in the order in which one of each provider is chosen: as `shownBy` of the index. */
+const SHOWN = `arraySort(arrayFilter(x -> x.7 != 'low', arrayMap((p, v, f, l, i) ->
+  (v = '', l != 'high', i, toString(p), toString(v), f, l), providers, versions, platforms, levels, arrayEnumerate(levels))))`;
+const BUILD = `concat(x.4, '\\n', x.5, if(x.5 = '', '', ifNull(concat('\\n', x.6), '')))`;
+const BUILD_TOGGLES = `SELECT 'build' AS kind, value, sign, groupBitmapState(id) AS toggled FROM (
+  SELECT id, sign, ${SHOWN} AS shown, arrayMap(x -> x.4, shown) AS products, arrayJoin(arrayMap(x -> ${BUILD},
+    arrayFilter((x, n) -> indexOf(products, x.4) = n, shown, arrayEnumerate(shown)))) AS value ${JOURNAL})
+GROUP BY value, sign`;
+
 /** A term of both states of a domain is toggled twice, and so not at all. */
 const SETS = `SELECT kind, value, groupBitmapXorState(toggled) AS ids FROM (
   ${[...Object.entries(FACTS), ['flag', FLAG] as const].map(toggles).join('\n  UNION ALL ')}
-  UNION ALL ${SERVICE_TOGGLES})
+  UNION ALL ${SERVICE_TOGGLES}
+  UNION ALL ${BUILD_TOGGLES})
 GROUP BY kind, value HAVING groupBitmapXor(toggled) > 0`;
 
 /** A domain with more providers in one market counts as one with this many. */
@@ -60,12 +70,20 @@ export const providerCounts = (
 FROM (SELECT sign, ${SOLE} AS sole, arrayJoin(arrayDistinct(providers)) AS provider ${source})
 GROUP BY provider HAVING domains != 0 OR sole != 0`;
 
-/** Counted once, and stored in both directions. */
-const PAIR_COUNTS = `SELECT pair.1 AS a, pair.2 AS b, n FROM (
-  SELECT arrayJoin([(a, b), (b, a)]) AS pair, n FROM (
-    SELECT a, b, sum(sign) AS n
-    FROM (SELECT sign, used, arrayJoin(used) AS a FROM (SELECT sign, arrayDistinct(providers) AS used ${JOURNAL}))
-    ARRAY JOIN used AS b WHERE a < b GROUP BY a, b HAVING n != 0))`;
+/**
+ * Counted once, and stored in both directions. The keys are the numbers of the providers in the order of their ids: texts take
+ * several times as long, and rows in the order of the table are not sorted again.
+ */
+const PAIR_COUNTS = `WITH (SELECT arraySort(groupUniqArrayArray(providers)) ${JOURNAL}) AS known
+SELECT arrayElement(known, intDiv(pair, ${2 ** 32})) AS a, arrayElement(known, pair % ${2 ** 32}) AS b, n FROM (
+  SELECT arrayJoin([pair, pair % ${2 ** 32} * ${2 ** 32} + intDiv(pair, ${2 ** 32})]) AS pair, n FROM (
+    SELECT toUInt64(a) * ${2 ** 32} + b AS pair, sum(sign) AS n FROM (
+      SELECT sign, a, arraySlice(used, at + 1) AS larger FROM (
+        SELECT sign, arrayMap(p -> transform(p, known, range(1, length(known) + 1), 0), providers) AS numbers,
+          arraySort(arrayDistinct(numbers)) AS used ${JOURNAL})
+      ARRAY JOIN used AS a, arrayEnumerate(used) AS at)
+    ARRAY JOIN larger AS b GROUP BY pair HAVING n != 0)
+  ORDER BY pair)`;
 
 export const factCounts = (
   source = JOURNAL,

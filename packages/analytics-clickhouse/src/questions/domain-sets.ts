@@ -1,6 +1,8 @@
 // Sets of domains as expressions: the conditions of a search or a query become one bitmap, of type groupBitmap.
-import { type DomainFilter, LEVELS, type Query, STATES } from '@strata/analytics';
+import { type DomainFilter, LEVELS, type ProductBuild, type Query, STATES } from '@strata/analytics';
 import { CATEGORIES, POSTURE_FLAGS, ROLE_LIST, SECTORS } from '@strata/detect';
+import type { ClickHouse } from '../connection/clickhouse.ts';
+import { asked } from './ask.ts';
 import { joined, raw, type Sql, sql } from './sql.ts';
 
 type Of<Kind extends Query['kind']> = Extract<Query, { kind: Kind }>;
@@ -30,7 +32,7 @@ const named = (condition: Sql): Sql => sql`(SELECT groupBitmapState(id) FROM (
 
 /** The domains for which all conditions hold; undefined without a condition. */
 export function filteredSet(filter: DomainFilter): Sql | undefined {
-  const { part, sector, state, flags = [], without: barred = [], score, query, among, with: other } = filter;
+  const { part, sector, state, flags = [], without: barred = [], score, query, among, builds, with: other } = filter;
   const sets: Sql[] = [];
   const services = serviceSet(filter);
   if (services) sets.push(services);
@@ -42,6 +44,7 @@ export function filteredSet(filter: DomainFilter): Sql | undefined {
   if (score) sets.push(anyOf('score', range(Math.max(score.from, 0), Math.min(score.to, 100)).map(String)));
   if (part) for (const word of part.split(' ')) sets.push(named(sql`name LIKE ${`%${escaped(word)}%`}`));
   if (query) sets.push(querySet(query));
+  if (builds) sets.push(anyOf('build', builds.map(buildValue)));
   if (among) {
     const some = 'ids' in among ? sql`bitmapBuild(${among.ids})` : named(sql`name IN ${among.names}`);
     const isEmpty = 'ids' in among ? among.ids.length === 0 : among.names.length === 0;
@@ -144,16 +147,21 @@ const numbersIn = (version: Sql): Sql => {
 };
 const SIGNS = { '<': raw('<'), '<=': raw('<='), '=': raw('='), '>=': raw('>='), '>': raw('>') } as const;
 
-/** A domain shows one version of a provider: that of its service with the highest confidence, the first of equal ones. */
+/** The values of builds: product, version and platform on lines; without a version the second one is empty. */
+export const buildValue = ({ product, version, platform }: ProductBuild): string =>
+  `${product}\n${version ?? ''}${platform === null ? '' : `\n${platform}`}`;
+
+export function buildOf(value: string): ProductBuild {
+  const [product = '', version = '', platform] = value.split('\n');
+  return { product, version: version === '' ? null : version, platform: platform ?? null };
+}
+
 function versionSet({ id, bound }: Of<'version'>): Sql {
+  const shown = raw("splitByChar('\n', value)[2]");
   const condition = bound
-    ? sql`${numbersIn(raw('shown'))} ${SIGNS[bound.sign]} ${numbersIn(sql`${bound.version}`)}`
+    ? sql`${numbersIn(shown)} ${SIGNS[bound.sign]} ${numbersIn(sql`${bound.version}`)}`
     : raw('true');
-  return sql`(SELECT groupBitmapState(id) FROM (
-    SELECT id, argMin(version, (if(level = 'high', 0, 1), indexOf(${CATEGORIES}, toString(category)))) AS shown FROM (
-      SELECT id, category, level, version FROM services WHERE provider = ${id} AND version != '' AND level != 'low'
-      GROUP BY id, category, level, version HAVING sum(n) > 0)
-    GROUP BY id) WHERE ${condition})`;
+  return anyOf('build', sql`startsWith(value, ${`${id}\n`}) AND ${shown} != '' AND ${condition}`);
 }
 
 /** Milliseconds of a unit of the columns, and how the rows of a domain are merged: those of a former life do not count. */
@@ -173,3 +181,32 @@ function timeSet({ of, from, to }: Of<'time'>): Sql {
 
 const range = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
+
+export interface Size {
+  readonly value: string;
+  readonly count: number;
+}
+
+/** The number of domains of each term of a kind in a set, most first, then by value; terms without domains are left out. */
+export async function sizesOf(
+  clickhouse: ClickHouse,
+  kind: string,
+  {
+    within,
+    prefix = '',
+    values,
+  }: { readonly within: Sql; readonly prefix?: string; readonly values?: readonly string[] },
+): Promise<Size[]> {
+  const conditions = [
+    sql`kind = ${kind}`,
+    ...(prefix === '' ? [] : [sql`startsWith(value, ${prefix})`]),
+    ...(values ? [sql`value IN ${values}`] : []),
+  ];
+  return asked<Size>(
+    clickhouse,
+    sql`WITH ${within} AS matching
+      SELECT substring(value, ${prefix.length + 1}) AS value, toInt64(bitmapAndCardinality(ids, matching)) AS count FROM (
+        SELECT value, groupBitmapXorMergeState(ids) AS ids FROM sets WHERE ${joined(conditions, raw(' AND '))} GROUP BY value)
+      WHERE count > 0 ORDER BY count DESC, value`,
+  );
+}

@@ -14,6 +14,14 @@ interface Names {
   byteAt(number: number, offset: number): number;
 }
 
+/** Positions in the order without their last `shift` bits, by number: 16 bits of each. */
+interface Ranks {
+  readonly high: Uint16Array;
+  readonly shift: number;
+}
+
+const RANK_BITS = 16;
+
 export class SortedNames {
   readonly #names: Names;
   /** Without those in `#added`. */
@@ -21,7 +29,7 @@ export class SortedNames {
   #added: number[] = [];
   /** Removed numbers that are still in `#order` or `#added`. */
   readonly #removed = new Set<number>();
-  #ranks: Uint32Array | undefined;
+  #ranks: Ranks | undefined;
 
   constructor(names: Names, order: Uint32Array<ArrayBuffer> = new Uint32Array(0)) {
     this.#names = names;
@@ -70,19 +78,27 @@ export class SortedNames {
     return this.#order;
   }
 
-  /** By number: the position of its name in the order. */
-  ranks(): Uint32Array {
+  ranks(): Ranks {
     const order = this.numbers();
     if (!this.#ranks) {
-      const ranks = new Uint32Array(this.#names.limit);
-      for (let i = 0; i < order.length; i += 1) ranks[order[i] as number] = i;
-      this.#ranks = ranks;
+      const shift = Math.max(0, 32 - Math.clz32(order.length) - RANK_BITS);
+      const high = new Uint16Array(this.#names.limit);
+      for (let i = 0; i < order.length; i += 1) high[order[i] as number] = i >>> shift;
+      this.#ranks = { high, shift };
     }
     return this.#ranks;
   }
 
+  /** The position of a name in the order, which is searched from its first bits on; the end for a number without a name. */
+  rankOf(number: number): number {
+    const { high, shift } = this.ranks();
+    let rank = (high[number] as number) << shift;
+    while (rank < this.#order.length && this.#order[rank] !== number) rank += 1;
+    return rank;
+  }
+
   get byteLength(): number {
-    return this.#order.byteLength + (this.#ranks?.byteLength ?? 0) + this.#added.length * 8;
+    return this.#order.byteLength + (this.#ranks?.high.byteLength ?? 0) + this.#added.length * 8;
   }
 
   #merge(): void {

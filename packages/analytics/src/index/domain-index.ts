@@ -93,7 +93,7 @@ export class DomainIndex {
     this.sets = TermSets.of(this.vocabulary, this.names, this.columns);
     this.builds.fill(this.names, this.columns);
     this.grams = NameGrams.of(this.names);
-    this.tlds = new TldSets(this.names);
+    this.tlds = TldSets.of(this.names);
     this.tallies = new Tallies(this.vocabulary, new PairCounts());
     // Sorts the names now, so that the first query does not have to.
     this.names.sorted.ranks();
@@ -253,7 +253,7 @@ export function packServices(
 }
 
 /** For each provider the service with the highest confidence that shows a version, the first of equal ones. */
-function shownBy(services: readonly IndexedService[]): IndexedService[] {
+export function shownBy(services: readonly IndexedService[]): IndexedService[] {
   const shown = new Map<string, IndexedService>();
   for (const service of services) {
     const [, provider, confidence, version] = service;

@@ -1,11 +1,11 @@
-// Substring search of names: for every run of one or three characters the set of domains whose name contains it. A run
-// of two is joined from those of three that begin with it: the end of the name counts as a character.
-
+// Substring search of names: for every run of three characters the set of domains whose name contains it; the end of the
+// name counts as a character. A run of one or two is joined from those of three that begin with it.
 import { bytesOf } from '../columns/byte-text.ts';
 import type { NameTable } from '../columns/name-table.ts';
 import { buildSets } from '../sets/build-sets.ts';
 import { DomainSet, sizeOfSets } from '../sets/domain-set.ts';
-import { intersection, union } from '../sets/set-operations.ts';
+import { difference, filter, intersection, union } from '../sets/set-operations.ts';
+import type { TldSets } from './tld-sets.ts';
 
 /** a–z, 0–9, hyphen, dot, underscore, and one code for all other characters. */
 const ALPHABET = 40;
@@ -14,13 +14,16 @@ const LONGEST = 3;
 /** The last character of a run of three: one of the alphabet, or the end of the name. */
 const LAST = ALPHABET + 1;
 const END = ALPHABET;
-/** Runs of one character have its code; then come those of three. */
-const CODES = ALPHABET + ALPHABET ** 2 * LAST;
+const CODES = ALPHABET ** 2 * LAST;
 const codeOfThree = (first: number, second: number, third: number): number =>
-  ALPHABET + (first * ALPHABET + second) * LAST + third;
+  (first * ALPHABET + second) * LAST + third;
+/** Joined sets that are kept. */
+const MAX_JOINED = 16;
 
 export class NameGrams {
   #sets: (DomainSet | undefined)[] = new Array(CODES);
+  /** Copies, of the runs of one or two characters that were asked for last, the latest at the end. */
+  readonly #joined = new Map<string, DomainSet>();
 
   /** Of all names at once. */
   static of(names: NameTable): NameGrams {
@@ -31,7 +34,6 @@ export class NameGrams {
         let beforeThat = 0;
         for (let i = from; i < to; i += 1) {
           const code = CODE_OF[bytes[i] as number] as number;
-          visit(code, number);
           if (i > from + 1) visit(codeOfThree(beforeThat, before, code), number);
           beforeThat = before;
           before = code;
@@ -44,23 +46,25 @@ export class NameGrams {
 
   add(number: number, name: string): void {
     for (const code of codesIn(name)) this.#set(code).add(number);
+    for (const [run, set] of this.#joined) if (name.includes(run)) set.add(number);
   }
 
   remove(number: number, name: string): void {
     for (const code of codesIn(name)) this.#set(code).delete(number);
+    for (const set of this.#joined.values()) set.delete(number);
   }
 
   /** Domains whose name contains each of the words, in any order. Words are lower-case, with blanks between them. */
-  search(words: string, names: NameTable): DomainSet {
+  search(words: string, names: NameTable, tlds: TldSets): DomainSet {
     const exact: DomainSet[] = [];
     const partial: DomainSet[] = [];
-    const compared: Uint8Array[] = [];
+    const compared: string[] = [];
     for (const word of new Set(words.split(' ').filter(Boolean))) {
       const sets = this.#runs(word);
       if (sets === undefined) return new DomainSet();
       const isExact = word.length <= LONGEST && !hasOther(word);
       (isExact ? exact : partial).push(...sets);
-      if (!isExact) compared.push(bytesOf(word));
+      if (!isExact) compared.push(word);
     }
     // The three or four rarest runs leave few candidates; comparing names decides among them.
     const rarest = partial.sort((a, b) => a.size - b.size).slice(0, 4);
@@ -70,28 +74,39 @@ export class NameGrams {
       first,
     );
     if (compared.length === 0) return candidates;
+    // Most names with `.com` end with it: they need no comparison.
+    const certain = compared.map((word) => tlds.beginningWith(word)).reduce(intersection, candidates);
+    const parts = compared.map(bytesOf);
     const found = new DomainSet();
-    candidates.each((number) => {
-      if (compared.every((bytes) => names.includes(number, bytes))) found.add(number);
+    difference(candidates, certain).each((number) => {
+      if (parts.every((bytes) => names.includes(number, bytes))) found.add(number);
     });
-    return found;
+    return union([certain, found]);
   }
 
   get byteLength(): number {
-    return sizeOfSets(this.#sets);
+    return sizeOfSets(this.#sets) + sizeOfSets([...this.#joined.values()]);
   }
 
   /** The set of each run of the word; undefined if a run is in no name. */
   #runs(word: string): DomainSet[] | undefined {
-    const codes = codesOf(word);
-    const [first = 0, second = 0] = codes;
-    if (codes.length === 1) return this.#filled([first]);
-    if (codes.length === 2) {
-      const begun = codeOfThree(first, second, 0);
-      const joined = union(this.#sets.slice(begun, begun + LAST).filter((set) => set !== undefined));
-      return joined.size > 0 ? [joined] : undefined;
-    }
-    return this.#filled(runsOf(codes));
+    if (word.length >= LONGEST) return this.#filled(runsOf(codesOf(word)));
+    const joined = this.#joined.get(word) ?? filter([union(this.#beginning(word))], []);
+    this.#joined.delete(word);
+    this.#joined.set(word, joined);
+    const [oldest = word] = this.#joined.keys();
+    if (this.#joined.size > MAX_JOINED) this.#joined.delete(oldest);
+    return joined.size > 0 ? [joined] : undefined;
+  }
+
+  /** The sets of the runs of three that begin with one or two characters, and those of names that end with one. */
+  #beginning(word: string): DomainSet[] {
+    const [first = 0, second] = codesOf(word);
+    const [from, to] = second === undefined ? [0, ALPHABET] : [second, second + 1];
+    const begun = this.#sets.slice(codeOfThree(first, from, 0), codeOfThree(first, to, 0));
+    for (let before = 0; second === undefined && before < ALPHABET; before += 1)
+      begun.push(this.#sets[codeOfThree(before, first, END)]);
+    return begun.filter((set) => set !== undefined);
   }
 
   /** Undefined if one has no members. */
@@ -111,11 +126,8 @@ export class NameGrams {
 
 const codesOf = (text: string): number[] => Array.from({ length: text.length }, (_, i) => codeOf(text.charCodeAt(i)));
 
-/** Codes of its runs of one and three characters, with duplicates. */
-function codesIn(name: string): number[] {
-  const codes = codesOf(name);
-  return [...codes, ...runsOf(codes.length > 1 ? [...codes, END] : [])];
-}
+/** Codes of its runs of three characters, with duplicates. */
+const codesIn = (name: string): number[] => runsOf([...codesOf(name), END]);
 
 /** Codes of the runs of three of these characters. */
 function runsOf(codes: readonly number[]): number[] {

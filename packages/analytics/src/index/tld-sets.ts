@@ -1,43 +1,48 @@
 // For every top-level domain the set of domains under it.
 import type { NameTable } from '../columns/name-table.ts';
 import { DomainSet, sizeOfSets } from '../sets/domain-set.ts';
+import { union } from '../sets/set-operations.ts';
 
 const DOT = 46;
 type Sets = Map<string, DomainSet>;
 
-/** Built by the first question, which takes 0.3 s for a million names; kept up to date from then on. */
 export class TldSets {
-  readonly #names: NameTable;
-  #built: Sets | undefined;
+  readonly #sets: Map<string, DomainSet>;
 
-  constructor(names: NameTable) {
-    this.#names = names;
+  constructor(sets: Iterable<readonly [string, DomainSet]> = []) {
+    this.#sets = new Map(sets);
+  }
+
+  /** Of all names at once. */
+  static of(names: NameTable): TldSets {
+    return new TldSets(setsOf(names));
   }
 
   add(number: number, name: string): void {
-    if (this.#built) addTo(this.#built, tldOf(name), number);
+    addTo(this.#sets, tldOf(name), number);
   }
 
   remove(number: number, name: string): void {
-    this.#built?.get(tldOf(name))?.delete(number);
+    this.#sets.get(tldOf(name))?.delete(number);
   }
 
   /** Domains under the top-level domain, without its dot. */
   domains(tld: string): DomainSet {
-    return this.#sets().get(tld) ?? new DomainSet();
+    return this.#sets.get(tld) ?? new DomainSet();
+  }
+
+  /** Domains under the top-level domains that begin with the text after a dot; none for other texts. */
+  beginningWith(text: string): DomainSet {
+    if (!text.startsWith('.')) return new DomainSet();
+    return union([...this.#sets].filter(([tld]) => tld.startsWith(text.slice(1))).map(([, set]) => set));
   }
 
   get byteLength(): number {
-    return sizeOfSets([...(this.#built?.values() ?? [])]);
+    return sizeOfSets([...this.#sets.values()]);
   }
 
   words(): Iterable<string> {
-    return this.#sets().keys();
-  }
-
-  #sets(): Sets {
-    this.#built ??= setsOf(this.#names);
-    return this.#built;
+    return this.#sets.keys();
   }
 }
 

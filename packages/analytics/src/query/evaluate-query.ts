@@ -145,10 +145,10 @@ function costOf(query: Query): number {
   }
 }
 
-function namedSet({ names, grams }: DomainIndex, { part, at }: Of<'name'>): DomainSet {
+function namedSet({ names, grams, tlds }: DomainIndex, { part, at }: Of<'name'>): DomainSet {
   switch (at) {
     case 'anywhere':
-      return grams.search(part, names);
+      return grams.search(part, names, tlds);
     case 'exact': {
       const domain = names.sorted.find(part);
       return DomainSet.ofSorted(Uint32Array.from(domain === undefined ? [] : [domain]));

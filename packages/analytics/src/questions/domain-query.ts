@@ -25,23 +25,25 @@ export function inOrder(
   order: DomainOrder,
   { limit, after }: { readonly limit: number; readonly after?: OrderKey },
 ): number[] {
-  const { names } = index;
-  const ranks = names.sorted.ranks();
+  const { sorted } = index.names;
+  const { high, shift } = sorted.ranks();
   const sign = order.isDescending ? -1 : 1;
   const sortable = (value: number | null) => (value === null ? Number.POSITIVE_INFINITY : sign * value);
   const { by } = order;
-  const valueIn = (domain: number) => sortable(orderValue(index, domain, by));
-  const start = after && { value: sortable(after[0]), rank: names.sorted.countThrough(after[1]) };
+  const start = after && { value: sortable(after[0]), rank: sorted.countThrough(after[1]) };
   let kept: { readonly domain: number; readonly value: number; readonly rank: number }[] = [];
-  let last = Number.POSITIVE_INFINITY;
+  /** The last of a full page. */
+  let last = { value: Number.POSITIVE_INFINITY, rank: Number.POSITIVE_INFINITY };
   const cut = () => {
     kept = kept.sort((a, b) => compareNumbers(a.value, b.value) || a.rank - b.rank).slice(0, limit);
-    if (kept.length === limit) last = kept.at(-1)?.value ?? last;
+    if (kept.length === limit) last = kept.at(-1) ?? last;
   };
   const visit = (domain: number) => {
-    const value = valueIn(domain);
-    if (value > last || (start && value < start.value)) return;
-    const rank = ranks[domain] as number;
+    const value = sortable(orderValue(index, domain, by));
+    if (value > last.value || (start && value < start.value)) return;
+    // The first bits of the rank decide most ties.
+    if (value === last.value && (high[domain] as number) > last.rank / 2 ** shift) return;
+    const rank = sorted.rankOf(domain);
     if (start && value === start.value && rank < start.rank) return;
     kept.push({ domain, value, rank });
     // Sorting when twice as many are kept costs less than keeping them in order.

@@ -8,9 +8,11 @@ import {
   type PostureFlag,
   type Role,
 } from '@strata/detect';
+import type { SortedNames } from '../columns/sorted-names.ts';
 import { categoryNumber, LEVELS, LIVE, roleNumber, sectorNumber, stateNumber } from '../columns/terms.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 import { allDomains, evaluateAmong, evaluateQuery, providerSet } from '../query/evaluate-query.ts';
+import { domainsShowing, type ProductBuild } from '../query/product-builds.ts';
 import type { Query } from '../query/query.ts';
 import { DomainSet } from '../sets/domain-set.ts';
 import { difference, intersection, union } from '../sets/set-operations.ts';
@@ -40,6 +42,8 @@ export interface DomainFilter {
   /** Security scores from 0 to 100, both ends included; a domain without a score does not match. */
   readonly score?: { readonly from: number; readonly to: number } | undefined;
   readonly query?: Query | undefined;
+  /** Any of these. */
+  readonly builds?: readonly ProductBuild[] | undefined;
   /** Only some of these: by the store's numbers, or by name. */
   readonly among?: { readonly ids: readonly number[] } | { readonly names: readonly string[] } | undefined;
 }
@@ -79,10 +83,11 @@ export function namePage(
 
 /** The domains for which all conditions hold; undefined without a condition. */
 export function matchingDomains(index: DomainIndex, filter: DomainFilter): DomainSet | undefined {
-  const { part, query, among, without: barred = [] } = filter;
+  const { part, query, among, builds, without: barred = [] } = filter;
   const sets = filterSets(index, filter);
   if (among) sets.push(knownAmong(index, among));
-  if (part) sets.push(index.grams.search(part, index.names));
+  if (builds) sets.push(domainsShowing(index, builds));
+  if (part) sets.push(index.grams.search(part, index.names, index.tlds));
   if (query) sets.push(among ? evaluateAmong(index, query, sets.reduce(intersection)) : evaluateQuery(index, query));
   if (sets.length === 0 && barred.length === 0) return undefined;
   // A condition of absence needs a base set: all domains, if there is no other condition.
@@ -141,47 +146,52 @@ function roleSet({ sets, vocabulary }: DomainIndex, role: Role, levels: readonly
   return union(placements.flatMap((placement) => levels.map((level) => sets.placement(placement.number, level))));
 }
 
-/** Up to this share of all domains, sorting is cheaper than walking over all in order. */
-const WALK_FROM = 1 / 24;
+/** A test of membership costs as much as the visit of so many of its members. */
+const TEST_COST = 8;
 
 /** One page of a set in the order of names, those that begin with `prefix` first. */
-export function inNameOrder(index: DomainIndex, set: DomainSet, page: Page, prefix?: string): number[] {
-  const order = index.names.sorted.numbers();
-  const [from, to] = prefix ? index.names.sorted.prefixRange(prefix) : [0, 0];
+export function inNameOrder(index: DomainIndex, set: DomainSet, page: Page, prefix?: string): readonly number[] {
+  const { sorted } = index.names;
+  const { length } = sorted.numbers();
+  const begun = prefix ? sorted.prefixRange(prefix) : ([0, 0] as const);
   // Keys of names without the prefix follow those of all names.
-  const { after } = page;
-  const through = after === undefined ? 0 : index.names.sorted.countThrough(after);
-  const firstKey = after === undefined || (prefix && after.startsWith(prefix)) ? through : through + order.length;
-  if (set.size > order.length * WALK_FROM) return walk(order, set, { ...page, firstKey }, [from, to]);
-  const ranks = index.names.sorted.ranks();
-  const keys = new Uint32Array(set.size);
-  let count = 0;
-  set.each((domain) => {
-    const rank = ranks[domain] as number;
-    const key = rank >= from && rank < to ? rank : rank + order.length;
-    if (key >= firstKey) keys[count++] = key;
-  });
-  const sorted = keys.subarray(0, count).sort();
-  return Array.from(
-    sorted.subarray(page.offset, page.offset + page.limit),
-    (key) => order[key >= order.length ? key - order.length : key] as number,
-  );
+  const { limit, offset, after } = page;
+  const through = after === undefined ? 0 : sorted.countThrough(after);
+  const firstKey = after === undefined || (prefix && after.startsWith(prefix)) ? through : through + length;
+  const parts = { ...{ limit, offset, firstKey }, begun };
+  // If the members are spread evenly, so many tests fill the page.
+  const tests = ((offset + limit) * length) / set.size;
+  const most = set.size / TEST_COST;
+  return (tests < most ? walk(sorted, set, parts, most) : undefined) ?? select(sorted, set, parts);
 }
 
+interface KeyedPage {
+  readonly limit: number;
+  readonly offset: number;
+  readonly firstKey: number;
+  /** The range of the names with the prefix. */
+  readonly begun: readonly [from: number, to: number];
+}
+
+/** Tests the domains in their order, at most so many; undefined if the page needs more. */
 function walk(
-  order: Uint32Array,
+  sorted: SortedNames,
   set: DomainSet,
-  { limit, offset, firstKey }: Page & { readonly firstKey: number },
-  [from, to]: readonly [number, number],
-): number[] {
+  { limit, offset, firstKey, begun: [from, to] }: KeyedPage,
+  most: number,
+): number[] | undefined {
+  const order = sorted.numbers();
   const found: number[] = [];
   let skip = offset;
+  let left = most;
   for (const [start, end, firstOfRange] of [
     [from, to, firstKey],
     [0, from, firstKey - order.length],
     [to, order.length, firstKey - order.length],
   ] as const) {
     for (let i = Math.max(start, firstOfRange); i < end && found.length < limit; i += 1) {
+      left -= 1;
+      if (left < 0) return undefined;
       const domain = order[i] as number;
       if (!set.has(domain)) continue;
       if (skip > 0) skip -= 1;
@@ -189,4 +199,48 @@ function walk(
     }
   }
   return found;
+}
+
+/** Counts the members by the first bits of their keys; only those that may be in the page are sorted. */
+function select(
+  sorted: SortedNames,
+  set: DomainSet,
+  { limit, offset, firstKey, begun: [from, to] }: KeyedPage,
+): number[] {
+  const order = sorted.numbers();
+  const { high, shift } = sorted.ranks();
+  const buckets = (order.length >>> shift) + 1;
+  const keyOf = (domain: number) => {
+    const rank = sorted.rankOf(domain);
+    return rank >= from && rank < to ? rank : rank + order.length;
+  };
+  const [first, last] = [from >>> shift, to >>> shift];
+  const firstBucket = firstKey < order.length ? firstKey >>> shift : ((firstKey - order.length) >>> shift) + buckets;
+  /** -1 for a member before the first key. */
+  const bucketOf = (domain: number) => {
+    const bits = high[domain] as number;
+    let bucket = bits > first && bits < last ? bits : bits + buckets;
+    if ((bits === first || bits === last) && keyOf(domain) < order.length) bucket = bits;
+    return bucket < firstBucket || (bucket === firstBucket && keyOf(domain) < firstKey) ? -1 : bucket;
+  };
+  const counts = new Uint32Array(buckets * 2);
+  set.each((domain) => {
+    const bucket = bucketOf(domain);
+    if (bucket >= 0) counts[bucket] = (counts[bucket] as number) + 1;
+  });
+  let [begin, before] = [0, 0];
+  for (; begin < counts.length && before + (counts[begin] as number) <= offset; begin += 1)
+    before += counts[begin] as number;
+  let [end, through] = [begin, before];
+  for (; end < counts.length && through < offset + limit; end += 1) through += counts[end] as number;
+  const keys = new Uint32Array(through - before);
+  let at = 0;
+  set.each((domain) => {
+    const bucket = bucketOf(domain);
+    if (bucket >= begin && bucket < end) keys[at++] = keyOf(domain);
+  });
+  return Array.from(
+    keys.sort().subarray(offset - before, offset - before + limit),
+    (key) => order[key % order.length] as number,
+  );
 }

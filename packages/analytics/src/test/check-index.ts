@@ -44,7 +44,9 @@ function checkNames(index: DomainIndex, rows: readonly Row[]): void {
   const parts = new Set(['.', '-', 'a', 'com', 'ab']);
   for (const { name } of rows.slice(0, 10)) for (const from of [0, 1, 2]) parts.add(name.slice(from, [2, 4, 8][from]));
   for (const part of parts)
-    expectSet(`names with ${part}`, index.grams.search(part, index.names), rows, ({ name }) => name.includes(part));
+    expectSet(`names with ${part}`, index.grams.search(part, index.names, index.tlds), rows, ({ name }) =>
+      name.includes(part),
+    );
   for (const tld of ['de', ...index.tlds.words()])
     expectSet(`names in .${tld}`, index.tlds.domains(tld), rows, ({ name }) => name.endsWith(`.${tld}`));
 }
