@@ -190,13 +190,14 @@ export class UpstreamHttp implements AsyncDisposable {
       destroyAfter(text === undefined ? idleMs : (waitMs ?? firstTokenMs), stalled);
     };
     const abort = () => (response ?? request).destroy();
-    signal.addEventListener('abort', abort, { once: true });
-    request.once('socket', (socket) => {
+    signal.addEventListener('abort', abort);
+    // `on` costs less than `once`; these happen once.
+    request.on('socket', (socket) => {
       if (request.reusedSocket) return connected();
       destroyAfter(connectMs, (ms) => new Error(`no connection within ${ms} ms`));
       socket.once(module === https ? 'secureConnect' : 'connect', connected);
     });
-    request.once('response', (opened) => {
+    request.on('response', (opened) => {
       clearTimeout(timer);
       response = opened;
       resolve({ response, sentAt });
@@ -210,7 +211,7 @@ export class UpstreamHttp implements AsyncDisposable {
         resolve({ error: unreachable, isStale: request.reusedSocket });
       }
     });
-    request.once('close', () => {
+    request.on('close', () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
     });
