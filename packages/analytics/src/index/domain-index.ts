@@ -63,6 +63,14 @@ export interface Touched {
   readonly newBuilds: readonly (Build & { readonly provider: string })[];
 }
 
+/** What follows from the columns. */
+export interface DerivedParts {
+  readonly sets: TermSets;
+  readonly grams: NameGrams;
+  readonly tlds: TldSets;
+  readonly tallies: Tallies;
+}
+
 interface IndexParts {
   readonly names: NameTable;
   readonly columns: DomainColumns;
@@ -83,20 +91,21 @@ export class DomainIndex {
   readonly tlds: TldSets;
   position: IndexPosition = { seq: 0, scanId: 0 };
 
-  /** Computes sets and counts from the columns of a snapshot: derived data is not stored. */
-  constructor(parts: Partial<IndexParts> = {}) {
+  /** Computes the sets and counts of the columns unless they are given. */
+  constructor(parts: Partial<IndexParts> = {}, derived: Partial<DerivedParts> = {}) {
     this.names = parts.names ?? new NameTable();
     this.columns = parts.columns ?? new DomainColumns();
     this.vocabulary = parts.vocabulary ?? new Vocabulary();
     this.builds = parts.builds ?? new Builds();
     this.history = parts.history ?? new ChangeHistory();
-    this.sets = TermSets.of(this.vocabulary, this.names, this.columns);
+    this.sets = derived.sets ?? TermSets.of(this.vocabulary, this.names, this.columns);
     this.builds.fill(this.names, this.columns);
-    this.grams = NameGrams.of(this.names);
-    this.tlds = TldSets.of(this.names);
-    this.tallies = new Tallies(this.vocabulary, new PairCounts());
+    this.grams = derived.grams ?? NameGrams.of(this.names);
+    this.tlds = derived.tlds ?? TldSets.of(this.names);
     // Sorts the names now, so that the first query does not have to.
     this.names.sorted.ranks();
+    this.tallies = derived.tallies ?? new Tallies(this.vocabulary, new PairCounts());
+    if (derived.tallies) return;
     this.names.each((id) => this.tallies.count(this.columns.facts(id), this.columns.services(id), 1));
   }
 

@@ -1,6 +1,7 @@
 // A set of domain numbers: a list of members while it is sparse, a bitmap once that is smaller. Most queries reduce to
 // counting an intersection (set-operations.ts); docs/decisions explains why this is not a library of bitmaps.
-import { SparseMembers } from './sparse-members.ts';
+import { countBits } from './set-kernels.ts';
+import { type MemberArrays, SparseMembers } from './sparse-members.ts';
 
 /**
  * A bitmap uses one bit per number below the largest; a list hardly more than 8 bits per member where there are so many.
@@ -8,6 +9,10 @@ import { SparseMembers } from './sparse-members.ts';
 const BITS_PER_MEMBER = 9;
 
 const EMPTY = new Uint32Array(0);
+const NO_OFFSETS = new Uint16Array(0);
+
+/** The arrays of a set; a shift of 0 is that of a bitmap. */
+export type SetArrays = Omit<MemberArrays, 'shift'> & { readonly shift: MemberArrays['shift'] | 0 };
 
 export class DomainSet {
   /** Undefined for a bitmap. */
@@ -15,6 +20,7 @@ export class DomainSet {
   #bits: Uint32Array<ArrayBuffer> = EMPTY;
   /** Of a bitmap. */
   #size = 0;
+  #isShared = false;
 
   static of(members: Iterable<number>): DomainSet {
     const set = new DomainSet();
@@ -37,6 +43,23 @@ export class DomainSet {
     set.#size = size;
     if (isThin(size, bits.length)) set.#toSparse();
     return set;
+  }
+
+  /** Takes ownership of the arrays. */
+  static ofArrays({ shift, ...arrays }: SetArrays): DomainSet {
+    if (shift !== 0) return DomainSet.ofSorted(SparseMembers.ofArrays({ shift, ...arrays }));
+    const bits = arrays.lows as Uint32Array<ArrayBuffer>;
+    return DomainSet.ofBits(bits, countBits(bits));
+  }
+
+  /** Its arrays as they are now, which stay so until `release`: the next change is made in a copy. */
+  share(): SetArrays {
+    this.#isShared = true;
+    return this.#sparse?.arrays() ?? { shift: 0, lows: this.#bits, bases: EMPTY, offsets: NO_OFFSETS };
+  }
+
+  release(): void {
+    this.#isShared = false;
   }
 
   get size(): number {
@@ -64,6 +87,7 @@ export class DomainSet {
 
   /** Returns whether it is new. In ascending order each call takes constant time. */
   add(member: number): boolean {
+    if (this.#isShared) this.#own();
     const sparse = this.#sparse;
     if (!sparse) return this.#addBit(member);
     if (member <= sparse.last && sparse.has(member)) return false;
@@ -77,6 +101,7 @@ export class DomainSet {
 
   /** Returns whether it was a member. */
   delete(member: number): boolean {
+    if (this.#isShared) this.#own();
     if (this.#sparse) return this.#sparse.delete(member);
     const word = this.#bits[member >>> 5] ?? 0;
     if ((word & (1 << (member & 31))) === 0) return false;
@@ -121,6 +146,12 @@ export class DomainSet {
       members[at++] = member;
     });
     return members;
+  }
+
+  #own(): void {
+    this.#isShared = false;
+    if (this.#sparse) this.#sparse = this.#sparse.copy();
+    else this.#bits = this.#bits.slice();
   }
 
   #addBit(member: number): boolean {

@@ -1,10 +1,7 @@
 // Intersections, unions and differences of sets. The results are new sets, except the union of a single one.
 import { DomainSet, isDense } from './domain-set.ts';
-import { addBits, clearBits, countBits, countBoth, eachCommon, keepBits, removeBits, setBits } from './set-kernels.ts';
-import type { SparseMembers } from './sparse-members.ts';
+import { addBits, clearBits, countBits, countBoth, keepBits, removeBits } from './set-kernels.ts';
 
-/** A set is searched for each member of the other one if that is smaller by at least this factor. */
-const SEARCH = 4;
 /** Lists that are longer together than this share of the numbers up to the largest are joined as a bitmap. */
 const BITMAP_SHARE = 1 / 512;
 
@@ -15,7 +12,7 @@ export function intersectionSize(a: DomainSet, b: DomainSet): number {
   if (!few) return many ? many.countIn(small.bits) : countBoth(small.bits, large.bits);
   if (!many) return few.countIn(large.bits);
   let count = 0;
-  eachCommonOf(few, many, () => {
+  few.eachIn(many, () => {
     count += 1;
   });
   return count;
@@ -30,7 +27,7 @@ export function intersection(a: DomainSet, b: DomainSet): DomainSet {
   const found = new Uint32Array(Math.min(list.size, small.size));
   let count = 0;
   if (few && many) {
-    eachCommonOf(few, many, (member) => {
+    few.eachIn(many, (member) => {
       found[count++] = member;
     });
   } else {
@@ -54,7 +51,7 @@ export function union(sets: readonly DomainSet[]): DomainSet {
   if (!isDense(size, limit) && size < limit * BITMAP_SHARE) return unionOfSparse(filled, size);
   const bits = new Uint32Array((limit + 31) >>> 5);
   for (const set of filled) {
-    if (set.sparse) setBits(bits, set.sparse.view());
+    if (set.sparse) set.sparse.addTo(bits);
     else addBits(bits, set.bits);
   }
   return ofBits(bits);
@@ -88,18 +85,6 @@ const ofBits = (bits: Uint32Array<ArrayBuffer>): DomainSet => DomainSet.ofBits(b
 
 /** Above every member of a set with members. */
 const limitOf = ({ sparse, bits }: DomainSet): number => (sparse ? sparse.last + 1 : bits.length * 32);
-
-function eachCommonOf(few: SparseMembers, many: SparseMembers, visit: (member: number) => void): void {
-  if (few.size * SEARCH >= many.size) {
-    eachCommon(few.view(), many.view(), visit);
-    return;
-  }
-  const members = few.view();
-  for (let i = 0; i < members.length; i += 1) {
-    const member = members[i] as number;
-    if (many.has(member)) visit(member);
-  }
-}
 
 function unionOfSparse(sets: readonly DomainSet[], size: number): DomainSet {
   const members = new Uint32Array(size);
