@@ -23,7 +23,7 @@ export class MarketCounts {
   #shares: Uint32Array<ArrayBuffer>;
   readonly #sharing: Uint32Array<ArrayBuffer>;
   /** The most providers that have shared a domain. */
-  #mostShared = 0;
+  #maxShared = 0;
 
   /** Takes ownership of stored counts. */
   constructor(size: number, marketOf: (placement: number) => number, stored?: StoredCounts) {
@@ -33,7 +33,7 @@ export class MarketCounts {
     this.#shares = stored?.shares ?? new Uint32Array(1 << 10);
     this.#sharing = new Uint32Array(size);
     for (const [at, count] of this.#shares.entries())
-      if (count > 0) this.#mostShared = Math.max(this.#mostShared, (at % MAX_SHARED) + 1);
+      if (count > 0) this.#maxShared = Math.max(this.#maxShared, (at % MAX_SHARED) + 1);
   }
 
   /** For a snapshot. */
@@ -65,7 +65,7 @@ export class MarketCounts {
       const placement = placementOf(service);
       const providers = this.#sharing[this.#marketOf(placement)] as number;
       const shared = Math.min(providers, MAX_SHARED);
-      this.#mostShared = Math.max(this.#mostShared, shared);
+      this.#maxShared = Math.max(this.#maxShared, shared);
       const at = shareAt(placement, state, shared);
       if (at >= this.#shares.length) this.#shares = grown(this.#shares, at + 1);
       this.#shares[at] = (this.#shares[at] ?? 0) + by;
@@ -91,7 +91,7 @@ export class MarketCounts {
   users(placement: number, states: readonly number[]): { readonly domains: number; readonly weight: number } {
     let domains = 0;
     let weight = 0;
-    for (let providers = 1; providers <= this.#mostShared; providers += 1) {
+    for (let providers = 1; providers <= this.#maxShared; providers += 1) {
       let sharing = 0;
       for (const state of states) sharing += this.#shares[shareAt(placement, state, providers)] ?? 0;
       domains += sharing;

@@ -164,17 +164,17 @@ export class SparseMembers {
 
   /** Members of both in ascending order; the other set has more. */
   eachIn(many: SparseMembers, visit: (member: number) => void): void {
-    const [lows, others] = [this.#lows, many.#lows];
+    const [own, lows] = [this.#lows, many.#lows];
     const isAlike = this.#shift === many.#shift;
     this.#eachChunk((base, from, to) => {
       if (isAlike) {
         const end = many.#endOf(base);
         const start = base > many.#last ? end : many.#startOf(base);
-        eachCommon([lows, from, to], [others, start, end], (low) => visit(base + low));
+        eachCommon([own, from, to], [lows, start, end], (low) => visit(base + low));
         return;
       }
       for (let i = from; i < to; i += 1) {
-        const member = base + (lows[i] as number);
+        const member = base + (own[i] as number);
         if (many.has(member)) visit(member);
       }
     });
