@@ -13,6 +13,7 @@ export {
   type PostgresOptions,
   poolFigures,
   postgresDialect,
+  SHARE_WRITERS,
 } from './dialects/postgres-dialect.ts';
 export { openFile, sqliteDialect } from './dialects/sqlite-dialect.ts';
 export { tracedDialect } from './dialects/traced-dialect.ts';
@@ -42,4 +43,4 @@ export type { CommonTables, SizeTables } from './tables.ts';
 export { SharedClock } from './transactions/shared-clock.ts';
 export { type Guard, guardOf, unguarded } from './transactions/term.ts';
 export * from './transactions/term-lock.ts';
-export { sendThenWrite, withRetries, writePipelined, writeTransaction } from './transactions/write-transaction.ts';
+export { withRetries, writeInParallel, writePipelined, writeTransaction } from './transactions/write-transaction.ts';

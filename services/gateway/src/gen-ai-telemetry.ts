@@ -12,28 +12,24 @@ const BUCKETS = {
   firstToken: [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
   perToken: [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5],
 };
-const LABELS = [
-  'gen_ai_operation_name',
-  'gen_ai_provider_name',
-  'gen_ai_request_model',
-  'gen_ai_response_model',
-] as const;
 /** Workers choose names of models: above this number of combinations they count as one. */
 const MAX_SERIES = 200;
 
-type Labels = Readonly<Record<(typeof LABELS)[number], string>>;
+type Labels = Readonly<
+  Record<'gen_ai_operation_name' | 'gen_ai_provider_name' | 'gen_ai_request_model' | 'gen_ai_response_model', string>
+>;
 
 /** Records answers that have ended. */
 export function genAiMeter(
   metrics: Metrics,
   tracer: Tracer = trace.getTracer('strata-gateway'),
 ): (start: AnswerStart, end: AnswerEnd, endedAt: Date) => void {
-  const histogram = <Label extends string>(name: string, help: string, buckets: readonly number[], more: Label[]) =>
-    metrics.histogram(`gen_ai_${name}`, help, { labels: [...LABELS, ...more], buckets });
-  const tokens = histogram('client_token_usage', 'Tokens of answers', BUCKETS.tokens, ['gen_ai_token_type']);
-  const duration = histogram('server_request_duration_seconds', 'Time to answer', BUCKETS.seconds, ['error_type']);
-  const first = histogram('server_time_to_first_token_seconds', 'Time to the first token', BUCKETS.firstToken, []);
-  const each = histogram('server_time_per_output_token_seconds', 'Per token after the first', BUCKETS.perToken, []);
+  const histogram = <More extends string = never>(name: string, help: string, buckets: readonly number[]) =>
+    metrics.histogram<keyof Labels | More>(`gen_ai_${name}`, help, buckets);
+  const tokens = histogram<'gen_ai_token_type'>('client_token_usage', 'Tokens of answers', BUCKETS.tokens);
+  const duration = histogram<'error_type'>('server_request_duration_seconds', 'Time to answer', BUCKETS.seconds);
+  const first = histogram('server_time_to_first_token_seconds', 'Time to the first token', BUCKETS.firstToken);
+  const each = histogram('server_time_per_output_token_seconds', 'Per token after the first', BUCKETS.perToken);
   const newRecorders = (labels: Labels) => ({
     input: tokens({ ...labels, gen_ai_token_type: 'input' }),
     output: tokens({ ...labels, gen_ai_token_type: 'output' }),

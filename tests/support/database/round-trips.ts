@@ -1,6 +1,6 @@
 // Counts how often work waits for a PostgreSQL server, and what it sends while it holds the lock of the writers.
 import { mock } from 'node:test';
-import { LOCK_WRITERS } from '@strata/db';
+import { LOCK_WRITERS, SHARE_WRITERS } from '@strata/db';
 import pg from 'pg';
 
 export interface Traffic {
@@ -20,7 +20,7 @@ export async function trafficOf(work: () => Promise<unknown>): Promise<Traffic> 
     if (before === 0) trips += 1;
     if (before === 0 && holding.has(this)) underLock += 1;
     sent.set(this, before + 1);
-    if (config.text.endsWith(LOCK_WRITERS)) holding.add(this);
+    if (config.text.endsWith(LOCK_WRITERS) || config.text === SHARE_WRITERS) holding.add(this);
     if (holding.has(this)) sentUnderLock += JSON.stringify(config.values ?? []).length;
     try {
       return await query.call(this, config);

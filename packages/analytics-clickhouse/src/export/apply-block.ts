@@ -119,10 +119,11 @@ function statementsOf(
   const inserts = Object.entries(FAN_OUT).flatMap(([journal, of]) => (journals.has(journal) ? of : []));
   return inserts.map(({ table, columns, select }: TableInsert) => ({
     table,
-    // One block of the server, because it has one token; and no limit of memory but that of the server.
+    // One block of the server, because it has one token; and no limit of memory but that of the server. Merges sum equal
+    // rows: to do it here too takes three quarters of the time of an insert.
     text: (token) => `INSERT INTO ${table} (${columns.join(', ')})
       SETTINGS insert_deduplication_token = '${block}:${attempt}:${token}', min_insert_block_size_rows = 1000000000,
-        min_insert_block_size_bytes = 0, max_insert_threads = 1, distributed_foreground_insert = 1
+        min_insert_block_size_bytes = 0, max_insert_threads = 1, optimize_on_insert = 0, distributed_foreground_insert = 1
       ${select}`,
   }));
 }

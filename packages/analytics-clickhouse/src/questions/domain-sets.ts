@@ -1,6 +1,8 @@
 // Sets of domains as expressions: the conditions of a search or a query become one bitmap, of type groupBitmap.
 import { type DomainFilter, LEVELS, type Query, STATES } from '@strata/analytics';
 import { CATEGORIES, POSTURE_FLAGS, ROLE_LIST, SECTORS } from '@strata/detect';
+import type { ClickHouse } from '../connection/clickhouse.ts';
+import { asked } from './ask.ts';
 import { joined, raw, type Sql, sql } from './sql.ts';
 
 type Of<Kind extends Query['kind']> = Extract<Query, { kind: Kind }>;
@@ -173,3 +175,32 @@ function timeSet({ of, from, to }: Of<'time'>): Sql {
 
 const range = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
+
+export interface Size {
+  readonly value: string;
+  readonly count: number;
+}
+
+/** The number of domains of each term of a kind in a set, most first, then by value; terms without domains are left out. */
+export async function sizesOf(
+  clickhouse: ClickHouse,
+  kind: string,
+  {
+    within,
+    prefix = '',
+    values,
+  }: { readonly within: Sql; readonly prefix?: string; readonly values?: readonly string[] },
+): Promise<Size[]> {
+  const conditions = [
+    sql`kind = ${kind}`,
+    ...(prefix === '' ? [] : [sql`startsWith(value, ${prefix})`]),
+    ...(values ? [sql`value IN ${values}`] : []),
+  ];
+  return asked<Size>(
+    clickhouse,
+    sql`WITH ${within} AS matching
+      SELECT substring(value, ${prefix.length + 1}) AS value, toInt64(bitmapAndCardinality(ids, matching)) AS count FROM (
+        SELECT value, groupBitmapXorMergeState(ids) AS ids FROM sets WHERE ${joined(conditions, raw(' AND '))} GROUP BY value)
+      WHERE count > 0 ORDER BY count DESC, value`,
+  );
+}

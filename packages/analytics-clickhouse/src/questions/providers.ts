@@ -13,10 +13,10 @@ import { CATEGORIES, type Category, type DomainState } from '@strata/detect';
 import type { ClickHouse } from '../connection/clickhouse.ts';
 import { asked } from './ask.ts';
 import { countsIn } from './counts.ts';
-import { ALL, term } from './domain-sets.ts';
+import { ALL, type Size, sizesOf, term } from './domain-sets.ts';
 import { migrationsIn } from './history.ts';
-import { sizesOf } from './search.ts';
-import { type Sql, sql } from './sql.ts';
+
+import { raw, type Sql, sql } from './sql.ts';
 
 interface Users {
   readonly provider: string;
@@ -64,10 +64,24 @@ export async function leadersIn(
 }
 
 async function categoriesOf(clickhouse: ClickHouse, providers: readonly string[], within: Sql | undefined) {
-  const values = providers.flatMap((provider) => CATEGORIES.map((category) => `${category} ${provider}`));
-  const found = values.length === 0 ? [] : await sizesOf(clickhouse, 'placement', { within: within ?? ALL, values });
+  const found = providers.length === 0 ? [] : await placementsIn(clickhouse, within, providers);
   const used = new Set(found.map(({ value }) => value));
   return (provider: string): Category[] => CATEGORIES.filter((category) => used.has(`${category} ${provider}`));
+}
+
+/** Domains of each placement, `category provider`: of all domains they are counted, the sets would be gigabytes. */
+async function placementsIn(
+  clickhouse: ClickHouse,
+  within: Sql | undefined,
+  providers?: readonly string[],
+): Promise<readonly Size[]> {
+  const values = providers?.flatMap((provider) => CATEGORIES.map((category) => `${category} ${provider}`));
+  if (within) return sizesOf(clickhouse, 'placement', { within, ...(values && { values }) });
+  return asked<Size>(
+    clickhouse,
+    sql`SELECT concat(category, ' ', provider) AS value, sum(n) AS count FROM placement_counts
+      ${providers ? sql`WHERE provider IN ${providers}` : raw('')} GROUP BY value HAVING count > 0`,
+  );
 }
 
 async function changesOf(clickhouse: ClickHouse, providers: readonly string[], today: number) {
@@ -115,7 +129,7 @@ export async function statisticsIn(clickhouse: ClickHouse, now: number, within: 
   const countsOf = async (kind: 'state' | 'category') =>
     new Map((await sizesOf(clickhouse, kind, { within: set })).map(({ value, count }) => [value, count]));
   const states = await countsOf('state');
-  const placements = await sizesOf(clickhouse, 'placement', { within: set });
+  const placements = await placementsIn(clickhouse, within);
   const categories = await countsOf('category');
   const migrations = async (days: number) =>
     (await migrationsIn(clickhouse, { since: now - days * DAY_MS + 1, until: now, limit: 1 }, within)).total;

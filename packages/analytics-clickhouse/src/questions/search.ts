@@ -9,65 +9,28 @@ import {
 } from '@strata/analytics';
 import { gradeOf } from '@strata/detect';
 import type { ClickHouse } from '../connection/clickhouse.ts';
-import { NO_SCORE, statesOf } from '../export/domain-row.ts';
+import { NO_SCORE, partsOfStates } from '../export/domain-row.ts';
 import { asked } from './ask.ts';
-import { ALL, filteredSet, TIME_COLUMNS } from './domain-sets.ts';
-import { joined, raw, type Sql, sql } from './sql.ts';
+import { ALL, filteredSet, type Size, sizesOf, TIME_COLUMNS } from './domain-sets.ts';
+import { pageOf } from './pages.ts';
+import { type Sql, sql } from './sql.ts';
 
 export async function searched(clickhouse: ClickHouse, search: Search): Promise<SearchAnswer> {
   const { filter, limit, facets = [] } = search;
   const set = filteredSet(filter) ?? ALL;
-  const [[total], ids] = await Promise.all([
-    asked<{ n: number }>(clickhouse, sql`SELECT bitmapCardinality(${set}) AS n`),
-    limit === 0 ? [] : asked<{ id: number }>(clickhouse, pageOf(set, search)),
-  ]);
-  const domains = await rowsOf(
+  const [numbers] = await asked<{ size: number; known: number }>(
     clickhouse,
-    ids.map(({ id }) => id),
+    sql`SELECT bitmapCardinality(${set}) AS size, (SELECT sum(n) FROM fact_counts WHERE kind = 'domain') AS known`,
   );
+  const { size = 0, known: all = 0 } = numbers ?? {};
+  const ids = limit === 0 || size === 0 ? [] : await pageOf(clickhouse, { set, size, all }, search);
+  const domains = await rowsOf(clickhouse, ids);
   const counts: FacetCounts[] = [];
   for (const facet of facets) counts.push(await facetOf(clickhouse, set, facet));
-  return { total: total?.n ?? 0, domains, facets: counts };
+  return { total: size, domains, facets: counts };
 }
 
-/** The ids of the page. */
-function pageOf(set: Sql, { filter, order, limit, offset, after }: Search): Sql {
-  if (order) return orderedPage(set, { order, limit, offset, after });
-  const [first] = filter.part?.split(' ') ?? [];
-  const position = first ? sql`NOT startsWith(name, ${first}), name` : raw('name');
-  const key = first ? sql`${after?.[1].startsWith(first) ? 0 : 1}, ${after?.[1] ?? ''}` : sql`${after?.[1] ?? ''}`;
-  const isAfter = after ? sql`AND (${position}) > (${key})` : raw('');
-  return sql`WITH ${set} AS matching SELECT id FROM names WHERE bitmapContains(matching, id) ${isAfter}
-    GROUP BY name, id HAVING sum(n) > 0 ORDER BY ${position} LIMIT ${limit} OFFSET ${offset}`;
-}
-
-/** Domains without a value come last, in the order of names. */
-function orderedPage(set: Sql, { order, limit, offset, after }: Required<Omit<Search, 'filter' | 'facets'>>): Sql {
-  const { by, isDescending } = order ?? { by: 'score', isDescending: false };
-  const sign = raw(isDescending ? '-' : '');
-  const [value, none, values] =
-    by === 'score'
-      ? [
-          sql`${sign}toInt64(any(score))`,
-          NO_SCORE,
-          raw('FROM domains WHERE bitmapContains(matching, id) GROUP BY id, seq HAVING sum(sign) > 0'),
-        ]
-      : [
-          sql`${sign}toInt64(${TIME_COLUMNS[by].merged})`,
-          0,
-          raw('FROM times WHERE bitmapContains(matching, id) GROUP BY id'),
-        ];
-  const isMissing = sql`value = ${isDescending ? -none : none}`;
-  const unitMs = by === 'score' ? 1 : TIME_COLUMNS[by].unitMs;
-  const key = after && after[0] !== null ? (after[0] / unitMs) * (isDescending ? -1 : 1) : 0;
-  const isAfter = after
-    ? sql`WHERE (missing, if(missing, 0, value), name) > (${after[0] === null ? 1 : 0}, ${key}, ${after[1]})`
-    : raw('');
-  return sql`WITH ${set} AS matching SELECT id FROM (
-      SELECT id, value, ${isMissing} AS missing, name FROM (SELECT id, ${value} AS value ${values}) AS valued
-      INNER JOIN (SELECT id, name FROM names WHERE bitmapContains(matching, id) GROUP BY name, id HAVING sum(n) > 0) AS named USING id)
-    ${isAfter} ORDER BY missing, if(missing, 0, value), name LIMIT ${limit} OFFSET ${offset}`;
-}
+const SHOWN = ['name', 'state', 'sector', 'posture', 'score', 'categories', 'providers', 'levels'] as const;
 
 interface TimesRow {
   readonly id: number;
@@ -79,7 +42,7 @@ interface TimesRow {
 /** What is known about these domains, in their order; a domain that was removed in the meantime is left out. */
 export async function rowsOf(clickhouse: ClickHouse, ids: readonly number[]): Promise<DomainRow[]> {
   if (ids.length === 0) return [];
-  const states = await statesOf(clickhouse, ids);
+  const states = await partsOfStates(clickhouse, ids, SHOWN);
   const { scanned_at, first_seen, changed_at } = TIME_COLUMNS;
   const times = await asked<TimesRow>(
     clickhouse,
@@ -124,35 +87,6 @@ async function facetOf(clickhouse: ClickHouse, set: Sql, facet: Facet): Promise<
 }
 
 const PLAIN: readonly string[] = ['provider', 'role', 'tld', 'sector', 'state'];
-
-interface Size {
-  readonly value: string;
-  readonly count: number;
-}
-
-/** The number of domains of each term of a kind in a set, most first, then by value; terms without domains are left out. */
-export async function sizesOf(
-  clickhouse: ClickHouse,
-  kind: string,
-  {
-    within,
-    prefix = '',
-    values,
-  }: { readonly within: Sql; readonly prefix?: string; readonly values?: readonly string[] },
-): Promise<Size[]> {
-  const conditions = [
-    sql`kind = ${kind}`,
-    ...(prefix === '' ? [] : [sql`startsWith(value, ${prefix})`]),
-    ...(values ? [sql`value IN ${values}`] : []),
-  ];
-  return asked<Size>(
-    clickhouse,
-    sql`WITH ${within} AS matching
-      SELECT substring(value, ${prefix.length + 1}) AS value, toInt64(bitmapAndCardinality(ids, matching)) AS count FROM (
-        SELECT value, groupBitmapXorMergeState(ids) AS ids FROM sets WHERE ${joined(conditions, raw(' AND '))} GROUP BY value)
-      WHERE count > 0 ORDER BY count DESC, value`,
-  );
-}
 
 function gradesOf(scores: readonly Size[]): Size[] {
   const counts = new Map<string, number>();

@@ -4,6 +4,8 @@ export interface Table {
   readonly name: string;
   /** Type by column. */
   readonly columns: Readonly<Record<string, string>>;
+  /** Of columns for which it is not LZ4. */
+  readonly codecs?: Readonly<Record<string, string>>;
   /** Without `Replicated`. */
   readonly engine: 'MergeTree' | `${'Summing' | 'Aggregating' | 'Replacing' | 'VersionedCollapsing'}MergeTree${string}`;
   readonly order: readonly string[];
@@ -24,8 +26,9 @@ const TOKENS = 1_000;
  * over all shards. The server replaces `{shard}` and `{replica}` by its macros.
  */
 export function definitionOf(table: Table, cluster?: string): string[] {
-  const { name, columns, order, keyColumns = order.length, partitionBy, indexes = [] } = table;
-  const lines = [...Object.entries(columns).map(([column, type]) => `${column} ${type}`), ...indexes];
+  const { name, columns, codecs = {}, order, keyColumns = order.length, partitionBy, indexes = [] } = table;
+  const codec = (column: string) => (codecs[column] === undefined ? '' : ` CODEC(${codecs[column]})`);
+  const lines = [...Object.entries(columns).map(([column, type]) => `${column} ${type}${codec(column)}`), ...indexes];
   const settings = Object.entries({ ...settingsOf(cluster), ...table.settings }).map(
     ([key, value]) => `${key} = ${value}`,
   );

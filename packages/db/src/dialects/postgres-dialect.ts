@@ -22,10 +22,16 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** Default number of connections of one process to one server. */
 export const DEFAULT_POOL_SIZE = 10;
 
-/** Distinguishes the writer lock from advisory locks of other programs on the same server. */
-const WRITERS = 0x5354_5241;
+/** Distinguish these locks from advisory locks of other programs on the same server. */
+const [WRITERS, NUMBERS] = [0x5354_5241, 0x5354_524e] as const;
+const lock = (key: number, mode: '' | '_shared' = '') =>
+  `select pg_advisory_xact_lock${mode}(${key}, hashtext(current_schema()))`;
 /** Waits for the writer lock, which is released at the end of the transaction. */
-export const LOCK_WRITERS = `select pg_advisory_xact_lock(${WRITERS}, hashtext(current_schema()))`;
+export const LOCK_WRITERS = lock(WRITERS);
+/** Shares the writer lock with transactions that do the same, and excludes all other writers. */
+export const SHARE_WRITERS = lock(WRITERS, '_shared');
+/** Held from the first number of a log that a transaction with the shared lock assigns, to its end. */
+export const LOCK_NUMBERS = lock(NUMBERS);
 /** Begins a write transaction. */
 export const BEGIN_WRITING = `begin; ${LOCK_WRITERS}`;
 

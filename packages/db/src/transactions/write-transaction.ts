@@ -1,7 +1,7 @@
 // Write transactions. They are serialized (postgres-dialect.ts), and retried when the server rolled them back.
 import { setTimeout as delay } from 'node:timers/promises';
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
-import { LOCK_WRITERS } from '../dialects/postgres-dialect.ts';
+import { LOCK_NUMBERS, LOCK_WRITERS, SHARE_WRITERS } from '../dialects/postgres-dialect.ts';
 import { executePipelined, type Results } from '../statements/pipeline.ts';
 import { isRetryable } from '../store-error.ts';
 import type { CommonTables } from '../tables.ts';
@@ -37,18 +37,33 @@ export function writePipelined<const Queries extends readonly CompiledQuery[]>(
   });
 }
 
-/** PostgreSQL only: sends `first`, of any size, before the writer lock is acquired. */
-export async function sendThenWrite<const Queries extends readonly CompiledQuery[]>(
+export interface ParallelWrite<Own, Numbered> {
+  /** Of any size: arrives before a lock is acquired. */
+  readonly first: readonly CompiledQuery[];
+  /** They lock the rows that they depend on, in one order, and assign no number that a reader waits for. */
+  readonly own: Own;
+  /** They assign the numbers of logs, which become visible in order: one transaction at a time. */
+  readonly numbered: Numbered;
+  /** Excludes all other writers, as `writeTransaction` does. */
+  readonly isAlone: boolean;
+}
+
+/** PostgreSQL only: one round trip. Transactions that write different rows wait for each other only where they assign numbers. */
+export async function writeInParallel<
+  const Own extends readonly CompiledQuery[],
+  const Numbered extends readonly CompiledQuery[],
+>(
   db: Kysely<CommonTables>,
-  first: readonly CompiledQuery[],
-  queries: Queries,
-): Promise<Results<Queries>> {
-  const own = db.transaction().setIsolationLevel('read committed');
-  const before = [...first, CompiledQuery.raw(LOCK_WRITERS)];
-  const results = await withRetries(() =>
-    own.execute((tx) => executePipelined(tx, [...before, ...queries], { isLast: true })),
-  );
-  return results.slice(before.length) as Results<Queries>;
+  { first, own, numbered, isAlone }: ParallelWrite<Own, Numbered>,
+): Promise<{ own: Results<Own>; numbered: Results<Numbered> }> {
+  const before = [...first, CompiledQuery.raw(isAlone ? LOCK_WRITERS : SHARE_WRITERS), ...own];
+  const queries = [...before, CompiledQuery.raw(LOCK_NUMBERS), ...numbered];
+  const parallel = db.transaction().setIsolationLevel('read committed');
+  const results = await withRetries(() => parallel.execute((tx) => executePipelined(tx, queries, { isLast: true })));
+  return {
+    own: results.slice(first.length + 1, before.length) as Results<Own>,
+    numbered: results.slice(before.length + 1) as Results<Numbered>,
+  };
 }
 
 /** Retries a single statement that does not take the writer lock. */

@@ -63,6 +63,12 @@ export const ends = (finish_reason: string) => delta({}, { finish_reason });
 const used = { usage: { prompt_tokens: 7, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 3 } } };
 export const HELLO = events(says('Hel'), says('lo'), ends('stop'), { choices: [], ...used }, '[DONE]');
 
+/** The same, not as a stream. */
+export const COMPLETE_HELLO = {
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+  ...used,
+};
+
 export const begin = (response: ServerResponse): ServerResponse =>
   response.writeHead(200, { 'content-type': 'text/event-stream' });
 

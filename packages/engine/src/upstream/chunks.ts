@@ -51,6 +51,13 @@ const callPiece = z.object({
   id: z.string().max(256).nullish(),
   function: z.object({ name: z.string().max(128).nullish(), arguments: optionalText }).nullish(),
 });
+const messageShape = z.object({
+  content: optionalText,
+  refusal: optionalText,
+  reasoning_content: optionalText,
+  reasoning: optionalText,
+  tool_calls: z.array(callPiece).nullish(),
+});
 const chunkShape = z.object({
   choices: z
     .array(
@@ -58,15 +65,9 @@ const chunkShape = z.object({
         index: z.int().nullish(),
         /** Of plain completions. */
         text: optionalText,
-        delta: z
-          .object({
-            content: optionalText,
-            refusal: optionalText,
-            reasoning_content: optionalText,
-            reasoning: optionalText,
-            tool_calls: z.array(callPiece).nullish(),
-          })
-          .nullish(),
+        delta: messageShape.nullish(),
+        /** Of an answer that is not a stream. */
+        message: messageShape.nullish(),
         logprobs: z.union([listedLogprobs, chatLogprobs]).nullish(),
         finish_reason: optionalText,
       }),
@@ -89,6 +90,7 @@ export const ONLY_TEXT = {
 /** The inside of a JSON string without escapes. */
 const PLAIN = /^[^"\\\p{Cc}]+$/u;
 const CONTENT = '"content":';
+const CHARACTERS_A_TOKEN = 4;
 
 /** Reads the chunks of an answer. Those of its text differ only in the text, which is then read without parsing the rest. */
 export class ChunkReader {
@@ -141,7 +143,7 @@ function readChunk({ type, data }: StreamEvent, secret: string | undefined): Chu
   const { choices, usage } = read.data;
   // One choice was requested.
   const choice = choices?.find(({ index }) => (index ?? 0) === 0);
-  const delta = choice?.delta;
+  const delta = choice?.delta ?? choice?.message;
   const text = `${choice?.text ?? ''}${delta?.content ?? ''}${delta?.refusal ?? ''}`;
   // vLLM and Ollama name it `reasoning`; some servers send both.
   const reasoning = delta?.reasoning_content || delta?.reasoning || '';
@@ -151,6 +153,7 @@ function readChunk({ type, data }: StreamEvent, secret: string | undefined): Chu
     name: piece.function?.name ?? '',
     arguments: piece.function?.arguments ?? '',
   }));
+  const isComplete = choice?.message != null;
   return {
     text,
     reasoning,
@@ -165,10 +168,17 @@ function readChunk({ type, data }: StreamEvent, secret: string | undefined): Chu
           cachedTokens: Math.min(usage.prompt_tokens, usage.prompt_tokens_details?.cached_tokens ?? 0),
           ...reasoningTokensOf(usage.completion_tokens_details?.reasoning_tokens),
         }
-      : undefined,
+      : isComplete
+        ? estimatedUsage(text.length + reasoning.length)
+        : undefined,
     hasTokens: text !== '' || calls.length > 0 || reasoning !== '',
   };
 }
+
+/** Where the server reports none. */
+const estimatedUsage = (characters: number): UpstreamUsage => ({
+  ...{ promptTokens: 0, completionTokens: Math.ceil(characters / CHARACTERS_A_TOKEN), cachedTokens: 0 },
+});
 
 /** Undefined keeps what was counted from the chunks. */
 const reasoningTokensOf = (reasoningTokens: number | null | undefined) => (reasoningTokens ? { reasoningTokens } : {});

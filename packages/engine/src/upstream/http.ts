@@ -30,6 +30,8 @@ export interface Ask {
   readonly path: string;
   /** Sent as JSON; without a body the request is a GET. */
   readonly body?: unknown;
+  /** For the response headers of a POST; `firstTokenMs` by default. */
+  readonly waitMs?: number | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -106,7 +108,7 @@ export class UpstreamHttp implements AsyncDisposable {
   }
 
   async json(ask: Ask): Promise<unknown> {
-    const text = await this.#text(await this.open(ask), ask);
+    const text = await this.text(await this.open(ask), ask);
     try {
       return JSON.parse(text);
     } catch {
@@ -120,7 +122,7 @@ export class UpstreamHttp implements AsyncDisposable {
     try {
       // There is no retry, so do not use a connection that the server may be closing.
       const outcome = await this.#try(this.#target(this.base.replace(/\/v1$/, '') + path), ask, this.#fresh);
-      return 'response' in outcome ? JSON.parse(await this.#text(outcome, ask)) : undefined;
+      return 'response' in outcome ? JSON.parse(await this.text(outcome, ask)) : undefined;
     } catch {
       signal.throwIfAborted();
       return undefined;
@@ -134,7 +136,8 @@ export class UpstreamHttp implements AsyncDisposable {
     return 'response' in outcome;
   }
 
-  #text({ response }: Opened, { signal }: Ask): Promise<string> {
+  /** The complete body. */
+  text({ response }: Opened, { signal }: Pick<Ask, 'signal'>): Promise<string> {
     return readText(response, { maxBytes: JSON_BYTES, idleMs: this.#options.idleMs, signal });
   }
 
@@ -158,7 +161,7 @@ export class UpstreamHttp implements AsyncDisposable {
   }
 
   /** Rejects with the signal's reason, or with EngineError if the server received the request but does not respond. */
-  #send({ url, options }: Target, { body, signal }: Ask, agent: http.Agent): Promise<Opened | Failed> {
+  #send({ url, options }: Target, { body, waitMs, signal }: Ask, agent: http.Agent): Promise<Opened | Failed> {
     this.#closing.signal.throwIfAborted();
     signal.throwIfAborted();
     const { apiKey, connectMs, firstTokenMs, idleMs } = this.#options;
@@ -184,16 +187,17 @@ export class UpstreamHttp implements AsyncDisposable {
     };
     const connected = () => {
       sentAt = performance.now();
-      destroyAfter(text === undefined ? idleMs : firstTokenMs, stalled);
+      destroyAfter(text === undefined ? idleMs : (waitMs ?? firstTokenMs), stalled);
     };
     const abort = () => (response ?? request).destroy();
-    signal.addEventListener('abort', abort, { once: true });
-    request.once('socket', (socket) => {
+    signal.addEventListener('abort', abort);
+    // `on` costs less than `once`; these happen once.
+    request.on('socket', (socket) => {
       if (request.reusedSocket) return connected();
       destroyAfter(connectMs, (ms) => new Error(`no connection within ${ms} ms`));
       socket.once(module === https ? 'secureConnect' : 'connect', connected);
     });
-    request.once('response', (opened) => {
+    request.on('response', (opened) => {
       clearTimeout(timer);
       response = opened;
       resolve({ response, sentAt });
@@ -207,7 +211,7 @@ export class UpstreamHttp implements AsyncDisposable {
         resolve({ error: unreachable, isStale: request.reusedSocket });
       }
     });
-    request.once('close', () => {
+    request.on('close', () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
     });

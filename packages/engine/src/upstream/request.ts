@@ -12,6 +12,8 @@ import type { UpstreamInfo, UpstreamKind } from './models.ts';
 
 interface BodyOptions extends Pick<UpstreamInfo, 'name' | 'kind'> {
   readonly seed: number;
+  /** True by default. */
+  readonly isStreamed?: boolean;
 }
 
 export interface ChatBodyOptions extends BodyOptions {
@@ -49,14 +51,17 @@ export function completionBody(
   };
 }
 
-/** Always one choice, streamed, with usage: the client's response is assembled from it. */
-function generationBody(request: Generation, { name: model, kind, seed, lengthName }: ChatBodyOptions) {
+/** Always one choice, with usage: the client's response is assembled from it. */
+function generationBody(
+  request: Generation,
+  { name: model, kind, seed, lengthName, isStreamed = true }: ChatBodyOptions,
+) {
   const { sampling, stops, maxTokens, cacheKey } = request;
   const { temperature, topP, presencePenalty, frequencyPenalty, logitBias } = sampling;
   return {
     model,
-    stream: true,
-    stream_options: { include_usage: true },
+    stream: isStreamed,
+    stream_options: isStreamed ? { include_usage: true } : undefined,
     n: 1,
     temperature,
     top_p: topP,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { casesOf, freePort } from '../../../../tests/support/index.ts';
-import { begin, events, HELLO, MODEL, refuses, says, streams } from '../test/scripted.ts';
+import { begin, COMPLETE_HELLO, events, HELLO, MODEL, refuses, says, streams } from '../test/scripted.ts';
 import { asking, chat, failedAs, reading, textOf, useUpstream } from '../test/upstream-harness.ts';
 import { EventReader, type StreamEvent } from './response.ts';
 
@@ -39,6 +39,58 @@ describe('an answer of an upstream', () => {
     await assert.rejects(chat(await world.open()), failedAs('upstream-failed', /answered with application\/json/));
     world.server.script(streams(`data: ${'x'.repeat(3 * 1024 * 1024)}\n\n`));
     await assert.rejects(chat(await world.open()), failedAs('upstream-failed', /more than 2097152 characters/));
+  });
+});
+
+describe('an answer that is not sent before it is complete', () => {
+  const world = useUpstream();
+  const complete = (body: object) => refuses(200, body, { 'content-type': 'application/json' });
+  const asked = () => world.server.asked.map(({ body }) => body.stream);
+
+  it('is not asked for as a stream, except of a server that is not known to be quick', async () => {
+    const { message, ...choice } = COMPLETE_HELLO.choices[0] as (typeof COMPLETE_HELLO.choices)[number];
+    const calls = [
+      { id: 'a', function: { name: 'f', arguments: '{}' } },
+      { id: 'b', function: { name: 'g' } },
+    ];
+    const thinking = { ...message, reasoning_content: 'so', content: null, tool_calls: calls };
+    world.server.script(
+      ...[
+        streams(HELLO),
+        complete(COMPLETE_HELLO),
+        complete({ choices: [{ ...choice, message: thinking }] }),
+        streams(HELLO),
+      ],
+      ...[complete({ error: { message: 'no' } }), refuses(200, 'x', { 'content-type': 'text/html' }), streams(HELLO)],
+    );
+    const upstream = await world.open({ retries: 0 });
+    const ask = async () => {
+      const { usage, signal } = asking();
+      return { deltas: await chat(upstream, { usage, signal, isGathered: true }), usage };
+    };
+    const used = { promptTokens: 7, completionTokens: 2, cachedTokens: 3 };
+    assert.deepEqual((await ask()).usage, used);
+    const [begins, ends] = [{ kind: 'begin' }, { kind: 'end', reason: 'stop' }];
+    assert.deepEqual(await ask(), { deltas: [begins, { kind: 'text', text: 'Hello' }, ends], usage: used });
+    const called = await ask();
+    assert.deepEqual(
+      called.deltas.map(({ kind }) => kind),
+      ['begin', 'reasoning', 'call', 'arguments', 'call', 'end'],
+    );
+    assert.equal(called.usage.completionTokens, 1, 'an estimate, without usage');
+    assert.equal(textOf((await ask()).deltas), 'Hello');
+    await assert.rejects(ask());
+    await assert.rejects(ask(), failedAs('upstream-failed', /answered with text\/html instead of JSON/));
+    await chat(upstream);
+    assert.deepEqual(asked(), [true, false, false, false, false, false, true]);
+  });
+
+  it('is asked for as a stream after the time in which it should be there, and so are the next ones', async () => {
+    world.server.script(streams(HELLO), () => {}, streams(HELLO));
+    const upstream = await world.open({ retries: 0, firstTokenMs: 1_000 });
+    for (let i = 0; i < 3; i += 1) assert.equal(textOf(await chat(upstream, { isGathered: true })), 'Hello');
+    assert.deepEqual(asked(), [true, false, true, true]);
+    await world.server.asked[1]?.closed;
   });
 });
 

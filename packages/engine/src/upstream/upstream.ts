@@ -12,12 +12,12 @@ import { EngineError } from '../engine.ts';
 import { type AnswerOptions, answerDeltas } from './answer.ts';
 import type { UpstreamUsage } from './chunks.ts';
 import { type Embedded, embedAll } from './embeddings.ts';
-import { failed } from './errors.ts';
+import { failed, UpstreamError } from './errors.ts';
 import { type HttpOptions, UpstreamHttp } from './http.ts';
 import { describeUpstream, type UpstreamInfo } from './models.ts';
 import { UpstreamPages } from './pages.ts';
 import { type ChatBodyOptions, chatBody, completionBody } from './request.ts';
-import { AnswerEvents, type Opened } from './response.ts';
+import { AnswerEvents, type Opened, type StreamEvent } from './response.ts';
 
 export type { UpstreamUsage } from './chunks.ts';
 export type { Embedded } from './embeddings.ts';
@@ -55,8 +55,19 @@ export interface AskDeps {
   readonly seed: number;
   /** Updated while the deltas are consumed. */
   readonly usage: UpstreamUsage;
+  /** Nothing is sent before the answer is complete: a quick server is not asked to stream it, which costs both sides more. */
+  readonly isGathered?: boolean;
   readonly signal: AbortSignal;
 }
+
+/** Servers are asked to stream for so long after an answer that took longer than `QUICK_MS`. */
+const STREAMED_MS = 600_000;
+const QUICK_MS = 10_000;
+/**
+ * An answer that is not there after this time is asked for again as a stream: in a stream a server shows that it works, and no
+ * proxy in between closes the connection because it is silent.
+ */
+const COMPLETE_MS = 30_000;
 
 /** Queries the server; rejects with EngineError `model-unusable` and a list of models if it does not have the model. */
 export async function openUpstream(options: UpstreamOptions, deps: UpstreamDeps = {}): Promise<Upstream> {
@@ -88,6 +99,8 @@ export class Upstream implements AsyncDisposable {
   readonly #slots: Semaphore;
   readonly #options: HttpOptions;
   #lengthName: ChatBodyOptions['lengthName'] = 'max_tokens';
+  /** When an answer last took longer than `QUICK_MS`; undefined before the first answer. */
+  #slowAtMs: number | undefined;
 
   constructor(http: UpstreamHttp, info: UpstreamInfo, options: HttpOptions) {
     this.info = info;
@@ -102,11 +115,12 @@ export class Upstream implements AsyncDisposable {
    */
   chat(request: ChatRequest, deps: AskDeps): AsyncGenerator<readonly ChatDelta[]> {
     const { name, kind } = this.info;
-    const open = async () => {
+    const open = async (isStreamed: boolean) => {
       const lengthName = this.#lengthName;
       const ask = () => ({
         path: '/chat/completions',
-        body: chatBody(request, { name, kind, seed: deps.seed, lengthName: this.#lengthName }),
+        body: chatBody(request, { name, kind, seed: deps.seed, lengthName: this.#lengthName, isStreamed }),
+        waitMs: isStreamed ? undefined : Math.min(COMPLETE_MS, this.#options.firstTokenMs),
         signal: deps.signal,
       });
       try {
@@ -117,8 +131,11 @@ export class Upstream implements AsyncDisposable {
         return await this.#http.open(ask());
       }
     };
+    const isQuick = this.#slowAtMs !== undefined && performance.now() - this.#slowAtMs > STREAMED_MS;
+    const events = async () =>
+      (deps.isGathered && isQuick && (await this.#gather(open, deps))) || this.#stream(await open(true), deps);
     const { stops, topLogprobs } = request;
-    return this.#answer(open, { stops, topLogprobs, isCallForced: callableTools(request).isCallForced }, deps);
+    return this.#answer(events, { stops, topLogprobs, isCallForced: callableTools(request).isCallForced }, deps);
   }
 
   /** The same for a prompt of plain text. */
@@ -127,8 +144,9 @@ export class Upstream implements AsyncDisposable {
     deps: AskDeps & { readonly prompt: string },
   ): AsyncGenerator<readonly ChatDelta[]> {
     const body = completionBody(request, { ...this.info, seed: deps.seed, prompt: deps.prompt });
-    const open = () => this.#http.open({ path: '/completions', body, signal: deps.signal });
-    return this.#answer(open, { ...request, isCallForced: false }, deps);
+    const events = async () =>
+      this.#stream(await this.#http.open({ path: '/completions', body, signal: deps.signal }), deps);
+    return this.#answer(events, { ...request, isCallForced: false }, deps);
   }
 
   /** Vectors of length 1, in the order of the inputs. */
@@ -138,29 +156,65 @@ export class Upstream implements AsyncDisposable {
   }
 
   async *#answer(
-    open: () => Promise<Opened>,
+    open: () => Promise<AsyncIterator<readonly StreamEvent[]>>,
     { stops, topLogprobs, isCallForced }: Pick<AnswerOptions, 'stops' | 'topLogprobs' | 'isCallForced'>,
     { usage, signal }: AskDeps,
   ): AsyncGenerator<readonly ChatDelta[]> {
     using _slot = await this.#slots.enter(signal);
-    const opened = await open();
-    const type = opened.response.headers['content-type'] ?? 'no content type';
-    if (!/^text\/event-stream\b/i.test(type)) {
-      opened.response.destroy();
-      throw failed(`answered with ${type.slice(0, 64)} instead of a stream`);
-    }
-    const { firstTokenMs: firstMs, idleMs, apiKey: secret } = this.#options;
-    const events = new AnswerEvents(opened, { firstMs, idleMs, signal });
+    const fromMs = performance.now();
+    const events = await open();
+    const { apiKey: secret } = this.#options;
     try {
       yield* answerDeltas(events, { stops, topLogprobs, isCallForced, usage, newCallId, secret });
+      const nowMs = performance.now();
+      if (nowMs - fromMs > QUICK_MS) this.#slowAtMs = nowMs;
+      this.#slowAtMs ??= Number.NEGATIVE_INFINITY;
     } finally {
-      await events.return();
+      await events.return?.();
+    }
+  }
+
+  #stream(opened: Opened, { signal }: Pick<AskDeps, 'signal'>): AsyncIterator<readonly StreamEvent[]> {
+    if (!isStream(opened)) throw notA('a stream', opened);
+    const { firstTokenMs: firstMs, idleMs } = this.#options;
+    return new AnswerEvents(opened, { firstMs, idleMs, signal });
+  }
+
+  /** A complete answer as one event; undefined if it takes long. */
+  async #gather(
+    open: (isStreamed: boolean) => Promise<Opened>,
+    { signal }: Pick<AskDeps, 'signal'>,
+  ): Promise<AsyncIterator<readonly StreamEvent[]> | undefined> {
+    try {
+      const opened = await open(false);
+      if (isStream(opened)) return this.#stream(opened, { signal });
+      if (!/\bjson\b/i.test(typeOf(opened))) throw notA('JSON', opened);
+      return oneEvent(await this.#http.text(opened, { signal }));
+    } catch (error) {
+      if (!(error instanceof UpstreamError && error.fault === 'timeout')) throw error;
+      this.#slowAtMs = performance.now();
+      return undefined;
     }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#http[Symbol.asyncDispose]();
   }
+}
+
+const typeOf = ({ response }: Opened): string => response.headers['content-type'] ?? 'no content type';
+const isStream = (opened: Opened): boolean => /^text\/event-stream\b/i.test(typeOf(opened));
+
+function notA(expected: string, opened: Opened): EngineError {
+  opened.response.destroy();
+  return failed(`answered with ${typeOf(opened).slice(0, 64)} instead of ${expected}`);
+}
+
+async function* oneEvent(data: string): AsyncGenerator<readonly StreamEvent[]> {
+  yield [
+    { type: '', data },
+    { type: '', data: '[DONE]' },
+  ];
 }
 
 /** Some newer models accept only the newer name of the token limit, and reject the request before they begin. */

@@ -3,56 +3,46 @@
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { createHostGuard } from '../access/host-guard.ts';
 import { answerSecurity } from '../access/security-headers.ts';
 import { Connections, type Figures } from '../limits/connections.ts';
 import { ERRORS } from '../problems/errors.ts';
 import { Readiness } from './readiness.ts';
+import { openCounter, openHistogram } from './recorders.ts';
 
 export class Metrics {
   readonly registry = new Registry();
-  #http:
-    | { readonly requests: Counter<'method' | 'route' | 'status'>; readonly durations: Histogram<'route'> }
-    | undefined;
+  #http: ReturnType<Metrics['openHttp']> | undefined;
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  /** Created for the first route: a worker has none. */
-  #ofHttp() {
-    this.#http ??= {
-      requests: new Counter({
-        name: 'strata_http_requests_total',
-        help: 'Requests answered',
-        labelNames: ['method', 'route', 'status'],
-        registers: [this.registry],
+  private openHttp() {
+    const { registry } = this;
+    return {
+      requests: openCounter({
+        ...{ name: 'strata_http_requests_total', help: 'Requests answered', registry },
+        labels: ['method', 'route', 'status'],
       }),
-      durations: new Histogram({
-        name: 'strata_http_request_seconds',
-        help: 'Time to answer',
-        labelNames: ['route'],
+      durations: openHistogram({
+        ...{ name: 'strata_http_request_seconds', help: 'Time to answer', registry },
         buckets: [0.0005, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10],
-        registers: [this.registry],
       }),
     };
-    return this.#http;
   }
 
   /** A recorder whose labels are resolved once, for the hot path. */
   routeMeter(method: string, route: string): (status: number, durationMs: number) => void {
-    const byStatus = new Map<number, Counter.Internal>();
-    const { requests, durations: all } = this.#ofHttp();
-    const durations = all.labels({ route });
+    // Opened for the first route: a worker has none.
+    this.#http ??= this.openHttp();
+    const { requests, durations } = this.#http;
+    const counterOf = byValue((status: number) => requests({ method, route, status: String(status) }));
+    const took = durations({ route });
     return (status, durationMs) => {
-      let counter = byStatus.get(status);
-      if (!counter) {
-        counter = requests.labels({ method, route, status: String(status) });
-        byStatus.set(status, counter);
-      }
-      counter.inc();
-      durations.observe(durationMs / 1_000);
+      counterOf(status)();
+      took(durationMs / 1_000);
     };
   }
 
@@ -110,9 +100,9 @@ export class Metrics {
 
   /** A counter with one label, whose values are few and known. */
   counter(name: string, help: string, label: string): (value: string, by?: number) => void {
-    const counter = new Counter({ name, help, labelNames: [label], registers: [this.registry] });
-    const of = byValue((value) => counter.labels({ [label]: value }));
-    return (value, by = 1) => of(value).inc(by);
+    const counter = openCounter({ name, help, labels: [label], registry: this.registry });
+    const of = byValue((value: string) => counter({ [label]: value }));
+    return (value, by) => of(value)(by);
   }
 
   /** A counter with several labels, whose values are few and known. */
@@ -125,18 +115,13 @@ export class Metrics {
     return (values) => counter.inc(values);
   }
 
-  /** A histogram with several labels, whose values are few and known. Recorders resolve them once, for the hot path. */
+  /** A histogram with several labels, whose values are few and known. Returns a recorder for each combination. */
   histogram<Label extends string>(
     name: string,
     help: string,
-    { labels, buckets }: { readonly labels: readonly Label[]; readonly buckets: readonly number[] },
+    buckets: readonly number[],
   ): (values: Readonly<Partial<Record<Label, string>>>) => (value: number) => void {
-    const options = { name, help, labelNames: labels, buckets: [...buckets], registers: [this.registry] };
-    const histogram = new Histogram<Label>(options);
-    return (values) => {
-      const recorder = histogram.labels(values);
-      return (value) => recorder.observe(value);
-    };
+    return openHistogram({ name, help, buckets, registry: this.registry });
   }
 
   /** Durations in seconds with one label, whose values are few and known. */
@@ -145,21 +130,15 @@ export class Metrics {
     help: string,
     { label, buckets }: { readonly label: string; readonly buckets: readonly number[] },
   ): (value: string, durationMs: number) => void {
-    const histogram = new Histogram({
-      name,
-      help,
-      labelNames: [label],
-      buckets: [...buckets],
-      registers: [this.registry],
-    });
-    const of = byValue((value) => histogram.labels({ [label]: value }));
-    return (value, durationMs) => of(value).observe(durationMs / 1_000);
+    const histogram = openHistogram({ name, help, buckets, registry: this.registry });
+    const of = byValue((value: string) => histogram({ [label]: value }));
+    return (value, durationMs) => of(value)(durationMs / 1_000);
   }
 }
 
 /** Finds the metric of each value once: that costs more than counting. */
-function byValue<Child>(childOf: (value: string) => Child): (value: string) => Child {
-  const known = new Map<string, Child>();
+function byValue<Value, Child>(childOf: (value: Value) => Child): (value: Value) => Child {
+  const known = new Map<Value, Child>();
   return (value) => {
     const child = known.get(value) ?? childOf(value);
     known.set(value, child);

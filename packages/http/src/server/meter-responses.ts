@@ -21,7 +21,7 @@ export function meterAtEnd(meter: Meter, request: FastifyRequest, reply: Fastify
   if (request.isMetered) return;
   request.isMetered = true;
   const { receivedAt } = request;
-  reply.raw.once('close', () => meter(reply.statusCode, performance.now() - receivedAt));
+  reply.raw.on('close', () => meter(reply.statusCode, performance.now() - receivedAt));
 }
 
 /**

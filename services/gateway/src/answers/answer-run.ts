@@ -168,18 +168,20 @@ export class AnswerRun {
     };
     const share = SHARES[this.#request.caller.priority];
     const deps = { usage, signal, context, stored, share, onAnswered };
+    const isStreamed = stored !== undefined || this.#request.request.isStreamed;
     for await (const made of this.#request.plan.choices[index]?.deltas(deps) ?? []) {
-      if (made.some(({ kind }) => kind !== 'begin')) this.#firstTokenAt ??= this.#deps.now();
+      if (made.some(({ kind }) => kind !== 'begin') && (isStreamed || !this.#arrivedAtOnce(made)))
+        this.#firstTokenAt ??= this.#deps.now();
       const deltas = stored?.take(made, this.#firstTokenAt) ?? made;
       if (deltas.length === 0) continue;
       for (const delta of deltas) this.#accumulated.take(index, delta);
       this.#hasBegun = true;
-      if (!stored && this.#request.request.isStreamed && !this.#arrivedAtOnce(deltas)) await this.#recordBeginning();
+      if (!stored && isStreamed && !this.#arrivedAtOnce(deltas)) await this.#recordBeginning();
       await onDeltas(deltas, index);
     }
   }
 
-  /** Whether these are all deltas of the answer: then its receipt takes no longer than the record of its beginning. */
+  /** Whether these are all deltas of the answer: its receipt takes no longer than a record of its beginning. */
   #arrivedAtOnce(deltas: readonly ChatDelta[]): boolean {
     const isFirst = this.#beginning === undefined && this.#request.plan.choices.length === 1;
     return isFirst && deltas.at(-1)?.kind === 'end';

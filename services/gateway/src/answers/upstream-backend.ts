@@ -38,12 +38,18 @@ export class UpstreamBackend implements Backend {
 
   async planChat(request: ChatRequest): Promise<Plan> {
     const seed = seedOf(request);
+    const promptTokens = estimatedTokens(request);
     return {
-      promptTokens: estimatedTokens(request),
+      promptTokens,
       answerTokens: answerTokens(request),
       choices: Array.from({ length: request.choices }, (_, i) => ({
         prompt: 0,
-        deltas: (parts) => this.#upstream.chat(request, { ...parts, seed: (seed + i) >>> 0 }),
+        deltas: ({ usage, signal, stored }) => {
+          const isGathered = !request.isStreamed && stored === undefined;
+          // Of an answer that the client abandons, the prompt counts.
+          if (isGathered) usage.promptTokens = promptTokens;
+          return this.#upstream.chat(request, { usage, signal, isGathered, seed: (seed + i) >>> 0 });
+        },
       })),
     };
   }

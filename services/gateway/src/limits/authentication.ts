@@ -87,7 +87,7 @@ export class Authentication {
       );
       // The client may have disconnected already.
       if (response.closed) leave();
-      else response.once('close', leave);
+      else response.on('close', leave);
       return { key, revoked };
     }
   }

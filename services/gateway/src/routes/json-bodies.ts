@@ -43,8 +43,8 @@ export function acceptJson(fastify: FastifyInstance): void {
 }
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
-const OPEN = new Set([0x5b, 0x7b]);
-const CLOSE = new Set([0x5d, 0x7d]);
+/** Of a bracket and a brace: they differ in this bit. */
+const [OPEN, CLOSE, BRACE_BIT] = [0x7b, 0x7d, 0x20];
 
 /**
  * Whether arrays and objects nest deeper than `max`: checked before the text is parsed, to protect recursive code from
@@ -59,10 +59,10 @@ export function nestsDeeper(json: Uint8Array, max: number): boolean {
       if (byte === BACKSLASH) i += 1;
       else if (byte === QUOTE) isText = false;
     } else if (byte === QUOTE) isText = true;
-    else if (OPEN.has(byte)) {
+    else if ((byte | BRACE_BIT) === OPEN) {
       depth += 1;
       if (depth > max) return true;
-    } else if (CLOSE.has(byte)) depth -= 1;
+    } else if ((byte | BRACE_BIT) === CLOSE) depth -= 1;
   }
   return false;
 }

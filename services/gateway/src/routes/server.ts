@@ -141,7 +141,7 @@ class GatewayResponder implements Responder<Route> {
     const release = this.#answers.take(caller);
     // The client may have disconnected during the key lookup.
     if (reply.raw.closed) release();
-    else reply.raw.once('close', release);
+    else reply.raw.on('close', release);
   }
 
   async respond({ contract, handler }: Route, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {

@@ -162,7 +162,7 @@ export function startOf(
 export function clientSignal(reply: FastifyReply): { readonly signal: AbortSignal; readonly leave: () => void } {
   const controller = new AbortController();
   const leave = () => controller.abort(new Error('the client has disconnected'));
-  reply.raw.once('close', () => {
+  reply.raw.on('close', () => {
     if (!reply.raw.writableFinished) leave();
   });
   return { signal: controller.signal, leave };

@@ -1,6 +1,6 @@
 // Records scans in batches, one transaction each: the changed intervals, confirmed changes and events.
 
-import { executePipelined, isPostgres, StoreError, sendThenWrite, writeTransaction } from '@strata/db';
+import { executePipelined, isPostgres, StoreError, writeInParallel, writeTransaction } from '@strata/db';
 import {
   type PlanOptions,
   planScan,
@@ -12,7 +12,7 @@ import {
 import type { Kysely, QueryResult } from 'kysely';
 import type { Database } from '../schema.ts';
 import { knownDomain, type StoredDomain } from './scan-rows.ts';
-import { prepareScanStatements, readStored, type ScanStatements } from './scan-statements.ts';
+import { prepareScanStatements, readStored, type ScanStatements, type Write } from './scan-statements.ts';
 import { scanWrites } from './write-plans.ts';
 
 export interface RecordedScan {
@@ -25,9 +25,9 @@ export interface RecordedScan {
 export type ScanResult = PromiseSettledResult<RecordedScan>;
 export type RecordScans = (scans: readonly ScanRecord[], options: RecordOptions) => Promise<readonly ScanResult[]>;
 
-/** Limits how long a transaction holds the writer lock, and its rows in memory as JSON. */
+/** Limits how long a transaction holds its locks, and its rows in memory as JSON. */
 const MAX_BATCH = 256;
-/** Attempts to plan a batch before acquiring the writer lock; after that it is planned under the lock. */
+/** Attempts to plan a batch before acquiring locks; after that it is planned under the writer lock. */
 const MAX_PLANNED_BEFORE = 3;
 
 /** A scan of a batch, the stored state that it was planned with, and its plan. */
@@ -83,9 +83,9 @@ async function recordBatch(
 }
 
 /**
- * On PostgreSQL reading and planning precede the write, which takes one round trip: the server acquires the writer lock after
- * it has received all rows, and releases it before it responds. If another process changed a domain in between, nothing is
- * written and the batch is planned again.
+ * On PostgreSQL reading and planning precede the write, which takes one round trip: the server acquires locks after it has
+ * received all rows, and releases them before it responds. If another process changed a domain in between, nothing is
+ * written and the batch is planned again. Batches of different domains wait for each other only to be numbered.
  */
 async function recordTogether(
   db: Kysely<Database>,
@@ -96,18 +96,23 @@ async function recordTogether(
   // On SQLite no other process writes while this one plans, so planning before the transaction has no benefit.
   for (let tries = isPostgres(db) ? MAX_PLANNED_BEFORE : 0; tries > 0; tries -= 1) {
     const records = await planAll(db, statements, batch, options);
-    const { writes, resultsOf } = writesOf(statements, records);
-    if (writes.length === 0) return resultsOf([]);
+    const { own, numbered, addsDomains, resultsOf } = writesOf(statements, records);
+    if (numbered.length === 0) return resultsOf([]);
     const revisions = records.map(({ scan, stored }) => [scan.profile.domain, stored.row?.revision ?? null]);
-    const queries = [statements.checkRevisions(revisions), ...writes.map(({ query }) => query)] as const;
-    const [check, ...results] = await sendThenWrite(db, statements.sendRows(writes), queries);
-    if (check.rows[0]?.is_outdated === 'no') return resultsOf(results);
+    const results = await writeInParallel(db, {
+      first: statements.sendRows([...own, ...numbered]),
+      own: [statements.lockPlanned(revisions), ...queriesOf(own)] as const,
+      numbered: queriesOf(numbered),
+      // The name and the number of a new domain have no row yet that could be locked.
+      isAlone: addsDomains,
+    });
+    if (results.own[0].rows[0]?.is_outdated === 'no') return resultsOf(results.numbered);
   }
   const { resultsOf, results } = await writeTransaction(db, async (tx) => {
-    const { writes, resultsOf } = writesOf(statements, await planAll(tx, statements, batch, options));
-    const sending = statements.sendRows(writes);
-    const results = await executePipelined(tx, [...sending, ...writes.map(({ query }) => query)], { isLast: true });
-    return { resultsOf, results: results.slice(sending.length) };
+    const { own, numbered, resultsOf } = writesOf(statements, await planAll(tx, statements, batch, options));
+    const before = [...statements.sendRows([...own, ...numbered]), ...queriesOf(own)];
+    const results = await executePipelined(tx, [...before, ...queriesOf(numbered)], { isLast: true });
+    return { resultsOf, results: results.slice(before.length) };
   });
   return resultsOf(results);
 }
@@ -130,9 +135,11 @@ function planned(scan: ScanRecord, stored: StoredDomain, options: PlanOptions): 
   }
 }
 
+const queriesOf = (writes: readonly Write[]) => writes.map(({ query }) => query);
+
 /** The writes of all scans that could be planned, and the result of each scan. */
 function writesOf(statements: ScanStatements, records: readonly PlannedRecord[]) {
-  const { writes, changesOf } = scanWrites(
+  const { changesOf, ...writes } = scanWrites(
     statements,
     records.flatMap(({ scan, stored, plan }) => ('error' in plan ? [] : [{ scan, stored, plan }])),
   );
@@ -145,5 +152,5 @@ function writesOf(statements: ScanStatements, records: readonly PlannedRecord[])
       return { status: 'fulfilled', value: { changes, isFirst, isChanged: difference !== undefined } };
     });
   };
-  return { writes, resultsOf };
+  return { ...writes, resultsOf };
 }

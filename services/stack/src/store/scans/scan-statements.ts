@@ -128,12 +128,16 @@ export function prepareScanStatements(db: Db) {
       (json) => sql<Pick<Selectable<Database['evidence']>, 'domain_id' | 'body'>>`
         select domain_id, body from evidence where ${ofDomains(json)}`,
     ),
-    /** PostgreSQL: makes later statements of the transaction write nothing if a domain's revision differs from the planned one. */
-    checkRevisions: once(
+    /**
+     * PostgreSQL: locks the rows of the domains until the end of the transaction, in one order, and makes later statements write
+     * nothing if a domain's revision differs from the planned one.
+     */
+    lockPlanned: once(
       (json) => sql<{ is_outdated: string }>`
+        with planned as materialized ${rowsIn(db, json, PLANNED)}, stored as materialized (
+          select name, revision from domains where name in (select name from planned) order by id for no key update)
         select set_config(${IS_OUTDATED}, case when exists (
-          select 1 from ${rowsIn(db, json, PLANNED)} as planned
-          where (select revision from domains where domains.name = planned.name) is distinct from planned.revision
+          select 1 from planned left join stored using (name) where stored.revision is distinct from planned.revision
         ) then 'yes' else 'no' end, true) as is_outdated`,
     ),
     /** Must run before the writes; empty on SQLite. */

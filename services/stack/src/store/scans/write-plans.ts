@@ -25,10 +25,14 @@ export interface Plan {
   readonly plan: ScanPlan;
 }
 
+/** In execution order. */
 export interface ScanWrites {
-  /** In execution order. */
-  readonly writes: readonly Write[];
-  /** The changes of each plan with their numbers, from the results of the writes. */
+  /** The rows of the domains of the plans alone. */
+  readonly own: readonly Write[];
+  /** The rows of logs, and what is counted over all domains. */
+  readonly numbered: readonly Write[];
+  readonly addsDomains: boolean;
+  /** The changes of each plan with their numbers, from the results of `numbered`. */
   changesOf(results: readonly QueryResult<unknown>[]): (readonly (ServiceChange & { readonly id: string })[])[];
 }
 
@@ -44,20 +48,11 @@ interface NumberedPlan extends Plan {
 export function scanWrites(statements: ScanStatements, plans: readonly Plan[]): ScanWrites {
   const numbered = numberPlans(plans);
   const added = plans.filter(({ stored }) => stored.row === undefined);
-  const before = [
+  const own = [
     // A domain without a list is due at the time of its scan.
     ...statements.addDomains(added.map(({ plan }) => [plan.profile.domain, 'on-demand', plan.observedAt, 0])),
-    ...statements.addScans(
-      numbered.map(({ scan, plan, domainId }) =>
-        valuesOf(COLUMNS.SCAN, { ...scanRow(scan, plan), domain_id: domainId }),
-      ),
-    ),
     ...intervalQueries(statements, numbered),
     ...recordQueries(statements, numbered),
-    ...statements.addChanges(numbered.flatMap(changeRows)),
-  ];
-  const after = [
-    ...statements.addEvents(numbered.flatMap(eventRows)),
     ...statements.keepEvidence(
       numbered.flatMap(({ scan: { evidence }, plan: { keepsEvidence, observedAt }, domainId }) =>
         keepsEvidence ? [[domainId, observedAt, packed(evidence).toString('hex')]] : [],
@@ -67,11 +62,21 @@ export function scanWrites(statements: ScanStatements, plans: readonly Plan[]): 
     // Updating a domain ends its lease.
     ...statements.endLeases(plans.flatMap(({ stored, plan }) => (plan.update ? [] : (stored.row?.id ?? [])))),
   ];
+  const scansAndChanges = [
+    ...statements.addScans(
+      numbered.map(({ scan, plan, domainId }) =>
+        valuesOf(COLUMNS.SCAN, { ...scanRow(scan, plan), domain_id: domainId }),
+      ),
+    ),
+    ...statements.addChanges(numbered.flatMap(changeRows)),
+  ];
   return {
-    writes: [...before, ...after],
+    own,
+    numbered: [...scansAndChanges, ...statements.addEvents(numbered.flatMap(eventRows))],
+    addsDomains: added.length > 0,
     changesOf(results) {
       // Numbers are assigned in row order, but may be returned in any order.
-      const rows = (results[before.length - 1]?.rows ?? []) as readonly { readonly id: number }[];
+      const rows = (results[scansAndChanges.length - 1]?.rows ?? []) as readonly { readonly id: number }[];
       const ids = rows.map(({ id }) => id).sort((a, b) => a - b);
       let next = 0;
       return plans.map(({ plan }) =>

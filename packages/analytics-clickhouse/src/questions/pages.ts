@@ -1,0 +1,166 @@
+// The ids of a page: in the order of names without the names after it, or in the order of a value without the names of all
+// matches.
+import type { OrderKey, Search } from '@strata/analytics';
+import type { ClickHouse } from '../connection/clickhouse.ts';
+import { NO_SCORE } from '../export/domain-row.ts';
+import { asked } from './ask.ts';
+import { sizesOf, TIME_COLUMNS, term } from './domain-sets.ts';
+import { raw, type Sql, sql } from './sql.ts';
+
+/** A set, the number of its domains, and that of all domains. */
+export interface CountedSet {
+  readonly set: Sql;
+  readonly size: number;
+  readonly all: number;
+}
+
+interface Part {
+  readonly limit: number;
+  readonly offset: number;
+  /** On `name`. */
+  readonly condition?: Sql;
+}
+
+export async function pageOf(clickhouse: ClickHouse, counted: CountedSet, search: Search): Promise<readonly number[]> {
+  const { filter, order, limit, offset, after } = search;
+  const first = filter.part?.split(' ')[0];
+  if (!order && !first) return idsByName(clickhouse, counted, { limit, offset, condition: later(after?.[1]) });
+  const groups = order
+    ? valueGroups(clickhouse, counted, order, after)
+    : [...nameGroups(clickhouse, counted, first ?? '', after?.[1])];
+  const ids: number[] = [];
+  for await (const group of groups) {
+    if (ids.length >= offset + limit) break;
+    ids.push(...(await group(offset + limit - ids.length)));
+  }
+  return ids.slice(offset);
+}
+
+/** Domains that follow those of another group: its first ids. */
+type Group = (limit: number) => Promise<readonly number[]>;
+
+const later = (name: string | undefined): Sql => (name === undefined ? raw('true') : sql`name > ${name}`);
+
+/** Names that begin with the part come first. */
+function* nameGroups(
+  clickhouse: ClickHouse,
+  counted: CountedSet,
+  part: string,
+  after: string | undefined,
+): Generator<Group> {
+  const begins = sql`startsWith(name, ${part})`;
+  const isPast = after !== undefined && !after.startsWith(part);
+  const group =
+    (condition: Sql): Group =>
+    (limit) =>
+      idsByName(clickhouse, counted, { limit, offset: 0, condition });
+  if (!isPast) yield group(sql`${begins} AND ${later(after)}`);
+  yield group(sql`NOT ${begins} AND ${later(isPast ? after : undefined)}`);
+}
+
+/** A domain is read by its id as fast as this many rows of `names`. */
+const ROWS_A_LOOKUP = 1_000;
+const MAX_LOOKUPS = 50_000;
+
+async function idsByName(
+  clickhouse: ClickHouse,
+  { set, size, all }: CountedSet,
+  { limit, offset, condition = raw('true') }: Part,
+): Promise<readonly number[]> {
+  const end = offset + limit;
+  const page = sql`ORDER BY name LIMIT ${limit} OFFSET ${offset}`;
+  // Rows of names until the page is complete, if the domains are spread evenly over them.
+  if (size <= MAX_LOOKUPS && size * ROWS_A_LOOKUP < (end * all) / size)
+    return idsOf(
+      clickhouse,
+      sql`SELECT id FROM (SELECT id, name, sum(sign) AS n FROM domains
+        WHERE id IN (SELECT arrayJoin(bitmapToArray(${set}))) AND ${condition} GROUP BY id, seq, name HAVING n > 0) ${page}`,
+    );
+  const rows = sql`SELECT name, id, n FROM names WHERE bitmapContains(matching, id) AND ${condition}`;
+  // More rows than domains, because merges may not have summed all of them yet.
+  const most = 2 * end + 100;
+  const found = await asked<{ id: number; rows: number }>(
+    clickhouse,
+    sql`WITH ${set} AS matching
+      SELECT id, any(rows) AS rows FROM (
+        SELECT name, id, n, count() OVER () AS rows FROM (${rows} ORDER BY name, id LIMIT ${most} SETTINGS max_threads = 1, max_block_size = 8192))
+      GROUP BY name, id HAVING sum(n) > 0 ORDER BY name LIMIT ${limit + 1} OFFSET ${offset}`,
+  );
+  // The last of a limited number of rows may be incomplete; it is not on the page if another domain follows it.
+  if (found.length > limit || (found[0] && found[0].rows < most)) return found.slice(0, limit).map(({ id }) => id);
+  return idsOf(
+    clickhouse,
+    sql`WITH ${set} AS matching SELECT id FROM (${rows}) GROUP BY name, id HAVING sum(n) > 0 ${page}`,
+  );
+}
+
+async function idsOf(clickhouse: ClickHouse, statement: Sql): Promise<readonly number[]> {
+  return (await asked<{ id: number }>(clickhouse, statement)).map(({ id }) => id);
+}
+
+type Order = NonNullable<Search['order']>;
+
+/** Domains without a value come last, in the order of names. */
+function valueGroups(
+  clickhouse: ClickHouse,
+  counted: CountedSet,
+  { by, isDescending }: Order,
+  after: OrderKey | undefined,
+): AsyncGenerator<Group> {
+  return by === 'score'
+    ? scoreGroups(clickhouse, counted, isDescending, after)
+    : timeGroups(clickhouse, counted, { by, isDescending }, after);
+}
+
+/** The domains of each score are a set. */
+async function* scoreGroups(
+  clickhouse: ClickHouse,
+  { set, all }: CountedSet,
+  isDescending: boolean,
+  after: OrderKey | undefined,
+): AsyncGenerator<Group> {
+  const rankOf = (score: number | null) =>
+    score === null || score === NO_SCORE ? Number.POSITIVE_INFINITY : isDescending ? -score : score;
+  const sizes = await sizesOf(clickhouse, 'score', { within: set });
+  const scores = sizes.map(({ value, count }) => ({ value, count, rank: rankOf(Number(value)) }));
+  const key = after ? rankOf(after[0]) : Number.NEGATIVE_INFINITY;
+  for (const { value, count, rank } of scores.toSorted((a, b) => a.rank - b.rank)) {
+    if (rank < key) continue;
+    const counted = { set: sql`bitmapAnd(${set}, ${term('score', value)})`, size: count, all };
+    const condition = later(rank === key ? after?.[1] : undefined);
+    yield (limit) => idsByName(clickhouse, counted, { limit, offset: 0, condition });
+  }
+}
+
+/** Those with the time of the key, those with later ones of the order, and those without one. */
+async function* timeGroups(
+  clickhouse: ClickHouse,
+  { set, all }: CountedSet,
+  { by, isDescending }: Order & { readonly by: keyof typeof TIME_COLUMNS },
+  after: OrderKey | undefined,
+): AsyncGenerator<Group> {
+  const { unitMs, merged } = TIME_COLUMNS[by];
+  const direction = raw(isDescending ? 'DESC' : 'ASC');
+  const times = sql`SELECT id, ${merged} AS value FROM times WHERE bitmapContains(matching, id) GROUP BY id`;
+  const key = after && after[0] !== null ? Math.trunc(after[0] / unitMs) : undefined;
+  const having = (condition: Sql) =>
+    sql`(WITH ${set} AS matching SELECT groupBitmapState(id) FROM (${times}) WHERE ${condition})`;
+  const byName =
+    (condition: Sql, name: string | undefined): Group =>
+    (limit) =>
+      idsByName(clickhouse, { set: having(condition), size: all, all }, { limit, offset: 0, condition: later(name) });
+  if (key !== undefined) yield byName(sql`value = ${key}`, after?.[1]);
+  const outside = key === undefined ? raw('true') : sql`value ${raw(isDescending ? '<' : '>')} ${key}`;
+  if (!after || key !== undefined)
+    yield (limit) =>
+      idsOf(
+        clickhouse,
+        sql`WITH ${set} AS matching,
+          (SELECT groupArray((id, value)) FROM (SELECT id, value FROM (${times}) WHERE value != 0 AND ${outside}
+            ORDER BY value ${direction} LIMIT ${limit} WITH TIES)) AS first
+        SELECT id FROM (SELECT id, name FROM domains WHERE id IN first.1 GROUP BY id, seq, name HAVING sum(sign) > 0) AS named
+          INNER JOIN (SELECT each.1 AS id, each.2 AS value FROM (SELECT arrayJoin(first) AS each)) AS valued USING id
+        ORDER BY value ${direction}, name LIMIT ${limit}`,
+      );
+  yield byName(sql`value = 0`, after?.[0] === null ? after[1] : undefined);
+}
