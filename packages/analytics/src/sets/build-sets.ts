@@ -1,6 +1,7 @@
 // Builds many sets at once: counts first, then fills, so that each set is created in its final form and nothing grows
 // or moves.
 import { DomainSet, isDense } from './domain-set.ts';
+import { MemberAppender } from './member-arrays.ts';
 import { SparseMembers } from './sparse-members.ts';
 
 /** Calls `visit` for every member of every set, members in ascending order; the same each time it is called. */
@@ -10,7 +11,7 @@ type Membership = (visit: (set: number, member: number) => void) => void;
 export function buildSets(count: number, limit: number, membership: Membership): (DomainSet | undefined)[] {
   const sizes = new Uint32Array(count);
   const bits: (Uint32Array<ArrayBuffer> | undefined)[] = new Array(count).fill(undefined);
-  const lists: (SparseMembers | undefined)[] = new Array(count).fill(undefined);
+  const lists: (MemberAppender | undefined)[] = new Array(count).fill(undefined);
   // One more than the last member, so that 0 means none: a member repeated in a row counts once.
   const last = new Uint32Array(count);
   let isFilling = false;
@@ -32,7 +33,7 @@ export function buildSets(count: number, limit: number, membership: Membership):
   for (let set = 0; set < count; set += 1) {
     const size = sizes[set] as number;
     if (isDense(size, limit)) bits[set] = new Uint32Array((limit >>> 5) + 1);
-    else if (size > 0) lists[set] = new SparseMembers(size, limit);
+    else if (size > 0) lists[set] = new MemberAppender(size, limit);
   }
   isFilling = true;
   last.fill(0);
@@ -41,7 +42,7 @@ export function buildSets(count: number, limit: number, membership: Membership):
   return Array.from({ length: count }, (_, set) => {
     const words = bits[set];
     if (words) return DomainSet.ofBits(words, sizes[set] as number);
-    const list = lists[set]?.finish();
-    return list && DomainSet.ofSorted(list);
+    const arrays = lists[set]?.finish();
+    return arrays && DomainSet.ofSorted(new SparseMembers(arrays));
   });
 }

@@ -1,7 +1,7 @@
 // A set of domain numbers: a list of members while it is sparse, a bitmap once that is smaller. Most queries reduce to
 // counting an intersection (set-operations.ts); docs/decisions explains why this is not a library of bitmaps.
-import { countBits } from './set-kernels.ts';
-import { type MemberArrays, SparseMembers } from './sparse-members.ts';
+import { type MemberArrays, unchunked } from './member-arrays.ts';
+import { SparseMembers } from './sparse-members.ts';
 
 /**
  * A bitmap uses one bit per number below the largest; a list hardly more than 8 bits per member where there are so many.
@@ -9,7 +9,6 @@ import { type MemberArrays, SparseMembers } from './sparse-members.ts';
 const BITS_PER_MEMBER = 9;
 
 const EMPTY = new Uint32Array(0);
-const NO_OFFSETS = new Uint16Array(0);
 
 /** The arrays of a set; a shift of 0 is that of a bitmap. */
 export type SetArrays = Omit<MemberArrays, 'shift'> & { readonly shift: MemberArrays['shift'] | 0 };
@@ -31,7 +30,7 @@ export class DomainSet {
   /** From numbers in ascending order; takes ownership of them. */
   static ofSorted(members: Uint32Array<ArrayBuffer> | SparseMembers): DomainSet {
     const set = new DomainSet();
-    set.#sparse = members instanceof SparseMembers ? members : SparseMembers.ofSorted(members);
+    set.#sparse = members instanceof SparseMembers ? members : new SparseMembers(unchunked(members));
     return set;
   }
 
@@ -45,21 +44,14 @@ export class DomainSet {
     return set;
   }
 
-  /** Takes ownership of the arrays. */
-  static ofArrays({ shift, ...arrays }: SetArrays): DomainSet {
-    if (shift !== 0) return DomainSet.ofSorted(SparseMembers.ofArrays({ shift, ...arrays }));
-    const bits = arrays.lows as Uint32Array<ArrayBuffer>;
-    return DomainSet.ofBits(bits, countBits(bits));
-  }
-
   /** Its arrays as they are now, which stay so until `release`: the next change is made in a copy. */
-  share(): SetArrays {
+  share(): { readonly arrays: SetArrays; readonly release: () => void } {
     this.#isShared = true;
-    return this.#sparse?.arrays() ?? { shift: 0, lows: this.#bits, bases: EMPTY, offsets: NO_OFFSETS };
-  }
-
-  release(): void {
-    this.#isShared = false;
+    const release = () => {
+      this.#isShared = false;
+    };
+    const bitmap = { ...unchunked(this.#bits), shift: 0 } as const;
+    return { arrays: this.#sparse?.arrays ?? bitmap, release };
   }
 
   get size(): number {
@@ -125,33 +117,24 @@ export class DomainSet {
     }
   }
 
-  /** The smallest members in order, without visiting the rest. */
-  first(count: number): number[] {
-    if (this.#sparse) return Array.from(this.#sparse.toArray(count));
-    const members: number[] = [];
-    for (let word = 0; word < this.#bits.length && members.length < count; word += 1) {
-      for (let rest = this.#bits[word] as number; rest !== 0 && members.length < count; rest &= rest - 1) {
-        members.push(word * 32 + (31 - Math.clz32(rest & -rest)));
+  /** The first members in ascending order, as a copy; all by default. */
+  toArray(count: number = this.size): Uint32Array<ArrayBuffer> {
+    if (this.#sparse) return this.#sparse.toArray(count);
+    const members = new Uint32Array(Math.min(count, this.#size));
+    for (let word = 0, at = 0; at < members.length; word += 1) {
+      for (let rest = this.#bits[word] as number; rest !== 0; rest &= rest - 1) {
+        members[at++] = word * 32 + (31 - Math.clz32(rest & -rest));
       }
     }
     return members;
   }
 
-  /** Members in ascending order, as a copy. */
-  toArray(): Uint32Array<ArrayBuffer> {
-    if (this.#sparse) return this.#sparse.toArray();
-    const members = new Uint32Array(this.#size);
-    let at = 0;
-    this.each((member) => {
-      members[at++] = member;
-    });
-    return members;
-  }
-
   #own(): void {
     this.#isShared = false;
-    if (this.#sparse) this.#sparse = this.#sparse.copy();
-    else this.#bits = this.#bits.slice();
+    this.#bits = this.#bits.slice();
+    if (!this.#sparse) return;
+    const { shift, lows, bases, offsets } = this.#sparse.arrays;
+    this.#sparse = new SparseMembers({ shift, lows: lows.slice(), bases: bases.slice(), offsets: offsets.slice() });
   }
 
   #addBit(member: number): boolean {
@@ -186,7 +169,7 @@ export class DomainSet {
   }
 
   #toSparse(): void {
-    this.#sparse = SparseMembers.ofSorted(this.toArray());
+    this.#sparse = new SparseMembers(unchunked(this.toArray()));
     this.#bits = EMPTY;
   }
 }

@@ -1,7 +1,9 @@
 // Sets in a snapshot: those of one kind, by term, many in a chunk. Of each set the arrays follow one another, those of all
 // sets with the same width in one column.
 import { DomainSet, type SetArrays } from '../sets/domain-set.ts';
-import { type Lows, offsetsOf, type Shift } from '../sets/sparse-members.ts';
+import { type Lows, offsetsOf, type Shift } from '../sets/member-arrays.ts';
+import { countBits } from '../sets/set-kernels.ts';
+import { SparseMembers } from '../sets/sparse-members.ts';
 import { expect } from './snapshot-checks.ts';
 import { encodeChunk } from './snapshot-chunk.ts';
 
@@ -22,14 +24,14 @@ const CHUNK_BYTES = 1 << 22;
 
 interface Shared {
   readonly term: number;
-  readonly set: DomainSet;
   readonly arrays: SetArrays;
+  readonly release: () => void;
 }
 
 /** The sets as they are now; a change before their chunk is encoded leaves these as they are. */
 export function shareSets(sets: Sets): readonly Shared[] {
   const shared: Shared[] = [];
-  for (const [term, set] of sets.entries()) if (set && set.size > 0) shared.push({ term, set, arrays: set.share() });
+  for (const [term, set] of sets.entries()) if (set && set.size > 0) shared.push({ term, ...set.share() });
   return shared;
 }
 
@@ -38,7 +40,7 @@ export function* chunksOfSets(kind: string, shared: readonly Shared[]): Generato
     for (let size = 0; to < shared.length && size < CHUNK_BYTES; to += 1) size += sizeOf(shared[to] as Shared);
     const some = shared.slice(from, to);
     const chunk = encodeChunk({ sets: kind }, columnsOf(some));
-    for (const { set } of some) set.release();
+    for (const { release } of some) release();
     yield chunk;
   }
 }
@@ -102,7 +104,7 @@ export function readSets(
         'sets',
         lows.every((member, at) => at === 0 || member > (lows[at - 1] as number)),
       );
-    const set = DomainSet.ofArrays({ shift, lows, bases, offsets });
+    const set = shift === 0 ? ofBits(lows) : DomainSet.ofSorted(new SparseMembers({ shift, lows, bases, offsets }));
     expect('sets', (set.sparse?.last ?? 0) < limit);
     sets[terms[i] as number] = set;
   }
@@ -111,6 +113,11 @@ export function readSets(
     Object.entries(used).every(([column, count]) => columns[column as keyof typeof used].length === count),
   );
 }
+
+const ofBits = (lows: Lows): DomainSet => {
+  const bits = lows as Uint32Array<ArrayBuffer>;
+  return DomainSet.ofBits(bits, countBits(bits));
+};
 
 /** The chunks begin one after the other, and the members end with the last one. */
 function checkStarts({ bases, offsets, size }: Pick<SetArrays, 'bases' | 'offsets'> & { readonly size: number }): void {
