@@ -98,11 +98,8 @@ export class NameGrams {
     // Most names with `.com` end with it: they need no comparison.
     const certain = compared.map((word) => tlds.beginningWith(word)).reduce(intersection, candidates);
     const parts = compared.map(bytesOf);
-    const found = new DomainSet();
-    difference(candidates, certain).each((number) => {
-      if (parts.every((bytes) => names.includes(number, bytes))) found.add(number);
-    });
-    return union([certain, found]);
+    const hasAll = (number: number) => parts.every((bytes) => names.includes(number, bytes));
+    return union([certain, DomainSet.ofSorted(difference(candidates, certain).toArray().filter(hasAll))]);
   }
 
   /** The set of each run of the word; undefined if a run is in no name. */
