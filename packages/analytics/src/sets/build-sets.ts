@@ -41,7 +41,7 @@ export function buildSets(count: number, limit: number, membership: Membership):
 
   return Array.from({ length: count }, (_, set) => {
     const words = bits[set];
-    if (words) return DomainSet.ofBits(words, sizes[set] as number);
+    if (words) return new DomainSet({ bits: words, size: sizes[set] as number });
     const arrays = lists[set]?.finish();
     return arrays && DomainSet.ofSorted(new SparseMembers(arrays));
   });

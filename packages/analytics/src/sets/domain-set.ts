@@ -21,6 +21,15 @@ export class DomainSet {
   #size = 0;
   #isShared = false;
 
+  /** Takes ownership of a bitmap with `size` bits set; without one the set is empty. */
+  constructor(bitmap?: { readonly bits: Uint32Array<ArrayBuffer>; readonly size: number }) {
+    if (!bitmap) return;
+    this.#sparse = undefined;
+    this.#bits = bitmap.bits;
+    this.#size = bitmap.size;
+    if (isThin(this.#size, this.#bits.length)) this.#toSparse();
+  }
+
   static of(members: Iterable<number>): DomainSet {
     const set = new DomainSet();
     for (const member of members) set.add(member);
@@ -31,16 +40,6 @@ export class DomainSet {
   static ofSorted(members: Uint32Array<ArrayBuffer> | SparseMembers): DomainSet {
     const set = new DomainSet();
     set.#sparse = members instanceof SparseMembers ? members : new SparseMembers(unchunked(members));
-    return set;
-  }
-
-  /** From a bitmap with `size` bits set; takes ownership of the array. */
-  static ofBits(bits: Uint32Array<ArrayBuffer>, size: number): DomainSet {
-    const set = new DomainSet();
-    set.#sparse = undefined;
-    set.#bits = bits;
-    set.#size = size;
-    if (isThin(size, bits.length)) set.#toSparse();
     return set;
   }
 
@@ -115,6 +114,11 @@ export class DomainSet {
         visit(word * 32 + (31 - Math.clz32(rest & -rest)));
       }
     }
+  }
+
+  /** The smallest members in order, without visiting the rest. */
+  first(count: number): number[] {
+    return Array.from(this.toArray(count));
   }
 
   /** The first members in ascending order, as a copy; all by default. */

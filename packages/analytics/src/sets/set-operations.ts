@@ -82,7 +82,7 @@ export function filter(included: readonly DomainSet[], excluded: readonly Domain
 const bySize = (a: DomainSet, b: DomainSet): readonly [small: DomainSet, large: DomainSet] =>
   b.size < a.size ? [b, a] : [a, b];
 
-const ofBits = (bits: Uint32Array<ArrayBuffer>): DomainSet => DomainSet.ofBits(bits, countBits(bits));
+const ofBits = (bits: Uint32Array<ArrayBuffer>): DomainSet => new DomainSet({ bits, size: countBits(bits) });
 
 /** Above every member of a set with members. */
 const limitOf = ({ sparse, bits }: DomainSet): number => (sparse ? sparse.last + 1 : bits.length * 32);

@@ -116,7 +116,7 @@ export function readSets(
 
 const ofBits = (lows: Lows): DomainSet => {
   const bits = lows as Uint32Array<ArrayBuffer>;
-  return DomainSet.ofBits(bits, countBits(bits));
+  return new DomainSet({ bits, size: countBits(bits) });
 };
 
 /** The chunks begin one after the other, and the members end with the last one. */

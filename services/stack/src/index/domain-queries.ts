@@ -45,7 +45,7 @@ export function namesMatching(app: Known): NamesMatching {
     read.set(text, query, { noUpdateTTL: true });
     const numbers = among?.map((name) => index.names.sorted.find(name)).filter((number) => number !== undefined);
     const found = evaluateQuery(index, query, numbers && DomainSet.of(numbers.sort((a, b) => a - b)));
-    return Array.from(found.toArray(max), (number) => index.names.name(number));
+    return found.first(max).map((number) => index.names.name(number));
   };
 }
 

@@ -39,7 +39,7 @@ export function countsOf(
 export function someAffected(exposures: Exposures, entry: Entry, count: number): readonly number[] {
   const some = new Set<number>();
   for (const { kind, domains } of usesNamedBy(exposures, entry, entry.products))
-    if (kind === 'version') for (const domain of domains.toArray(count - some.size)) some.add(domain);
+    if (kind === 'version') for (const domain of domains.first(count - some.size)) some.add(domain);
   return [...some];
 }
 
