@@ -15,6 +15,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
   'round-trips': async () => (await import('./store/round-trips.ts')).benchRoundTrips(),
   queries: async () => (await import('./sets/queries.ts')).benchQueries(),
   scan: async () => (await import('./scan/scan.ts')).benchScan(),
+  scale: async () => (await import('./scale/scale.ts')).benchScale(),
   sets: async () => (await import('./sets/sets.ts')).benchSets(),
   stream: async () => (await import('./stream/stream.ts')).benchStream(),
   fingerprints: async () => (await import('./detection/fingerprints.ts')).benchFingerprints(),
@@ -39,7 +40,7 @@ const suites: Readonly<Record<string, () => Promise<Figure[]>>> = {
 const groups: Readonly<Record<string, readonly string[]>> = {
   load: ['load-nodes', 'load-keys', 'load-stream', 'load-soak'],
 };
-const long: readonly string[] = ['load-soak', 'gpu', 'faults', 'rolling-restart'];
+const long: readonly string[] = ['load-soak', 'scale', 'gpu', 'faults', 'rolling-restart'];
 
 const asked = process.argv.slice(2).flatMap((name) => groups[name] ?? [name]);
 const unknown = asked.filter((name) => !Object.hasOwn(suites, name));

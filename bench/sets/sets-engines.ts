@@ -98,7 +98,7 @@ interface DuckModule {
   };
 }
 
-async function loadDuck(name = '@duckdb/node-api'): Promise<DuckModule | undefined> {
+export async function loadDuck(name = '@duckdb/node-api'): Promise<DuckModule | undefined> {
   try {
     return (await import(name)) as DuckModule;
   } catch (error) {

@@ -269,7 +269,7 @@ export function packServices(
 }
 
 /** For each provider the service with the highest confidence that shows a version, the first of equal ones. */
-function shownBy(services: readonly IndexedService[]): IndexedService[] {
+export function shownBy(services: readonly IndexedService[]): IndexedService[] {
   const shown = new Map<string, IndexedService>();
   for (const service of services) {
     const [, provider, confidence, version] = service;

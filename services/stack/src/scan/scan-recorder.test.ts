@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { compileRulebook, detect, evidenceFromRecord } from '@strata/detect';
 import pino from 'pino';
 import { until } from '../../../../tests/support/until.ts';
+import { EventBus } from '../events.ts';
 import { openStore, type ScanRecord, type Store } from '../store/index.ts';
 import { withStore } from '../test/polling.ts';
 import { ScanClaims } from './scan-claims.ts';
 import { ScanRecorder } from './scan-recorder.ts';
+import { createScanner } from './scanner.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00.000Z');
 const LEASE_MS = 300;
@@ -138,3 +141,44 @@ it('scans recorded in batches are refused alone, and the complete batch if the d
   for (let times = 0; times < 2; times += 1)
     await assert.rejects(recorder.record(scanOf('d.com'), { isAwaited: true }));
 });
+
+withStore(
+  'a scanner probes and leases no more than it may hold while the store does not record, and then all',
+  async (store) => {
+    const names = Array.from({ length: 40 }, (_, n) => `d${n}.com`);
+    await store.domains.add(names, { source: 'test' });
+    const [logger, now, concurrency] = [pino({ level: 'silent' }), () => new Date(T0), 4];
+    const slow = Promise.withResolvers<void>();
+    const probed: string[] = [];
+    const maxLeased = 3 * concurrency;
+    const recordScans: Store['recordScans'] = async (...asked) => {
+      await slow.promise;
+      assert.ok((await leasedAt(store, T0)) <= maxLeased);
+      return store.recordScans(...asked);
+    };
+    const prober = {
+      probe: async (domain: string) => {
+        probed.push(domain);
+        return scanOf(domain).evidence;
+      },
+    };
+    await using scanner = createScanner(
+      {
+        ...{ store: { ...store, recordScans }, prober, rulebook, logger, now },
+        ...{ isDnsWorking: async () => true, events: new EventBus(logger) },
+      },
+      { confirmAfterMs: 1, concurrency, onDemandConcurrency: 1, isOptedOut: () => false },
+    );
+    const running = new AbortController();
+    const run = scanner.run(running.signal);
+    await until(() => probed.length === concurrency);
+    // Time to probe and to lease more, which it does not use.
+    await delay(200);
+    assert.deepEqual([probed.length, await leasedAt(store, T0)], [concurrency, 2 * concurrency]);
+    slow.resolve();
+    await until(async () => (await store.inspection.counts()).scans === names.length);
+    running.abort();
+    await run;
+    assert.deepEqual(probed.toSorted(), names.toSorted());
+  },
+);
