@@ -1,6 +1,6 @@
 // A quarter of a million advisories beside a million domains in one process: what it takes, and what each new one costs.
 import { type Advisory, type AdvisoryRecord, compileAdvisory, judgeCompiled } from '@strata/advisories';
-import { IndexBuilder } from '@strata/analytics';
+import { IndexBuilder, memoryAnalytics } from '@strata/analytics';
 import { entries } from '@strata/catalog';
 import { compileRulebook, loadCatalog, productKeysOf, type Rulebook } from '@strata/detect';
 import { countsOf, Exposures } from '@strata/stack';
@@ -30,7 +30,8 @@ async function measure(): Promise<Matching> {
   for (let from = 0; from < advisories; from += AT_ONCE)
     await store.advisories.putRecords(Array.from({ length: AT_ONCE }, (_, i) => recordOf(from + i)));
   const index = indexOf(domains);
-  await using exposures = await Exposures.open({ store, index, rulebook });
+  const analytics = memoryAnalytics(index);
+  await using exposures = await Exposures.open({ store, analytics, rulebook });
   await until(() => exposures.isLoaded);
   collectGarbage();
   const { rss } = process.memoryUsage();
@@ -39,9 +40,10 @@ async function measure(): Promise<Matching> {
   for await (const _ of exposures.changes());
   const news = await timesOf(100, async (i) => {
     await store.advisories.putRecords([recordOf(advisories + i)]);
-    for await (const { entries } of exposures.changes()) for (const entry of entries) countsOf(exposures, entry);
+    for await (const { entries } of exposures.changes())
+      for (const entry of entries) await countsOf({ exposures, analytics }, entry);
   });
-  const lists = await timesOf(2_000, async (i) => exposures.ofDomain(1 + ((i * 7_919) % domains)));
+  const lists = await timesOf(2_000, async (i) => exposures.ofServices(servicesOf(1 + ((i * 7_919) % domains))));
   const all = Array.from({ length: advisories }, (_, i) => compileAdvisory(advisoryOf(i)));
   const naive = await timesOf(3, async (i) => judgeAll(1 + i));
   return {
@@ -50,6 +52,12 @@ async function measure(): Promise<Matching> {
     domain: { median: median(lists), p99: quantile(lists, 0.99) },
     naive: median(naive),
   };
+
+  function servicesOf(domain: number) {
+    return index.services(domain).map(([, provider, confidence]) => {
+      return { provider, confidence, ...(index.buildOf(domain, provider) ?? { version: null, platform: null }) };
+    });
+  }
 
   function judgeAll(domain: number): number {
     let count = 0;

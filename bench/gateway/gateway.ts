@@ -26,6 +26,8 @@ import {
 import type { GatewayOptions, ReadyGateway } from './gateway-process.ts';
 
 const SECONDS = setting('SECONDS', 4);
+/** V8 compiles most of the gateway's code within its first 40,000 answers. */
+const WARM_SECONDS = SECONDS * 4;
 const CONNECTIONS = 64;
 const LOAD_ROUNDS = 3;
 const ALONE = 500;
@@ -81,6 +83,9 @@ async function overhead(): Promise<Figure[]> {
   const { upstream } = bare.ready;
   await using gateway = await startGateway({ slots: CONNECTIONS, upstream });
   await using portkey = await startPortkey(upstream);
+  await using minimal = await startChild<{ base: string }>(new URL('./minimal-gateway-process.ts', import.meta.url), {
+    upstream,
+  });
   const { key, model, base } = gateway.ready;
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const all: readonly Proxy[] = [
@@ -95,6 +100,7 @@ async function overhead(): Promise<Figure[]> {
     // Streams of Portkey 1.15.2 from a custom host fail on current versions of Node.
     const works = await Promise.all(all.map(async (each) => (await answer(each.base, { ...each, body })).ok));
     const proxies = all.filter((_, i) => works[i]);
+    for (const each of proxies) await rate(each.base, { headers: each.headers, body }, WARM_SECONDS);
     // One after the other, so that a change of the machine's speed changes all.
     const rounds: number[][] = [];
     for (let round = 0; round < LOAD_ROUNDS; round += 1) {
@@ -128,6 +134,19 @@ async function overhead(): Promise<Figure[]> {
       ],
     );
   }
+  const body = JSON.stringify({ model, messages: MESSAGES });
+  const ofBoth: number[][] = [];
+  for (const duration of [WARM_SECONDS, ...Array.from({ length: LOAD_ROUNDS }, () => SECONDS)]) {
+    const rates = [];
+    for (const each of [minimal.ready.base, bare.ready.base]) rates.push(await rate(each, { headers, body }, duration));
+    ofBoth.push(rates);
+  }
+  const [minimalRate = 0, bareRate = 0] = [0, 1].map((at) => median(ofBoth.slice(1).map((rates) => rates[at] ?? 0)));
+  figures.push([
+    'the minimum that keeps the promises: complete answers',
+    perSecond(minimalRate),
+    `bare proxy ${perSecond(bareRate)}: ${(minimalRate / bareRate).toFixed(2)}`,
+  ]);
   await using instant = await startGateway({ slots: 1 });
   // The memory of a new process grows for other reasons.
   await rate(instant.ready.base, askOf(instant.ready));
@@ -136,8 +155,8 @@ async function overhead(): Promise<Figure[]> {
 }
 const PATH = '/v1/chat/completions';
 
-async function rate(base: string, ask: Ask): Promise<number> {
-  const load = { url: base + PATH, method: 'POST', ...ask, connections: CONNECTIONS, duration: SECONDS } as const;
+async function rate(base: string, ask: Ask, duration = SECONDS): Promise<number> {
+  const load = { url: base + PATH, method: 'POST', ...ask, connections: CONNECTIONS, duration } as const;
   return (await httpLoad(load)).rate;
 }
 

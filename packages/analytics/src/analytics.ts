@@ -4,6 +4,7 @@ import type { Category, DomainState, Role } from '@strata/detect';
 import type { IndexedService } from './columns/terms.ts';
 import type { FlowFilter, Flows } from './history/migration-log.ts';
 import type { IndexPosition } from './index/domain-index.ts';
+import type { BuildCount, ProductBuild } from './query/product-builds.ts';
 import type { Query } from './query/query.ts';
 import type { CurvePoint } from './questions/adoption-curve.ts';
 import type { Market, RoleMarket } from './questions/concentration.ts';
@@ -36,6 +37,8 @@ export interface DomainRow {
   readonly score: number | null;
   /** By category, then by provider; without versions. */
   readonly services: readonly IndexedService[];
+  /** Those with a version, by product; of a search for builds. */
+  readonly builds?: readonly ProductBuild[];
 }
 
 export interface Search {
@@ -105,13 +108,17 @@ export interface FlowsOptions extends Omit<FlowFilter, 'within'> {
   readonly within?: Query | undefined;
 }
 
+/** How far an engine has followed the store. */
+export interface AnswersOf {
+  /** The events of the store that every later answer includes. */
+  asOf(): Promise<IndexPosition>;
+}
+
 /**
  * Every answer is complete and in a total order. An engine that is away, or that exceeds its time or memory, throws; no
  * answer is partial. A question without domains has an empty answer.
  */
-export interface Analytics {
-  /** The events of the store that every later answer includes. */
-  asOf(): Promise<IndexPosition>;
+export interface Analytics extends AnswersOf {
   /** The domains for which all conditions hold: their number, one page, and counts by value. */
   search(search: Search): Promise<SearchAnswer>;
   /** Numbers of domains, services, providers and migrations. `now`: milliseconds. */
@@ -126,6 +133,8 @@ export interface Analytics {
   scorecard(options: Within): Promise<Scorecard>;
   /** Domains of a provider by day, of all domains; days since the epoch, both ends included. */
   adoption(provider: string, days: { readonly from: number; readonly to: number }): Promise<AdoptionHistory>;
+  /** The builds of these products that domains show: one of each product that a domain uses with more than low confidence. */
+  builds(products: readonly string[]): Promise<readonly BuildCount[]>;
   /** Migrations by previous and new provider. */
   flows(options: FlowsOptions): Promise<Flows>;
 }

@@ -6,6 +6,7 @@ import { STATES } from './columns/terms.ts';
 import { DAY_MS } from './history/daily-series.ts';
 import type { DomainIndex } from './index/domain-index.ts';
 import { allDomains, evaluateQuery } from './query/evaluate-query.ts';
+import { buildsIn, productBuilds } from './query/product-builds.ts';
 import { adoptionCurve } from './questions/adoption-curve.ts';
 import { type Market, market, roleMarket, withChanges } from './questions/concentration.ts';
 import { facetOf, inOrder } from './questions/domain-query.ts';
@@ -41,6 +42,7 @@ export function memoryAnalytics(index: DomainIndex, deps: MemoryDeps = {}): Anal
       const scannedDays = days.filter((day) => day >= from && day <= to);
       return { curve: adoptionCurve(index, { provider }, { from, to }), scannedDays, firstScannedDay: days[0] };
     },
+    builds: async (products) => productBuilds(index, products),
     async flows({ since, until, within, ...filter }) {
       const log = index.history.migrationLog;
       const of = { ...filter, within: within && evaluateQuery(index, within) };
@@ -76,7 +78,10 @@ async function searched(
         : namePage(index, set, { limit, offset, part: filter.part, ...(after && { after: after[1] }) });
   // The index, and a set that it keeps, may change while other requests run.
   const total = set?.size ?? index.size;
-  const domains = page.map((domain) => domainRow(index, domain));
+  const domains = page.map((domain) => {
+    const row = domainRow(index, domain);
+    return filter.builds ? { ...row, builds: buildsIn(index, domain) } : row;
+  });
   const counts: FacetCounts[] = [];
   for (const facet of facets) {
     await yieldToEventLoop();

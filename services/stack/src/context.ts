@@ -1,6 +1,6 @@
 // The types of the service's components, for routes and roles.
 
-import type { Analytics, DomainIndex } from '@strata/analytics';
+import type { Analytics, IndexPosition } from '@strata/analytics';
 import type { Rulebook } from '@strata/detect';
 import type { Fetcher, Prober, Target } from '@strata/scan';
 import type { Catalog } from './catalog/catalog.ts';
@@ -8,8 +8,8 @@ import type { Config } from './config.ts';
 import type { Exposures } from './enrichment/exposure/exposures.ts';
 import type { Jobs } from './exports/jobs.ts';
 import type { LiveMentions } from './feeds/live-mentions.ts';
+import type { KnownDomains } from './index/known-domains.ts';
 import type { KnownNames } from './index/known-names.ts';
-import type { SegmentCounts } from './index/segment-counts.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { OnDemand } from './scan/on-demand.ts';
 import type { Scanner } from './scan/scanner.ts';
@@ -51,9 +51,10 @@ export interface StackApp extends Omit<Scanning, typeof Symbol.asyncDispose> {
   readonly openApi: OpenApi;
   /** Answers questions about sets of domains and their history. */
   readonly analytics: Analytics;
-  readonly index: DomainIndex;
+  readonly known: KnownDomains;
+  /** How far this process has applied the logs of the store. */
+  readonly log: { readonly position: IndexPosition };
   readonly names: KnownNames;
-  readonly segmentCounts: SegmentCounts;
   readonly exposures: Exposures;
   readonly sourceNames: readonly string[];
   readonly hub: StreamHub;
@@ -66,7 +67,7 @@ export interface StackApp extends Omit<Scanning, typeof Symbol.asyncDispose> {
 }
 
 /** What the rows of a table are read from; the scheduler has it too. */
-export type TableApp = Pick<StackApp, 'analytics' | 'index' | 'names' | 'rulebook' | 'store' | 'clock'>;
+export type TableApp = Pick<StackApp, 'analytics' | 'known' | 'names' | 'rulebook' | 'store' | 'clock'>;
 
 export type OpenApi = Readonly<Record<string, unknown>> & { readonly openapi: string };
 

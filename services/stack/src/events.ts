@@ -1,9 +1,7 @@
 // The event bus of a process: what its components announce to each other. Processes communicate through the store only.
 import { EventEmitter } from 'node:events';
 import type { Entry } from '@strata/advisories';
-import type { Touched } from '@strata/analytics';
 import type { Logger } from 'pino';
-import type { ObservedService } from './enrichment/exposure/product-uses.ts';
 import type { RecordedPoll, StoredEvent, StoreHeads } from './store/index.ts';
 
 /** The events and their values. */
@@ -12,11 +10,11 @@ export interface StackEvents {
   'scan-recorded': ObservedDomain;
   /** A scan ended, recorded or not. */
   'scan-ended': { readonly outcome: string; readonly ms: number };
-  /** The index contains an event of the store. In the order of the log, as the next two. */
+  /** This process has applied an event of the store. In the order of the log, as the next two. */
   'event-indexed': { readonly event: StoredEvent; readonly effects: EventEffects };
-  /** The index has counted scans of any process. */
+  /** This process has applied scans of any process. */
   'scans-indexed': readonly ObservedDomain[];
-  /** The index was rebuilt, because unread events or scans were deleted: anything may differ. */
+  /** Unread events or scans were deleted, or what an event changed is not known: anything may differ. */
   'index-rebuilt': undefined;
   /** Advisories changed in the store. */
   'advisories-changed': AdvisoryChange;
@@ -42,14 +40,12 @@ export interface ObservedDomain {
   readonly at: number;
 }
 
-/** The effects of an event on the index. */
+/** What an event changes. */
 export interface EventEffects {
   /** Cache tags of outdated answers. */
   readonly tags: readonly string[];
+  /** Providers whose domains, or the builds of which, may differ. */
   readonly providers: readonly string[];
-  readonly newBuilds: Touched['newBuilds'];
-  /** The previous services of the domain; empty for its first scan. */
-  readonly shownBefore: readonly ObservedService[];
 }
 
 /** Products with outdated answers, and the current entries of changed advisories. */

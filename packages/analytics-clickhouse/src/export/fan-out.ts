@@ -31,10 +31,20 @@ const SERVICE_TOGGLES = `SELECT term.1 AS kind, term.2 AS value, sign, groupBitm
     ARRAY JOIN categories AS category, providers AS provider, roles AS role, levels AS level GROUP BY ALL))
 WHERE kind != '' GROUP BY kind, value, sign`;
 
+/** The services of more than low confidence, in the order in which one of each provider is chosen: as `shownBy` of the index. */
+const SHOWN = `arraySort(arrayFilter(x -> x.7 != 'low', arrayMap((p, v, f, l, i) ->
+  (v = '', l != 'high', i, toString(p), toString(v), f, l), providers, versions, platforms, levels, arrayEnumerate(levels))))`;
+const BUILD = `concat(x.4, '\\n', x.5, if(x.5 = '', '', ifNull(concat('\\n', x.6), '')))`;
+const BUILD_TOGGLES = `SELECT 'build' AS kind, value, sign, groupBitmapState(id) AS toggled FROM (
+  SELECT id, sign, ${SHOWN} AS shown, arrayMap(x -> x.4, shown) AS products, arrayJoin(arrayMap(x -> ${BUILD},
+    arrayFilter((x, n) -> indexOf(products, x.4) = n, shown, arrayEnumerate(shown)))) AS value ${JOURNAL})
+GROUP BY value, sign`;
+
 /** A term of both states of a domain is toggled twice, and so not at all. */
 const SETS = `SELECT kind, value, groupBitmapXorState(toggled) AS ids FROM (
   ${[...Object.entries(FACTS), ['flag', FLAG] as const].map(toggles).join('\n  UNION ALL ')}
-  UNION ALL ${SERVICE_TOGGLES})
+  UNION ALL ${SERVICE_TOGGLES}
+  UNION ALL ${BUILD_TOGGLES})
 GROUP BY kind, value HAVING groupBitmapXor(toggled) > 0`;
 
 /** A domain with more providers in one market counts as one with this many. */

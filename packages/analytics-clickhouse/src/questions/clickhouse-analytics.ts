@@ -6,7 +6,7 @@ import { marketsOf, scorecardIn } from './counts.ts';
 import { querySet } from './domain-sets.ts';
 import { adoptionIn, migrationsIn } from './history.ts';
 import { leadersIn, neighboursIn, statisticsIn } from './providers.ts';
-import { searched } from './search.ts';
+import { buildsIn, searched } from './search.ts';
 
 /** The tables as an engine. Everything rejects with ClickHouseError, `unavailable` also while the tables are built. */
 export function clickHouseAnalytics(clickhouse: ClickHouse, options: CheckedTablesOptions = {}): Analytics {
@@ -25,6 +25,7 @@ export function clickHouseAnalytics(clickhouse: ClickHouse, options: CheckedTabl
       tables.ask(() => neighboursIn(clickhouse, provider, { ownerOf: options.ownerOf, within: setOf(options) })),
     scorecard: (options) => tables.ask(() => scorecardIn(clickhouse, setOf(options))),
     adoption: (provider, days) => tables.ask(() => adoptionIn(clickhouse, provider, days)),
+    builds: (products) => tables.ask(() => buildsIn(clickhouse, products)),
     flows: ({ within, ...options }) => tables.ask(() => migrationsIn(clickhouse, options, within && querySet(within))),
   };
 }

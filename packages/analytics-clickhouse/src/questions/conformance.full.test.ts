@@ -1,13 +1,12 @@
-// ClickHouse in this process answers every question as the memory does, with the tables filled by the exporter.
+// ClickHouse, in this process or over HTTP, answers every question as the memory does, with the tables filled by the exporter.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { DAY_MS, DomainIndex, dayOf, memoryAnalytics } from '@strata/analytics';
 import { indexOfWorld, questionsAbout, roleOf, type World, worldAt } from '@strata/analytics/conformance';
+import { startClickHouseServer } from '../../../../tests/support/clickhouse/server.ts';
 import { fc } from '../../../../tests/support/property.ts';
+import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { openClickHouse } from '../connection/clickhouse.ts';
 import { missingChdb } from '../connection/test/missing-chdb.ts';
 import { Exporter } from '../export/exporter.ts';
@@ -18,11 +17,27 @@ const empty = memoryAnalytics(new DomainIndex());
 /** Migrations older than their retention would be removed. */
 const TODAY = dayOf(Date.now() - DAY_MS);
 
-it('ClickHouse answers every question as memory does', { skip: missingChdb }, async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'strata-conformance-'));
-  await using clickhouse = await openClickHouse(`chdb:${folder}`);
+it('ClickHouse in this process answers every question as memory does', { skip: missingChdb }, async () => {
+  await using folder = await temporaryDirectory();
+  await assertSame(`chdb:${folder.path}`, [1, 2, 3]);
+});
+
+it('ClickHouse over HTTP answers every question as memory does', { skip: missingChdb }, async () => {
+  await using server = await startClickHouseServer();
+  await assertSame(server.url, [4]);
+  for (const [from, to, kind] of [
+    ['pass', 'no', 'refused'],
+    ['/strata', '/other', 'refused'],
+  ] as const) {
+    await using other = await openClickHouse(server.url.replace(from, to));
+    await assert.rejects(other.query('SELECT 1'), { kind });
+  }
+});
+
+async function assertSame(url: string, seeds: readonly number[]): Promise<void> {
+  await using clickhouse = await openClickHouse(url);
   const engine = clickHouseAnalytics(clickhouse);
-  for (const seed of [1, 2, 3]) {
+  for (const seed of seeds) {
     const [world] = fc.sample(worldAt(TODAY), { seed, numRuns: 1 });
     assert.ok(world);
     const exporter = await Exporter.open({ clickhouse, source: sourceOf(world, `world ${seed}`), roleOf });
@@ -37,8 +52,7 @@ it('ClickHouse answers every question as memory does', { skip: missingChdb }, as
     }
     assert.ok(trivial < questions.length / 4, `${trivial} answers of ${questions.length} are those of an empty index`);
   }
-  await rm(folder, { recursive: true });
-});
+}
 
 /** The world as a store: its first events are two blocks, the rest another one. */
 function sourceOf({ happenings, scans }: World, storeId: string): ExportSource {

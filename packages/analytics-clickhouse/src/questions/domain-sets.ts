@@ -1,5 +1,5 @@
 // Sets of domains as expressions: the conditions of a search or a query become one bitmap, of type groupBitmap.
-import { type DomainFilter, LEVELS, type Query, STATES } from '@strata/analytics';
+import { type DomainFilter, LEVELS, type ProductBuild, type Query, STATES } from '@strata/analytics';
 import { CATEGORIES, POSTURE_FLAGS, ROLE_LIST, SECTORS } from '@strata/detect';
 import type { ClickHouse } from '../connection/clickhouse.ts';
 import { asked } from './ask.ts';
@@ -32,7 +32,7 @@ const named = (condition: Sql): Sql => sql`(SELECT groupBitmapState(id) FROM (
 
 /** The domains for which all conditions hold; undefined without a condition. */
 export function filteredSet(filter: DomainFilter): Sql | undefined {
-  const { part, sector, state, flags = [], without: barred = [], score, query, among, with: other } = filter;
+  const { part, sector, state, flags = [], without: barred = [], score, query, among, builds, with: other } = filter;
   const sets: Sql[] = [];
   const services = serviceSet(filter);
   if (services) sets.push(services);
@@ -44,6 +44,7 @@ export function filteredSet(filter: DomainFilter): Sql | undefined {
   if (score) sets.push(anyOf('score', range(Math.max(score.from, 0), Math.min(score.to, 100)).map(String)));
   if (part) for (const word of part.split(' ')) sets.push(named(sql`name LIKE ${`%${escaped(word)}%`}`));
   if (query) sets.push(querySet(query));
+  if (builds) sets.push(anyOf('build', builds.map(buildValue)));
   if (among) {
     const some = 'ids' in among ? sql`bitmapBuild(${among.ids})` : named(sql`name IN ${among.names}`);
     const isEmpty = 'ids' in among ? among.ids.length === 0 : among.names.length === 0;
@@ -146,16 +147,21 @@ const numbersIn = (version: Sql): Sql => {
 };
 const SIGNS = { '<': raw('<'), '<=': raw('<='), '=': raw('='), '>=': raw('>='), '>': raw('>') } as const;
 
-/** A domain shows one version of a provider: that of its service with the highest confidence, the first of equal ones. */
+/** The values of builds: product, version and platform on lines; without a version the second one is empty. */
+export const buildValue = ({ product, version, platform }: ProductBuild): string =>
+  `${product}\n${version ?? ''}${platform === null ? '' : `\n${platform}`}`;
+
+export function buildOf(value: string): ProductBuild {
+  const [product = '', version = '', platform] = value.split('\n');
+  return { product, version: version === '' ? null : version, platform: platform ?? null };
+}
+
 function versionSet({ id, bound }: Of<'version'>): Sql {
+  const shown = raw("splitByChar('\n', value)[2]");
   const condition = bound
-    ? sql`${numbersIn(raw('shown'))} ${SIGNS[bound.sign]} ${numbersIn(sql`${bound.version}`)}`
+    ? sql`${numbersIn(shown)} ${SIGNS[bound.sign]} ${numbersIn(sql`${bound.version}`)}`
     : raw('true');
-  return sql`(SELECT groupBitmapState(id) FROM (
-    SELECT id, argMin(version, (if(level = 'high', 0, 1), indexOf(${CATEGORIES}, toString(category)))) AS shown FROM (
-      SELECT id, category, level, version FROM services WHERE provider = ${id} AND version != '' AND level != 'low'
-      GROUP BY id, category, level, version HAVING sum(n) > 0)
-    GROUP BY id) WHERE ${condition})`;
+  return anyOf('build', sql`startsWith(value, ${`${id}\n`}) AND ${shown} != '' AND ${condition}`);
 }
 
 /** Milliseconds of a unit of the columns, and how the rows of a domain are merged: those of a former life do not count. */

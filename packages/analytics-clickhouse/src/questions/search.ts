@@ -1,17 +1,23 @@
 // A page of domains: their number, the domains in an order, and counts by value.
 import {
+  type BuildCount,
+  buildOrder,
   type DomainRow,
   type Facet,
   type FacetCounts,
+  type IndexedService,
   MAX_FACET_VALUES,
+  MAX_FIRST,
+  type ProductBuild,
   type Search,
   type SearchAnswer,
+  shownBy,
 } from '@strata/analytics';
 import { gradeOf } from '@strata/detect';
 import type { ClickHouse } from '../connection/clickhouse.ts';
 import { NO_SCORE, partsOfStates } from '../export/domain-row.ts';
 import { asked } from './ask.ts';
-import { ALL, filteredSet, type Size, sizesOf, TIME_COLUMNS } from './domain-sets.ts';
+import { ALL, buildOf, filteredSet, type Size, sizesOf, TIME_COLUMNS } from './domain-sets.ts';
 import { pageOf } from './pages.ts';
 import { type Sql, sql } from './sql.ts';
 
@@ -24,13 +30,14 @@ export async function searched(clickhouse: ClickHouse, search: Search): Promise<
   );
   const { size = 0, known: all = 0 } = numbers ?? {};
   const ids = limit === 0 || size === 0 ? [] : await pageOf(clickhouse, { set, size, all }, search);
-  const domains = await rowsOf(clickhouse, ids);
+  const domains = await rowsOf(clickhouse, ids, { hasBuilds: filter.builds !== undefined });
   const counts: FacetCounts[] = [];
   for (const facet of facets) counts.push(await facetOf(clickhouse, set, facet));
   return { total: size, domains, facets: counts };
 }
 
 const SHOWN = ['name', 'state', 'sector', 'posture', 'score', 'categories', 'providers', 'levels'] as const;
+const BUILDS = ['versions', 'platforms'] as const;
 
 interface TimesRow {
   readonly id: number;
@@ -40,9 +47,13 @@ interface TimesRow {
 }
 
 /** What is known about these domains, in their order; a domain that was removed in the meantime is left out. */
-export async function rowsOf(clickhouse: ClickHouse, ids: readonly number[]): Promise<DomainRow[]> {
+export async function rowsOf(
+  clickhouse: ClickHouse,
+  ids: readonly number[],
+  { hasBuilds }: { readonly hasBuilds: boolean },
+): Promise<DomainRow[]> {
   if (ids.length === 0) return [];
-  const states = await partsOfStates(clickhouse, ids, SHOWN);
+  const states = await partsOfStates(clickhouse, ids, hasBuilds ? [...SHOWN, ...BUILDS] : SHOWN);
   const { scanned_at, first_seen, changed_at } = TIME_COLUMNS;
   const times = await asked<TimesRow>(
     clickhouse,
@@ -54,11 +65,9 @@ export async function rowsOf(clickhouse: ClickHouse, ids: readonly number[]): Pr
     const state = states.get(id);
     if (!state) return [];
     const { scanned = 0, first = 0, changed = 0 } = timesOf.get(id) ?? {};
-    const { name, sector, posture, score, categories, providers, levels } = state;
-    const services = categories.map((category, i) => [
-      category,
-      providers[i],
-      levels[i],
+    const { name, sector, posture, score, categories, providers, levels, versions, platforms } = state;
+    const all = categories.map((category, i) => [
+      ...[category, providers[i], levels[i], versions?.[i], platforms?.[i]],
     ]) as unknown as DomainRow['services'];
     return {
       ...{
@@ -66,7 +75,8 @@ export async function rowsOf(clickhouse: ClickHouse, ids: readonly number[]): Pr
         name,
         sector,
         posture,
-        services,
+        services: all.map(([category, provider, level]) => [category, provider, level] as const),
+        ...(hasBuilds && { builds: shownBy(all).map(shownBuild).sort(buildOrder) }),
         scannedAt: scanned,
         firstSeen: first * 1_000,
         changedAt: changed * 1_000,
@@ -76,6 +86,23 @@ export async function rowsOf(clickhouse: ClickHouse, ids: readonly number[]): Pr
       score: score === NO_SCORE ? null : score,
     };
   });
+}
+
+const shownBuild = ([, product, , version = null, platform = null]: IndexedService): ProductBuild => {
+  return { product, version, platform };
+};
+
+/** Each build of these products, with its number of domains. */
+export async function buildsIn(clickhouse: ClickHouse, products: readonly string[]): Promise<BuildCount[]> {
+  if (products.length === 0) return [];
+  const rows = await asked<{ value: string; domains: number; first: number[] }>(
+    clickhouse,
+    sql`SELECT value, toInt64(bitmapCardinality(ids)) AS domains, bitmapToArray(bitmapSubsetLimit(ids, toUInt32(0), toUInt32(${MAX_FIRST}))) AS first
+      FROM (SELECT value, groupBitmapXorMergeState(ids) AS ids FROM sets
+        WHERE kind = 'build' AND splitByChar('\\n', value)[1] IN ${products} GROUP BY value)
+      WHERE domains > 0`,
+  );
+  return rows.map(({ value, ...counted }) => ({ ...buildOf(value), ...counted })).sort(buildOrder);
 }
 
 async function facetOf(clickhouse: ClickHouse, set: Sql, facet: Facet): Promise<FacetCounts> {

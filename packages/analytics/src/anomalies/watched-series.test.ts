@@ -4,6 +4,7 @@ import { CATEGORIES } from '@strata/detect';
 import { fc, holds } from '../../../../tests/support/property.ts';
 import type { IndexedChange } from '../history/change-history.ts';
 import { DAY_MS, dayOf } from '../history/daily-series.ts';
+import { usersOf } from '../questions/providers.ts';
 import { indexOf, plainDomains, using } from '../test/firms.ts';
 import { changes, DAYS, FIRST_DAY } from '../test/random-changes.ts';
 import { WINDOW_DAYS } from './anomaly.ts';
@@ -20,7 +21,7 @@ function worldOf(all: readonly IndexedChange[], gapAges: readonly number[]) {
   for (const change of all) index.history.add(change);
   for (let day = FIRST_DAY - 5; day <= NOW; day += 1)
     if (!gapAges.includes(DAY - day)) index.history.scans.add(day, { scans: SCANS, measured: SCANS, rulebook: 'r1' });
-  return index;
+  return { size: index.size, history: index.history, usersOf: (id: string) => usersOf(index, id) };
 }
 
 function find(series: readonly WatchedSeries[], subject: string, metric: WatchedSeries['metric']) {

@@ -1,6 +1,6 @@
-// The daily series that are watched for anomalies, with their samples, read from the index.
+// The daily series that are watched for anomalies, with their samples.
 import { CATEGORIES, type Category } from '@strata/detect';
-import type { DomainIndex } from '../index/domain-index.ts';
+import type { ChangeHistory } from '../history/change-history.ts';
 import { type SeriesKind, WINDOW_DAYS } from './anomaly.ts';
 import type { Sample } from './anomaly-step.ts';
 
@@ -14,15 +14,26 @@ export interface WatchedSeries {
   readonly today: Sample;
 }
 
+/** What the series are read from: an index, or the history of the days that they need. */
+export interface WatchedDomains {
+  readonly size: number;
+  /** Number of domains that use a provider. */
+  usersOf(provider: string): number | undefined;
+  readonly history: ChangeHistory;
+}
+
+/** The first day of the history that the series of a day need. */
+export const firstWatchedDay = (day: number): number => day - WINDOW_DAYS - 1;
+
 /**
  * Every series that can be judged on `day`, a completed day; `now` is the day of the index. A day with few scans, a day on
  * which the rules of a provider changed, and (for counts) a day after a gap is neither a sample nor judged.
  */
 export function* watchedSeries(
-  index: DomainIndex,
+  index: WatchedDomains,
   { day, now }: { readonly day: number; readonly now: number },
 ): Generator<WatchedSeries> {
-  const scans = index.history.scans.days(day - WINDOW_DAYS - 1);
+  const scans = index.history.scans.days(firstWatchedDay(day));
   const readable = readableDays(scans, day);
   if (!readable.isReadable(day)) return;
   const scansOn = new Map(scans.map((each) => [each.day, each.scans]));
@@ -66,15 +77,18 @@ export function* watchedSeries(
   }
 }
 
-function migrationsOn(index: DomainIndex, category: Category, day: number): number {
+function migrationsOn(index: WatchedDomains, category: Category, day: number): number {
   return index.history.migrations(category, day, day);
 }
 
 /** Domains at each day's end on the current panel, computed backwards. */
-function levelsOf(index: DomainIndex, provider: string, { day, now }: { readonly day: number; readonly now: number }) {
-  const number = index.vocabulary.providers.find(provider);
+function levelsOf(
+  index: WatchedDomains,
+  provider: string,
+  { day, now }: { readonly day: number; readonly now: number },
+) {
   const levels = new Map<number, number>();
-  let value = number === undefined ? 0 : index.sets.provider(number).size;
+  let value = index.usersOf(provider) ?? 0;
   for (let at = now; at >= day - WINDOW_DAYS; at -= 1) {
     levels.set(at, value);
     const { gained, lost } = index.history.movement({ provider }, at, at);

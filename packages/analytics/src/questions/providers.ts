@@ -107,3 +107,9 @@ export function providersInUse(population: Population): number {
   }
   return count;
 }
+
+/** Number of domains that use a provider; undefined if none ever did. */
+export function usersOf({ vocabulary, sets }: DomainIndex, providerId: string): number | undefined {
+  const provider = vocabulary.providers.find(providerId);
+  return provider === undefined ? undefined : sets.provider(provider).size;
+}

@@ -12,6 +12,7 @@ import type { SortedNames } from '../columns/sorted-names.ts';
 import { categoryNumber, LEVELS, LIVE, roleNumber, sectorNumber, stateNumber } from '../columns/terms.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 import { allDomains, evaluateAmong, evaluateQuery, providerSet } from '../query/evaluate-query.ts';
+import { domainsShowing, type ProductBuild } from '../query/product-builds.ts';
 import type { Query } from '../query/query.ts';
 import { DomainSet } from '../sets/domain-set.ts';
 import { difference, intersection, union } from '../sets/set-operations.ts';
@@ -41,6 +42,8 @@ export interface DomainFilter {
   /** Security scores from 0 to 100, both ends included; a domain without a score does not match. */
   readonly score?: { readonly from: number; readonly to: number } | undefined;
   readonly query?: Query | undefined;
+  /** Any of these. */
+  readonly builds?: readonly ProductBuild[] | undefined;
   /** Only some of these: by the store's numbers, or by name. */
   readonly among?: { readonly ids: readonly number[] } | { readonly names: readonly string[] } | undefined;
 }
@@ -80,9 +83,10 @@ export function namePage(
 
 /** The domains for which all conditions hold; undefined without a condition. */
 export function matchingDomains(index: DomainIndex, filter: DomainFilter): DomainSet | undefined {
-  const { part, query, among, without: barred = [] } = filter;
+  const { part, query, among, builds, without: barred = [] } = filter;
   const sets = filterSets(index, filter);
   if (among) sets.push(knownAmong(index, among));
+  if (builds) sets.push(domainsShowing(index, builds));
   if (part) sets.push(index.grams.search(part, index.names, index.tlds));
   if (query) sets.push(among ? evaluateAmong(index, query, sets.reduce(intersection)) : evaluateQuery(index, query));
   if (sets.length === 0 && barred.length === 0) return undefined;

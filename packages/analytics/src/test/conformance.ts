@@ -171,12 +171,17 @@ const within: fc.Arbitrary<Selection | undefined> = maybe(query.map((of) => ({ t
 
 const score = fc.integer({ min: 0, max: 100 });
 const flags = fc.subarray([...POSTURE_FLAGS], { minLength: 1, maxLength: 2 });
+const BUILDS = PROVIDERS.flatMap((product) => [
+  ...['1.0', '2.0', null].map((version) => ({ product, version, platform: null })),
+  { product, version: '1.1', platform: 'ubuntu' },
+]);
 const filters: fc.Arbitrary<DomainFilter> = fc
   .record({
     ...{ part, provider, category, confidence: fc.constantFrom(...LEVELS), minConfidence: fc.constantFrom(...LEVELS) },
     ...{ role: fc.constantFrom(...ROLE_LIST), with: provider, sector: fc.constantFrom(...SECTORS.slice(0, 4)) },
     ...{ state: fc.constantFrom(...STATES, 'live' as const), flags, without: flags, query },
     score: fc.record({ from: score, to: score }),
+    builds: fc.subarray(BUILDS, { minLength: 1 }),
     among: fc.oneof(
       fc.record({
         ids: fc.uniqueArray(fc.integer({ min: 1, max: 1_500 }), { minLength: 300, maxLength: 900, size: 'max' }),
@@ -246,6 +251,7 @@ const aggregatesAbout = ({ today }: World): fc.Arbitrary<readonly Question[]> =>
         [`leader ${provider} of ${text}`, (engine) => engine.leaders({ within, today, limit, providers: [provider] })],
         [`markets of ${text}`, (engine) => engine.markets({ ...every, within })],
         [`scorecard of ${text}`, (engine) => engine.scorecard({ within })],
+        [`builds ${isSet}`, (engine) => engine.builds(isSet ? [...PROVIDERS, 'unknown'] : [provider])],
         [`adoption of ${provider}`, (engine) => engine.adoption(provider, days)],
         [`flows ${JSON.stringify(withDirection)}`, (engine) => engine.flows(withDirection)],
         [

@@ -4,7 +4,8 @@ import type { DatabaseSyncOptions } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import type { DatabaseConnection, QueryResult } from 'kysely';
 import { StoreError, storeErrorOf } from '../store-error.ts';
-import { ROLLBACK, type SqliteConnection, type Statement } from './sqlite-connection.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
+import { type Batch, ThreadConnection } from './thread-connection.ts';
 
 export interface SqliteFile {
   readonly file: string;
@@ -12,9 +13,9 @@ export interface SqliteFile {
   readonly pragmas: string;
 }
 
-/** The answer of the thread to a statement; errors lose their properties between threads. */
+/** The answer of the thread to a batch; errors lose their properties between threads. */
 export type Reply =
-  | { readonly result: QueryResult<unknown> }
+  | { readonly results: readonly QueryResult<unknown>[] }
   | { readonly error: { readonly message: string; readonly code: unknown; readonly errcode: unknown } };
 
 /** So many uses of the connection within a second start the thread: fewer are no load, and it takes memory. */
@@ -23,15 +24,12 @@ const BUSY_USES = 50;
 /** A thread that ended, or did not start, is not replaced until this long after its start. */
 const RESTART_MS = 60_000;
 
-/** Characters and bytes of the parameters of a large statement: some receipts. */
-const LARGE = 8_192;
-
 export class SqliteThread implements AsyncDisposable {
   readonly #file: SqliteFile;
   readonly #main: SqliteConnection;
   #worker: Worker | undefined;
   #connection: DatabaseConnection | undefined;
-  /** Statements in the thread, oldest first: one, and the rollback of a transaction that failed while it runs. */
+  /** Batches in the thread, oldest first: one, and the rollback of a transaction that failed while it runs. */
   #waiting: PromiseWithResolvers<Reply>[] = [];
   #startAfterMs = 0;
   #uses = 0;
@@ -62,14 +60,15 @@ export class SqliteThread implements AsyncDisposable {
     let worker: Worker;
     try {
       worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), { workerData: this.#file });
-    } catch {
+    } catch (error) {
       // The system has no more threads: this one goes on.
+      process.emitWarning(`a thread for the database did not start: ${(error as Error).message}`);
       return;
     }
     this.#worker = worker;
     worker.unref();
     worker.on('message', (reply: Reply | 'ready') => {
-      if (reply === 'ready') this.#connection = this.#connectionTo(worker);
+      if (reply === 'ready') this.#connection = new ThreadConnection(this.#main, (batch) => this.#run(worker, batch));
       else this.#settle(this.#waiting.splice(0, 1), (waiting) => waiting.resolve(reply));
     });
     let cause: unknown;
@@ -89,30 +88,15 @@ export class SqliteThread implements AsyncDisposable {
     settled.forEach(how);
   }
 
-  #connectionTo(worker: Worker): DatabaseConnection {
-    let isInTransaction = false;
-    return {
-      executeQuery: async <Row>(query: Statement): Promise<QueryResult<Row>> => {
-        if (!isInTransaction && !query.sql.startsWith('BEGIN') && sizeOf(query) < LARGE)
-          return this.#main.executeQuery<Row>(query);
-        const result = await this.#run<Row>(worker, query);
-        if (query.sql.startsWith('BEGIN')) isInTransaction = true;
-        else if (query.sql === 'COMMIT' || query.sql === ROLLBACK) isInTransaction = false;
-        return result;
-      },
-      streamQuery: () => this.#main.streamQuery(),
-    };
-  }
-
-  async #run<Row>(worker: Worker, { sql, parameters }: Statement): Promise<QueryResult<Row>> {
+  async #run(worker: Worker, batch: Batch): Promise<readonly QueryResult<unknown>[]> {
     if (this.#worker !== worker) throw new StoreError('connection-lost');
     const waiting = Promise.withResolvers<Reply>();
-    worker.postMessage({ sql, parameters } satisfies Statement);
+    worker.postMessage(batch);
     this.#waiting.push(waiting);
     // The process does not end before the reply.
     worker.ref();
     const reply = await waiting.promise;
-    if ('result' in reply) return reply.result as QueryResult<Row>;
+    if ('results' in reply) return reply.results;
     const { message, ...codes } = reply.error;
     throw storeErrorOf(Object.assign(new Error(message), codes));
   }
@@ -122,11 +106,4 @@ export class SqliteThread implements AsyncDisposable {
     this.#isClosed = true;
     await this.#worker?.terminate();
   }
-}
-
-function sizeOf({ parameters }: Statement): number {
-  return parameters.reduce<number>((sum, each) => {
-    if (typeof each === 'string') return sum + each.length;
-    return each instanceof Uint8Array ? sum + each.byteLength : sum;
-  }, 0);
 }

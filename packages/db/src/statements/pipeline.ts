@@ -1,6 +1,7 @@
-// Independent queries, pipelined: on PostgreSQL they take one round trip.
+// Independent queries, pipelined: on PostgreSQL they take one round trip, and in a SQLite thread one message.
 import type { CompiledQuery, DatabaseConnection, Kysely, QueryResult } from 'kysely';
 import { PoolConnection } from '../dialects/postgres-connection.ts';
+import { ThreadConnection } from '../dialects/thread-connection.ts';
 
 /** The result of each query, in order. */
 export type Results<Queries extends readonly CompiledQuery[]> = {
@@ -17,7 +18,9 @@ export async function executePipelined<const Queries extends readonly CompiledQu
   queries: Queries,
   { isLast = false }: { readonly isLast?: boolean } = {},
 ): Promise<Results<Queries>> {
-  const results = await db.getExecutor().provideConnection(async (connection) => {
+  const results = await db.getExecutor().provideConnection<readonly unknown[]>(async (connection) => {
+    if (connection instanceof ThreadConnection && connection.isInTransaction)
+      return connection.executeAll(queries, { isLast });
     if (!(connection instanceof PoolConnection) || !connection.isPipelined)
       return executeSequentially(connection, queries);
     const answers: Promise<unknown>[] = queries.map((query) => connection.executeQuery(query));

@@ -1,4 +1,5 @@
 // Several gateways on one database: receipts in order, and each one's records settled once.
+
 import assert from 'node:assert/strict';
 import { openSignedLedger } from '@strata/log';
 import { exec } from '../../../../tests/support/database/backends.ts';
@@ -8,6 +9,7 @@ import { temporaryDirectory } from '../../../../tests/support/temporary-director
 import { SharedMinuteLimiter } from '../limits/minute-limiter.ts';
 import { TokenQuota } from '../limits/token-quota.ts';
 import { AnswerTable } from './answers/answers.ts';
+import type { StoredWrites } from './answers/stored-writes.ts';
 import { EARLIER_VERSIONS } from './gateways.ts';
 import type { MinuteLimit } from './minute-usage.ts';
 import { openStore } from './store.ts';
@@ -73,7 +75,7 @@ onEach(kept, 'a stored answer that another gateway has taken over', (_backend, t
     const part = (body: string) => [{ answer: 'a', number: 1, body }];
     assert.deepEqual(await stored.append(part('late'), from), ['a']);
     const end = (number: number, body: string) => {
-      const ended = [{ answer: 'a', part: { answer: 'a', number, body }, size: 2, endedAt: new Date() }];
+      const ended = [{ answer: 'a', part: { answer: 'a', number, body }, size: 2 }];
       return { ended: ['rwr_1'], stored: { added: [], ended } };
     };
     await assert.rejects(first.keep([receipt('rwr_1')], end(1, 'late')), superseded);
@@ -114,6 +116,29 @@ onEach(kept, 'a stored answer that its gateway has left', (_backend, test) => {
     const settling = store.answersOf(() => to);
     assert.equal(idsOf(await settling.begun(9, row.id)), 'rwr_2');
     assert.deepEqual(await settling.unentered(9, row.id), []);
+  });
+});
+
+onEach(kept, 'a stored answer that is over', (_backend, test) => {
+  test('is deleted when its key has 100 newer ones, or too many characters', async ({
+    answersOf,
+    gateways,
+    stored,
+  }) => {
+    const gateway = await gateways.add();
+    const added = Array.from({ length: 102 }, (_, n) => {
+      return { id: `a${n}`, receiptId: `rwr_${n}`, keyId: 'key_a', request: '', createdAt: new Date(n) };
+    });
+    const keep = (writes: StoredWrites) => answersOf(() => gateway).keep([], { stored: writes });
+    const oldest = async () => {
+      await stored.trim(['key_a', 'key_b']);
+      const read = await Promise.all(added.map(({ id }) => stored.read(id, 'key_a', { from: 0 })));
+      return read.findIndex((state) => state?.parts.length === 1);
+    };
+    await keep({ added, ended: [] });
+    assert.equal(await oldest(), 2);
+    await keep({ added: [], ended: [{ answer: 'a50', part: undefined, size: 64 * 1024 * 1024 }] });
+    assert.equal(await oldest(), 51);
   });
 });
 

@@ -43,9 +43,9 @@ export interface GatewayDatabase extends CommonTables, SegmentTables, LedgerData
     id: string;
     receipt_id: string;
     key_id: string;
-    /** Of its last part. */
+    /** When it began; marked every minute while it is generated. */
     changed_at: number;
-    /** Characters of all parts. */
+    /** Characters of all parts; a mean share of what a key may store for an answer that runs or is smaller. */
     size: number;
   };
   /** `body`: encrypted with a key that only the client has, base64. Number 0 is the request. */

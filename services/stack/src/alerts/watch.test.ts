@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../../../tests/support/temporary-director
 import { Exposures } from '../enrichment/exposure/exposures.ts';
 import { EventBus } from '../events.ts';
 import { knownNames } from '../index/known-names.ts';
-import { LiveIndex } from '../index/live-index.ts';
+import { openDomains } from '../index/open-domains.ts';
 import { openStore } from '../store/index.ts';
 import { evidenceAt, HOUR_MS, recordScan } from '../test/recorded-scans.ts';
 import { Watch } from './watch.ts';
@@ -31,12 +31,12 @@ async function openTown(count: number) {
   const file = path.join(directory.path, 'index.snapshot');
   const logger = createLogger({ level: 'silent' });
   const events = new EventBus(logger);
-  const live = stack.use(await LiveIndex.open({ store, file, logger, events, rulebook }));
-  const { index } = live;
+  const live = stack.use(await openDomains({ store, file, clickhouse: undefined, logger, events, rulebook }));
+  const { analytics, known } = live;
   let now = START;
-  const exposures = await Exposures.open({ store, index, rulebook });
+  const exposures = await Exposures.open({ store, analytics, rulebook });
   const names = knownNames(rulebook);
-  const watch = await Watch.open({ store, index, names, exposures, now: () => new Date(now), events });
+  const watch = await Watch.open({ store, analytics, known, names, exposures, now: () => new Date(now), events });
   const company = (i: number): Company => ({ name: `company-${i}.com`, ns: NS.cloudflare, txt: ['v=spf1 -all'] });
   const companies = Array.from({ length: count }, (_, i) => company(i));
   const owned = stack.move();

@@ -4,9 +4,9 @@ import {
   type Anomaly,
   DAY_MS,
   dayOf,
+  firstWatchedDay,
   judge,
   type Sample,
-  searchDomains,
   WINDOW_DAYS,
   watchedSeries,
 } from '@strata/analytics';
@@ -53,7 +53,7 @@ export class Watch {
     return new Watch(deps, begun.seq, begun.day);
   }
 
-  /** Evaluates everything new. The index must be up to date. Must not run concurrently. */
+  /** Evaluates everything new. Must not run concurrently. */
   async evaluate(): Promise<void> {
     // Without all advisories it would miss affected domains and not evaluate the events again.
     if (!this.#deps.exposures.isLoaded) return;
@@ -70,7 +70,10 @@ export class Watch {
   }
 
   async #evaluateEvents(): Promise<boolean> {
-    const events = await this.#deps.store.events.since(this.#seq, EVENTS_AT_ONCE);
+    const { seq: known } = await this.#deps.analytics.asOf();
+    // What follows from an event is asked when the answers include it.
+    const found = await this.#deps.store.events.since(this.#seq, EVENTS_AT_ONCE);
+    const events = found.filter(({ seq }) => seq <= known);
     const left = new Map<string, ChangeConfirmed>();
     const reached: Reach[] = [];
     for (const event of events) {
@@ -98,30 +101,32 @@ export class Watch {
   /** Alerts if the losses of a provider exceed the usual fluctuation. */
   async #checkMassMigration({ category, from: provider, confirmedAt }: ChangeConfirmed): Promise<void> {
     if (provider === null) return;
-    const { index, names } = this.#deps;
+    const { analytics, names } = this.#deps;
     const day = dayOf(confirmedAt);
-    const { lost } = index.history.movement({ provider, category }, day - MASS.days + 1, day);
-    if (lost < MASS.minDomains) return;
-    // Within this category: the provider's other categories do not count.
-    const { total: left } = searchDomains(index, { provider, category }, { limit: 0, offset: 0 });
-    if (lost < left * MASS.share) return;
-    const { flows } = index.history.migrationLog.flows(day - MASS.days + 1, day, { category, provider, limit: 1_000 });
+    const days = { since: (day - MASS.days + 1) * DAY_MS, until: (day + 1) * DAY_MS - 1 };
+    const { flows } = await analytics.flows({ ...days, category, provider, limit: 1_000 });
     const out = flows.filter((flow) => flow.from === provider).reduce((sum, flow) => sum + flow.domains, 0);
+    if (out < MASS.minDomains) return;
+    // Within this category: the provider's other categories do not count.
+    const { total: left } = await analytics.search({ filter: { provider, category }, limit: 0, offset: 0 });
     const share = out / (left + out);
-    if (out < MASS.minDomains || share < MASS.share) return;
+    if (share < MASS.share) return;
     const at = new Date(confirmedAt);
     await this.#alert(massMigrationAlert({ category, provider, out, share, days: MASS.days, at, flows, names }));
   }
 
   async #judgeDay(day: number): Promise<void> {
-    const { index, store } = this.#deps;
+    const { known, store } = this.#deps;
     const now = dayOf(this.#deps.now().getTime());
     const earlier = await store.signals.anomaliesSince(new Date((day - WINDOW_DAYS) * DAY_MS));
-    const known = new Set(
+    const isAnomaly = new Set(
       earlier.map((each) => `${each.subjectKind} ${each.subject} ${each.metric} ${anomalyDay(each)}`),
     );
     const series = [];
-    for (const each of watchedSeries(index, { day, now })) {
+    const { size } = known;
+    const history = await known.historySince(firstWatchedDay(day));
+    const usersOf = (provider: string) => known.usersOf(provider);
+    for (const each of watchedSeries({ size, history, usersOf }, { day, now })) {
       series.push(each);
       if (series.length % SERIES_AT_ONCE === 0) await yieldToEventLoop();
     }
@@ -129,7 +134,7 @@ export class Watch {
       if (i % SERIES_AT_ONCE === 0) await yieldToEventLoop();
       const marked = samples.map((sample) => ({
         ...sample,
-        isAnomaly: known.has(`${subjectKind} ${subject} ${metric} ${sample.day}`),
+        isAnomaly: isAnomaly.has(`${subjectKind} ${subject} ${metric} ${sample.day}`),
       }));
       const found = judge(marked, today, { kind, tests: series.length });
       // The last millisecond of the day, which still belongs to the day.
@@ -139,7 +144,7 @@ export class Watch {
 
   /** Evaluates a domain after a scan with changes: an unchanged domain cannot become anomalous. */
   async #judgeDomain({ domain, at }: StoredEvent, { domainId, rulebook }: DomainChanged): Promise<void> {
-    const { store, index } = this.#deps;
+    const { store, known } = this.#deps;
     const day = dayOf(at.getTime());
     const since = new Date((day - WINDOW_DAYS) * DAY_MS);
     const scans = await store.lists.scansOf(domainId, { since, rulebook });
@@ -150,7 +155,7 @@ export class Watch {
       changes.set(dayOf(confirmedAt), (changes.get(dayOf(confirmedAt)) ?? 0) + 1);
     }
     // About one percent of domains change in a day; each of their three series is tested.
-    const tests = Math.max(300, Math.round(index.size * 0.03));
+    const tests = Math.max(300, Math.round(known.size * 0.03));
     for (const metric of ['services', 'records', 'changes'] as const) {
       const samples: Sample[] = [...byDay].map(([each, scan]) => ({
         day: each,

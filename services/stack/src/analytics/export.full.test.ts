@@ -1,4 +1,4 @@
-// The export into ClickHouse, in process: after kills at random moments every table has what the store has.
+// The export into ClickHouse: after kills of the exporter or of ClickHouse at random moments every table has what the store has.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,6 +7,7 @@ import { it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DAY_MS } from '@strata/analytics';
 import { openClickHouse, removeTables } from '@strata/analytics-clickhouse';
+import { startClickHouseServer } from '../../../../tests/support/clickhouse/server.ts';
 import { randomFrom } from '../../../../tests/support/random.ts';
 import { rulebook } from '../../../../tests/support/rulebook.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
@@ -50,40 +51,43 @@ function worldOf(store: Store, seed: number) {
   };
 }
 
-/** Kills the process after some blocks and a moment; without `blocks` it ends by itself. */
-async function exportInProcess(args: string[], blocks?: number, ms = 0): Promise<number | null> {
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+/** Runs `kill`, by default of the process, after some blocks and a moment; without `blocks` it ends by itself. */
+async function exportInProcess(
+  args: string[],
+  { blocks, ms = 0, kill }: { blocks?: number; ms?: number; kill?: () => unknown } = {},
+): Promise<number | null> {
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', kill ? 'ignore' : 'inherit'] });
   const ended = once(child, 'exit');
   let written = 0;
+  let killing: Promise<unknown> | undefined;
   child.stdout.on('data', (text: Buffer) => {
     written += text.toString().split('\n').length - 1;
-    if (blocks !== undefined && written >= blocks) void delay(ms).then(() => child.kill('SIGKILL'));
+    if (blocks !== undefined && written >= blocks) killing ??= delay(ms).then(kill ?? (() => child.kill('SIGKILL')));
   });
   const [code] = await ended;
+  await killing;
   return code;
 }
 
-it('an export that is killed at random moments loses nothing and has nothing twice', {
-  skip,
-  timeout: 600_000,
-}, async () => {
+async function assertSurvives(analytics: string, server?: { kill(): Promise<void>; start(): Promise<void> }) {
   await using files = await temporaryDirectory();
-  const [url, folder] = [`sqlite:${path.join(files.path, 'strata.db')}`, path.join(files.path, 'clickhouse')];
+  const url = `sqlite:${path.join(files.path, 'strata.db')}`;
   await using store = await openStore(url);
   const liveOn = worldOf(store, 7);
   const random = randomFrom(8);
   for (let days = 0; days < 5; days += 1) await liveOn();
   let kills = 0;
-  for (let round = 0; round < 8; round += 1) {
-    const blocks = 1 + Math.floor(random() * 5);
-    const killed = exportInProcess([url, folder], blocks, Math.floor(random() * 120));
+  for (let round = 0; round < 6; round += 1) {
+    const [blocks, ms] = [1 + Math.floor(random() * 5), Math.floor(random() * 120)];
+    const ended = exportInProcess([url, analytics], { blocks, ms, ...(server && { kill: server.kill }) });
     if (round % 2 === 0) await liveOn();
-    if ((await killed) === null) kills += 1;
+    if ((await ended) !== 0) kills += 1;
     await liveOn();
+    await server?.start();
   }
-  assert.ok(kills > 3, `${kills} kills`);
-  assert.equal(await exportInProcess([url, folder]), 0);
-  await using clickhouse = await openClickHouse(`chdb:${folder}`);
+  assert.ok(kills > 2, `${kills} kills`);
+  assert.equal(await exportInProcess([url, analytics]), 0);
+  await using clickhouse = await openClickHouse(analytics);
   const [domains, services] = await checkTables(clickhouse, store, rulebook.roleOf);
   assert.ok(domains > 50 && services > 100, `${domains} domains, ${services} services`);
   // And from nothing.
@@ -91,4 +95,16 @@ it('an export that is killed at random moments loses nothing and has nothing twi
   const { signal } = new AbortController();
   await new Exporting({ store, clickhouse, rulebook }).runOnce(signal, () => {});
   assert.deepEqual(await checkTables(clickhouse, store, rulebook.roleOf), [domains, services]);
+}
+
+const limit = { skip, timeout: 600_000 };
+
+it('an export that is killed at random moments loses nothing and has nothing twice', limit, async () => {
+  await using folder = await temporaryDirectory();
+  await assertSurvives(`chdb:${path.join(folder.path, 'clickhouse')}`);
+});
+
+it('an export whose ClickHouse is killed at random moments loses nothing and has nothing twice', limit, async () => {
+  await using server = await startClickHouseServer();
+  await assertSurvives(server.url, server);
 });

@@ -1,6 +1,6 @@
 // Cached answers from ClickHouse: an event makes them outdated in this process at once, and again when the exporter has
 // applied it, because an answer in between was computed without it.
-import type { DomainIndex, IndexPosition } from '@strata/analytics';
+import type { IndexPosition } from '@strata/analytics';
 import type { AnswerCache, CachePolicy } from '@strata/http';
 import type { EventBus } from '../events.ts';
 import { tags } from '../index/live-index.ts';
@@ -8,7 +8,7 @@ import { tags } from '../index/live-index.ts';
 export interface OutdatedAnswersDeps {
   readonly answers: Pick<AnswerCache, 'invalidate' | 'invalidateAll'>;
   readonly events: EventBus;
-  readonly index: Pick<DomainIndex, 'position'>;
+  readonly log: { readonly position: IndexPosition };
 }
 
 /** Events whose tags are invalidated when ClickHouse has them: the first one, and the last one. */
@@ -21,19 +21,19 @@ export class OutdatedAnswers {
   readonly #deps: OutdatedAnswersDeps;
   /** By tag; of providers and categories, so the catalog bounds it. */
   readonly #awaited = new Map<string, Awaited>();
-  /** Events before this one have no tags: the index was built with them. */
+  /** Events before this one have no tags: this process began after them. */
   #untagged: number;
   #position: IndexPosition | undefined;
 
   constructor(deps: OutdatedAnswersDeps) {
     this.#deps = deps;
-    this.#untagged = deps.index.position.seq;
-    const { events, index } = deps;
+    this.#untagged = deps.log.position.seq;
+    const { events, log } = deps;
     events.subscribe('event-indexed', ({ event: { seq }, effects }) => {
       for (const tag of effects.tags) this.#await(tag, seq);
     });
     events.subscribe('index-rebuilt', () => {
-      this.#untagged = index.position.seq;
+      this.#untagged = log.position.seq;
     });
   }
 

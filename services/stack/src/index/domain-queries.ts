@@ -1,20 +1,16 @@
-// The query language on the index of this service: reads the names of providers and times, and evaluates.
-import {
-  type DomainIndex,
-  DomainSet,
-  evaluateQuery,
-  type Query,
-  QueryError,
-  type QueryNames,
-  readQuery,
-} from '@strata/analytics';
+// The query language with the providers and the clock of this service, and the domains that match.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { type Analytics, listDomains, type Query, QueryError, type QueryNames, readQuery } from '@strata/analytics';
 import { countedCache } from '@strata/http';
 import { nearestName } from '@strata/http/nearest-names';
 import type { StackApp } from '../context.ts';
 import { microsecondsOf } from '../moments.ts';
+import type { KnownDomains } from './known-domains.ts';
 import { findProvider, nearestProviders } from './provider-names.ts';
 
-type Known = Pick<StackApp, 'index' | 'rulebook' | 'clock'>;
+interface Known extends Pick<StackApp, 'rulebook' | 'clock'> {
+  readonly known: Pick<KnownDomains, 'usersOf'>;
+}
 
 /** A query as data. Throws QueryError. Ages are relative to now. The segments of a request are replaced before. */
 export function domainQuery(app: Known, text: string, segment: QueryNames['segment'] = noSegments): Query {
@@ -29,30 +25,62 @@ const noSegments = (_name: string, start: number) => {
 const MAX_READ = 1_000;
 const READ_FOR_MS = 60_000;
 
-interface AmongDomains {
-  readonly among?: readonly string[];
-  /** By default of all domains. */
-  readonly index?: DomainIndex;
-}
+/** Rows that are read before other work runs. */
+const ROWS_AT_ONCE = 1_000;
 
-/** The domains of an index that match a query, or those of the named domains; at most `max` of them. Throws QueryError. */
-export type NamesMatching = (query: string, max: number, options?: AmongDomains) => string[];
+/** Some names of domains that match a query, in order; at most `max`. Throws QueryError. */
+export type NamesMatching = (
+  query: string,
+  max: number,
+  options: {
+    /** What is asked; it may have only some domains. */
+    readonly analytics: Analytics;
+    readonly among?: readonly string[];
+  },
+) => Promise<string[]>;
 
 export function namesMatching(app: Known): NamesMatching {
   const read = countedCache<Query>(MAX_READ, { ttl: READ_FOR_MS });
-  return (text, max, { among, index = app.index } = {}) => {
+  return async (text, max, { analytics, among }) => {
     const query = read.get(text) ?? domainQuery(app, text);
     read.set(text, query, { noUpdateTTL: true });
-    const numbers = among?.map((name) => index.names.sorted.find(name)).filter((number) => number !== undefined);
-    const found = evaluateQuery(index, query, numbers && DomainSet.of(numbers.sort((a, b) => a - b)));
-    return found.first(max).map((number) => index.names.name(number));
+    const found: string[] = [];
+    for await (const rows of listDomains(
+      analytics,
+      { query, ...(among && { among: { names: among } }) },
+      ROWS_AT_ONCE,
+    )) {
+      found.push(...rows.map(({ name }) => name));
+      if (found.length >= max) break;
+      await yieldToEventLoop();
+    }
+    return found.slice(0, max);
   };
 }
 
-function namesOf({ index, rulebook, clock }: Known): Omit<QueryNames, 'segment'> {
+/** Names in one question. */
+const NAMES_AT_ONCE = 5_000;
+
+/** Those of these domains that match a query. */
+export async function matchingAmong(
+  analytics: Analytics,
+  query: Query,
+  names: readonly string[],
+): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (let from = 0; from < names.length; from += NAMES_AT_ONCE) {
+    const among = { names: names.slice(from, from + NAMES_AT_ONCE) };
+    const { domains } = await analytics.search({ filter: { query, among }, limit: NAMES_AT_ONCE, offset: 0 });
+    for (const { name } of domains) found.add(name);
+    await yieldToEventLoop();
+  }
+  return found;
+}
+
+function namesOf({ known, rulebook, clock }: Known): Omit<QueryNames, 'segment'> {
   const now = clock().getTime();
   return {
-    providerId: (text) => findProvider(text, { index, rulebook })?.id,
+    providerId: (text) => findProvider(text, { known, rulebook })?.id,
     nearestProvider: (text) => nearestProviders(text, rulebook, 1)[0],
     nearest: nearestName,
     providersOfKind: (kind) =>

@@ -1,6 +1,6 @@
-// In-memory state over all domains: the index, and the advisories matched against it. Both are updated from the store's logs.
+// What this process knows about all domains: the engine of questions, and the advisories matched against it. The logs update both.
 import path from 'node:path';
-import type { DomainIndex } from '@strata/analytics';
+import type { ClickHouse } from '@strata/analytics-clickhouse';
 import type { Rulebook } from '@strata/detect';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
@@ -8,22 +8,20 @@ import { Exposures } from '../enrichment/exposure/exposures.ts';
 import type { EventBus } from '../events.ts';
 import type { Store } from '../store/index.ts';
 import { type KnownNames, knownNames } from './known-names.ts';
-import { LiveIndex } from './live-index.ts';
+import { type Domains, openDomains } from './open-domains.ts';
 
 export interface KnowledgeDeps {
   readonly store: Store;
   readonly rulebook: Rulebook;
+  readonly clickhouse: ClickHouse | undefined;
   readonly events: EventBus;
   readonly logger: Logger;
 }
 
-export interface Knowledge extends AsyncDisposable {
-  readonly index: DomainIndex;
+export interface Knowledge extends Omit<Domains, 'refresh'> {
   readonly names: KnownNames;
   readonly exposures: Exposures;
-  /** Applies everything in the store to the index. */
-  catchUp(): Promise<void>;
-  /** In order: update the index, then the exposures. After a failure each continues at its position. */
+  /** In order: apply the logs, then the advisories. After a failure each continues at its position. */
   readonly steps: readonly (() => Promise<void>)[];
 }
 
@@ -31,11 +29,12 @@ export interface Knowledge extends AsyncDisposable {
 export async function openKnowledge(config: Config, deps: KnowledgeDeps): Promise<Knowledge> {
   const { store, rulebook, events } = deps;
   await using stack = new AsyncDisposableStack();
-  const live = stack.use(await LiveIndex.open({ ...deps, file: path.join(config.dataDirectory, 'index.snapshot') }));
-  const { index } = live;
-  const exposures = stack.use(await Exposures.open({ store, index, rulebook }));
-  events.subscribe('event-indexed', ({ effects }) => exposures.apply(effects));
-  events.subscribe('index-rebuilt', () => exposures.readBuilds());
+  const file = path.join(config.dataDirectory, 'index.snapshot');
+  const domains = stack.use(await openDomains({ ...deps, file }));
+  const { analytics, known, log, index } = domains;
+  const exposures = stack.use(await Exposures.open({ store, analytics, rulebook }));
+  events.subscribe('event-indexed', ({ effects }) => exposures.drop(effects.providers));
+  events.subscribe('index-rebuilt', () => exposures.drop());
   let wasLoaded = exposures.isLoaded;
   const updateAdvisories = async () => {
     const isNew = exposures.isLoaded && !wasLoaded;
@@ -43,11 +42,10 @@ export async function openKnowledge(config: Config, deps: KnowledgeDeps): Promis
     if ((await exposures.learn()) || isNew) events.publish('exposures-known');
     for await (const change of exposures.changes()) events.publish('advisories-changed', change);
   };
+  const catchUp = () => domains.catchUp();
   return Object.assign(stack.move(), {
-    index,
+    ...{ analytics, known, log, index, exposures, catchUp },
     names: knownNames(rulebook),
-    exposures,
-    catchUp: () => live.catchUp(),
-    steps: [() => live.catchUp(), updateAdvisories],
+    steps: [catchUp, () => domains.refresh(), updateAdvisories],
   });
 }

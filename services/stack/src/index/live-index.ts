@@ -2,7 +2,6 @@
 import { DAY_MS, type DomainIndex, dayOf, FLOW_DAYS, IndexBuilder } from '@strata/analytics';
 import type { RoleOf, Rulebook } from '@strata/detect';
 import type { Logger } from 'pino';
-import { servicesShown } from '../enrichment/exposure/product-uses.ts';
 import type { EventBus, EventEffects } from '../events.ts';
 import { SharedRun } from '../shared-run.ts';
 import type { FeedReader, Store, StoredEvent } from '../store/index.ts';
@@ -82,7 +81,7 @@ export class LiveIndex implements AsyncDisposable {
     const events = await this.#deps.store.events.since(index.position.seq, EVENTS_AT_ONCE);
     if (events.length > 0 && (await this.#isRebuilt())) return true;
     for (const event of events) {
-      const effects = apply(index, event);
+      const effects = effectsOf(event, apply(index, event));
       index.position = { ...index.position, seq: event.seq };
       this.#deps.events.publish('event-indexed', { event, effects });
     }
@@ -160,46 +159,52 @@ async function build(store: Store, roleOf: RoleOf): Promise<DomainIndex> {
   return builder.build(position);
 }
 
-function apply(index: DomainIndex, event: StoredEvent): EventEffects {
-  switch (event.kind) {
-    case 'domain-changed': {
-      const { payload } = event;
-      const shownBefore = payload.isFirst ? [] : servicesShown(index, payload.domainId);
-      const touched = index.put({ ...payload, id: payload.domainId, name: event.domain });
-      const { providers, categories, newBuilds } = touched;
-      const stale = [...tags.domains, ...providers.map(tags.provider), ...categories.map(tags.category)];
-      return { tags: stale, providers, newBuilds, shownBefore };
-    }
-    case 'domain-removed': {
-      const shownBefore = servicesShown(index, event.payload.domainId);
-      const { providers = [], categories = [] } = index.remove(event.payload.domainId) ?? {};
-      const stale = [...tags.domains, ...providers.map(tags.provider), ...categories.map(tags.category)];
-      return { tags: stale, providers, newBuilds: [], shownBefore };
-    }
-    case 'change-confirmed': {
-      const { from, to, type, domainId, confirmedAt } = event.payload;
-      index.history.add(event.payload);
+/** The providers and categories of the domain before and after an event that sets or removes it. */
+function apply(index: DomainIndex, { kind, domain, payload }: StoredEvent) {
+  switch (kind) {
+    case 'domain-changed':
+      return index.put({ ...payload, id: payload.domainId, name: domain });
+    case 'domain-removed':
+      return index.remove(payload.domainId) ?? NOTHING;
+    case 'change-confirmed':
+      index.history.add(payload);
       // A change of the rulebook is not one of the domain.
-      if (type !== 'reclassified') index.touch(domainId, { changedAt: confirmedAt });
-      return touching([...tags.changes, ...[from, to].filter((provider) => provider !== null).map(tags.provider)]);
+      if (payload.type !== 'reclassified') index.touch(payload.domainId, { changedAt: payload.confirmedAt });
+      return NOTHING;
+    default:
+      return NOTHING;
+  }
+}
+
+const NOTHING = { providers: [], categories: [] };
+
+export interface TouchedNames {
+  readonly providers: readonly string[];
+  readonly categories: readonly string[];
+}
+
+/** `touched`: of the services of the domain, before and after an event that sets or removes it. */
+export function effectsOf(event: StoredEvent, { providers, categories }: TouchedNames): EventEffects {
+  const ofServices = [...providers.map(tags.provider), ...categories.map(tags.category)];
+  switch (event.kind) {
+    case 'domain-changed':
+    case 'domain-removed':
+      return { tags: [...tags.domains, ...ofServices], providers };
+    case 'change-confirmed': {
+      const { from, to } = event.payload;
+      const ends = [from, to].filter((provider) => provider !== null);
+      return { tags: [...tags.changes, ...ends.map(tags.provider), ...ofServices], providers };
     }
     case 'posture-regressed':
     case 'advisory-touched':
     case 'domain-exposed':
-      return touching(tags.alerts);
+      return { tags: [...tags.alerts], providers };
     case 'anomaly-found':
-      return touching([...tags.anomalies, ...tags.alerts]);
+      return { tags: [...tags.anomalies, ...tags.alerts], providers };
     default:
       return event satisfies never;
   }
 }
-
-const touching = (stale: readonly string[]): EventEffects => ({
-  tags: stale,
-  providers: [],
-  newBuilds: [],
-  shownBefore: [],
-});
 
 /**
  * Minimum age before an aggregate is recomputed. Together with the poll interval of a quarter of a second and the time for an answer,

@@ -1,7 +1,7 @@
 // Finds providers by id, name or alias, case-insensitive, and suggests similar names.
-import type { DomainIndex } from '@strata/analytics';
 import type { Provider, Rulebook } from '@strata/detect';
 import { nearestNames, type Suggestable, suggestable } from '@strata/http/nearest-names';
+import type { KnownDomains } from './known-domains.ts';
 
 export interface KnownProvider {
   readonly id: string;
@@ -13,16 +13,16 @@ export interface KnownProvider {
 /** The provider of a name, alias or id, including providers that were removed from the rulebook and are still in use. */
 export function findProvider(
   text: string,
-  { rulebook, index }: { readonly rulebook: Rulebook; readonly index: DomainIndex },
+  { rulebook, known }: { readonly rulebook: Rulebook; readonly known: Pick<KnownDomains, 'usersOf'> },
 ): KnownProvider | undefined {
   const wanted = text.normalize('NFC').trim();
   // A plus in a path is literal, but many clients encode a blank as a plus.
   for (const name of new Set([wanted, wanted.replaceAll('+', ' ')])) {
     const entry = rulebook.findProvider(name);
-    if (entry) return known(entry);
+    if (entry) return providerOf(entry);
   }
   const id = wanted.toLowerCase();
-  if (index.vocabulary.providers.find(id) === undefined) return undefined;
+  if (known.usersOf(id) === undefined) return undefined;
   return { id, name: id, owner: id, website: null };
 }
 
@@ -39,6 +39,6 @@ export function nearestProviders(text: string, rulebook: Rulebook, count = 3): s
 /** Computed once per rulebook. */
 const namesByRulebook = new WeakMap<Rulebook, readonly Suggestable[]>();
 
-function known(entry: Provider): KnownProvider {
+function providerOf(entry: Provider): KnownProvider {
   return { id: entry.id, name: entry.name, owner: entry.owner ?? entry.name, website: entry.website };
 }

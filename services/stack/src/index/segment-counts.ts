@@ -33,28 +33,32 @@ export class SegmentCounts {
   }
 
   #count(key: string, query: Query): Promise<Population> {
-    const counting = this.run(() => countDomains(this.#index, evaluateQuery(this.#index, query)));
+    const counting = this.#run(() => countDomains(this.#index, evaluateQuery(this.#index, query)));
     this.#kept.set(key, counting);
     counting.catch(() => this.#kept.delete(key));
     return counting;
   }
 
-  /** Does other work over many domains in slices, and returns its result; refuses in the same way. */
-  async run<T>(begin: () => Generator<undefined, T>): Promise<T> {
+  /** Refuses with `unavailable` if too many wait. */
+  async #run<T>(begin: () => Generator<undefined, T>): Promise<T> {
     if (this.#waiting >= MAX_WAITING)
       return refuse('unavailable', 'Too many queries are being counted.', { headers: { 'retry-after': '5' } });
     this.#waiting += 1;
     await this.#slots.acquire();
     try {
-      const work = begin();
-      for (;;) {
-        const step = work.next();
-        if (step.done) return step.value;
-        await yieldToEventLoop();
-      }
+      return await inSlices(begin());
     } finally {
       this.#slots.release();
       this.#waiting -= 1;
     }
+  }
+}
+
+/** The result of work over many domains; other work runs between its steps. */
+export async function inSlices<T>(work: Generator<undefined, T>): Promise<T> {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+    await yieldToEventLoop();
   }
 }

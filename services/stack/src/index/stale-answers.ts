@@ -1,6 +1,6 @@
 // Which cached answers an event makes outdated.
 import { type AnswerCache, countedCache } from '@strata/http';
-import type { EventBus, EventEffects } from '../events.ts';
+import type { EventBus } from '../events.ts';
 import { tags } from './live-index.ts';
 
 /** Own scans whose event in the log is still expected. */
@@ -22,9 +22,7 @@ export function invalidateStale(answers: AnswerCache, events: EventBus): void {
   });
   events.subscribe('event-indexed', ({ event: { domain, at }, effects }) => {
     invalidate(...effects.tags);
-    // After an own scan the index did not know the new products yet: answers about advisories are outdated again.
-    if (hasNewProvider(effects)) invalidate(tags.domain(domain));
-    else invalidateDomain(domain, at.getTime());
+    invalidateDomain(domain, at.getTime());
   });
   // A scan without changes has no event.
   events.subscribe('scans-indexed', (scans) => {
@@ -48,10 +46,4 @@ export function invalidateStale(answers: AnswerCache, events: EventBus): void {
     if (changed.has('alerts')) invalidate(...tags.alerts);
     if (changed.has('feeds')) invalidate(...tags.polls);
   });
-}
-
-/** Whether a known domain uses a new provider. */
-function hasNewProvider({ providers, shownBefore }: EventEffects): boolean {
-  const before = new Set(shownBefore.map(({ provider }) => provider));
-  return before.size > 0 && providers.some((provider) => !before.has(provider));
 }

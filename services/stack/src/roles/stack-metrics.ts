@@ -71,21 +71,24 @@ export function countedGate(
 /** Metrics of an API node. */
 export function addStackMetrics(
   metrics: Metrics,
-  app: Pick<StackApp, 'ledger' | 'prober' | 'index' | 'hub' | 'exposures' | 'store' | 'clock' | 'now' | 'sourceNames'>,
+  app: Pick<
+    StackApp,
+    'ledger' | 'prober' | 'known' | 'log' | 'hub' | 'exposures' | 'store' | 'clock' | 'now' | 'sourceNames'
+  >,
   { cachedAnswers }: { readonly cachedAnswers: () => number },
 ): void {
-  const { ledger, prober, index, hub, exposures, store, clock } = app;
+  const { ledger, prober, known, log, hub, exposures, store, clock } = app;
   metrics.gauge('strata_ledger_leaves', 'Receipts in the ledger', () => ledger.log.size);
   metrics.total('strata_ledger_commits_total', 'Commits of the ledger', () => ledger.log.stats().commits);
   addLedgerRefusal(metrics, ledger);
   addWitnessMetrics(metrics, () => ledger.witnesses());
   addDnsMetrics(metrics, prober);
-  metrics.gauge('strata_index_domains', 'Domains in the index', () => index.size);
+  metrics.gauge('strata_index_domains', 'Domains in the index', () => known.size);
   metrics.gauge('strata_stream_subscribers', 'Live subscribers of the event stream', () => hub.subscribers);
   metrics.gauge('strata_advisories', 'Advisories of products in the rulebook', () => exposures.advisories.size);
   metrics.gauge('strata_answers_cached', 'Answers in the cache', cachedAnswers);
   addStoreMetrics(metrics, { store, now: clock });
-  const lag = sampled(async () => Math.max(0, (await store.events.latestSeq()) - index.position.seq));
+  const lag = sampled(async () => Math.max(0, (await store.events.latestSeq()) - log.position.seq));
   metrics.gauge('strata_event_lag', 'Events that this node has not applied', lag);
   const sources = sampled(() => store.sources.list(app.now()));
   metrics.gauges('strata_advisories_age_seconds', 'Time since the last complete sync of a source', 'source', async () =>

@@ -1,9 +1,8 @@
-// The roles `api` and `all`: serves requests from the index, which it keeps up to date with the store's logs. `all` also scans and runs
+// The roles `api` and `all`: serves requests, and follows the logs of the store. `all` also scans and runs
 // the scheduler.
 import path from 'node:path';
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { type Analytics, memoryAnalytics } from '@strata/analytics';
-import { clickHouseAnalytics, isUnavailable } from '@strata/analytics-clickhouse';
+import type { DomainIndex } from '@strata/analytics';
+import { isUnavailable } from '@strata/analytics-clickhouse';
 import { StoreError } from '@strata/db';
 import {
   AnswerCache,
@@ -30,7 +29,6 @@ import { Jobs } from '../exports/jobs.ts';
 import { addMentionMetrics } from '../feeds/feed-metrics.ts';
 import { LiveMentions } from '../feeds/live-mentions.ts';
 import { openKnowledge } from '../index/knowledge.ts';
-import { SegmentCounts } from '../index/segment-counts.ts';
 import { invalidateStale } from '../index/stale-answers.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import { openWitnesses } from '../ledger/open-witnesses.ts';
@@ -54,6 +52,8 @@ export interface RunningStack extends RunningRole {
   readonly metrics: Metrics;
   readonly answers: AnswerCache;
   readonly updateLoop: UpdateLoop;
+  /** Undefined with ClickHouse. */
+  readonly index: DomainIndex | undefined;
   /** Set in the role `all`. */
   readonly scheduling: Scheduling | undefined;
 }
@@ -76,9 +76,9 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   const ledger = stack.use(
     await openLedger({ dataDirectory, origin, now, store, witnesses, logger, signal: world.signal }),
   );
-  const knowledge = stack.use(await openKnowledge(config, { store, rulebook, events, logger }));
-  const { index, names, exposures } = knowledge;
   const clickhouse = await openAnalytics(config, stack);
+  const knowledge = stack.use(await openKnowledge(config, { store, rulebook, clickhouse, events, logger }));
+  const { analytics, known, log, index, names, exposures } = knowledge;
   const hub = await StreamHub.open({ table: store.stream, events });
   const mentions = stack.use(await LiveMentions.open({ store, logger, now: clock, events }));
   const { notary } = ledger;
@@ -103,20 +103,10 @@ export async function startStack(config: Config, logger: Logger, world: World = 
     ...{ directory: path.join(dataDirectory, 'jobs'), table: store.jobs, notary, logger, now },
     sourceOf: (order, uploadPath) => sourceOf(app, order, uploadPath),
   });
-  const segmentCounts = new SegmentCounts(index);
-  const memory = memoryAnalytics(index, {
-    populationOf: ({ text, query }) => segmentCounts.of(text, query),
-    yieldToEventLoop,
-  });
-  const tables = clickhouse && {
-    analytics: clickHouseAnalytics(clickhouse, { storeId: await store.feed.storeId() }),
-    outdated: new OutdatedAnswers({ answers, events, index }),
-  };
-  const analytics: Analytics = tables?.analytics ?? memory;
+  const outdated = clickhouse && new OutdatedAnswers({ answers, events, log });
   const app: StackApp = {
     ...{ config, store, catalog, prober, rulebook, scanner, isOptedOut, isDnsWorking },
-    ...{ ledger, analytics, index, names, exposures, hub, mentions, jobs, now, clock },
-    segmentCounts,
+    ...{ ledger, analytics, known, log, names, exposures, hub, mentions, jobs, now, clock },
     sourceNames: configuredSources(config, { rulebook, nvdGapMs: world.nvdGapMs }).map(({ name }) => name),
     openApi: stackOpenApi(),
     onDemand: new OnDemand({
@@ -130,7 +120,6 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   addMentionMetrics(metrics, mentions);
   const readiness = new Readiness({ database: () => store.inspection.heads(), ledger: () => canSign(ledger) });
   readiness.report(() => witnessFacts(ledger.witnesses()));
-  const { outdated } = tables ?? {};
   const server = stack.use(createServer(app, { answers, outdated, logger, metrics, readiness, updateLoop }));
   await servePages(server.fastify, app, {
     exampleDomain: world.exampleDomain ?? (() => 'example.com'),
@@ -140,8 +129,8 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   stack.use(endRevokedStreams(server, events, logger));
 
   const { port: metricsPort } = stack.use(await listenForMetrics(metrics, config, readiness));
-  // Compiles the code; ClickHouse may be away, or large.
-  await warmUpRoutes({ ...app, analytics: memory }, logger);
+  // ClickHouse may be away, or large.
+  if (index) await warmUpRoutes(app, logger);
   const port = await listening('API', config, () => server.listen({ host: config.host, port: config.port }));
   readiness.started();
   await prepareHealth(server, logger);
@@ -156,7 +145,7 @@ export async function startStack(config: Config, logger: Logger, world: World = 
     followKeys(ledger, logger, closed.signal),
     jobs.run(stopping.signal),
   ];
-  if (tables) tasks.push(followTables({ ...tables, logger }, closed.signal));
+  if (outdated) tasks.push(followTables({ analytics, outdated, logger }, closed.signal));
   if (scheduling) tasks.push(scheduling.scheduler.run(stopping.signal));
   if (scheduling && config.isScanning) tasks.push(scanner.run(stopping.signal));
   stack.defer(async () => {
@@ -174,7 +163,20 @@ export async function startStack(config: Config, logger: Logger, world: World = 
     await Promise.all(tasks);
   });
   return Object.assign(stack.move(), {
-    ...{ app, server, port, metricsPort, metrics, answers, updateLoop, scheduling, store, catalog, isDnsWorking },
+    ...{
+      app,
+      index,
+      server,
+      port,
+      metricsPort,
+      metrics,
+      answers,
+      updateLoop,
+      scheduling,
+      store,
+      catalog,
+      isDnsWorking,
+    },
   });
 }
 

@@ -1,6 +1,5 @@
-// The role `scheduler`: maintains the index, and runs the scheduler or is on standby. It serves only metrics and readiness.
+// The role `scheduler`: follows the logs of the store, and runs the scheduler or is on standby. It serves only metrics and readiness.
 import path from 'node:path';
-import { memoryAnalytics } from '@strata/analytics';
 import type { ClickHouse } from '@strata/analytics-clickhouse';
 import { canSign, followKeys, Metrics, type Notary, Readiness } from '@strata/http';
 import type { Fetcher } from '@strata/scan';
@@ -46,8 +45,8 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   const now = store.clock;
   const { dataDirectory, ledgerOrigin: origin } = config;
   const ledger = stack.use(await openLedger({ dataDirectory, origin, now, store, logger, signal: world.signal }));
-  const knowledge = stack.use(await openKnowledge(config, { store, rulebook, events, logger }));
   const clickhouse = await openAnalytics(config, stack);
+  const knowledge = stack.use(await openKnowledge(config, { store, rulebook, clickhouse, events, logger }));
   metrics.disk(dataDirectory);
   addStoreMetrics(metrics, { store, now: world.now ?? now });
   addLedgerRefusal(metrics, ledger);
@@ -133,13 +132,7 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
     });
   if (address) {
     const scratch = path.join(config.dataDirectory, 'dump');
-    const tables = completeTables({
-      ...knowledge,
-      analytics: memoryAnalytics(knowledge.index),
-      rulebook,
-      store,
-      clock,
-    });
+    const tables = completeTables({ ...knowledge, rulebook, store, clock });
     tasks.push((_own, signal) => dumpNightly({ address, store, scratch, tables, now, logger }, signal));
   }
   // Needs no term: it has a lock of its own.
@@ -150,7 +143,7 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
   }
   // Needs no term: feeds are claimed before a poll, and recording a poll twice has no effect.
   if (config.isPollingFeeds) tasks.push((_own, signal) => poller.run(signal));
-  const namesIn = namesMatching({ index: knowledge.index, rulebook, clock });
+  const namesIn = namesMatching({ known: knowledge.known, rulebook, clock });
   const scheduler = stack.use(
     new Scheduler({ store, knowledge, namesMatching: namesIn, notary, events, logger, now, clock, tasks }),
   );

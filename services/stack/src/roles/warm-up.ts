@@ -1,5 +1,4 @@
 // Runs the most expensive requests before the server listens: the code is then compiled and the data is in memory.
-import { leaders } from '@strata/analytics';
 import { type WarmUpRequest, warmUp } from '@strata/http';
 import type { Logger } from 'pino';
 import type { StackApp } from '../context.ts';
@@ -23,16 +22,16 @@ const ROUNDS = 2;
 export async function warmUpRoutes(app: StackApp, logger: Logger): Promise<void> {
   const startedAt = performance.now();
   try {
-    for (let round = 0; round < ROUNDS; round += 1) await warmUp(app, app.ledger.rehearsal, requests(app));
+    for (let round = 0; round < ROUNDS; round += 1) await warmUp(app, app.ledger.rehearsal, await requests(app));
     logger.debug({ ms: Math.round(performance.now() - startedAt) }, 'warm-up requests done');
   } catch (error) {
     logger.warn({ err: error }, 'warm-up requests failed');
   }
 }
 
-function requests({ index, exposures }: StackApp): readonly WarmUpRequest<StackApp>[] {
+async function requests({ analytics, exposures }: StackApp): Promise<readonly WarmUpRequest<StackApp>[]> {
   const max = { limit: '1000' };
-  const [leader] = leaders(index, { today: 0, limit: 1 }).leaders;
+  const [leader] = (await analytics.leaders({ today: 0, limit: 1 })).leaders;
   const provider = leader?.provider ?? '';
   return [
     { route: getSearch, query: max },

@@ -4,11 +4,10 @@ import { PUBLIC_SUFFIX_LIST } from '@strata/detect';
 import { type RequestContext, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../context.ts';
-import { EventLoopBudget } from '../enrichment/event-loop-budget.ts';
 import {
   AdvisorySchema,
   AffectedSchema,
-  advisoryReport,
+  advisoryReports,
   exposureReport,
 } from '../enrichment/exposure/advisory-report.ts';
 import { advisoryKey, affectedKey, listAdvisories, listAffected } from '../enrichment/exposure/affected.ts';
@@ -120,9 +119,9 @@ export const getEnrichmentStatus = route(
     cache: () => ({ key: 'enrichment.status', tags: [], maxAgeMs: MAX_STALE_MS }),
   },
   async (app: StackApp) => {
-    const { exposures, catalog, rulebook, index } = app;
+    const { exposures, catalog, rulebook } = app;
     const { counts, sources } = await enrichmentState(app);
-    const coverage = coverageOf(exposures);
+    const coverage = await coverageOf(app);
     const iso = (time: Date | null) => time?.toISOString() ?? null;
     return {
       sources: sources.map((source) => ({
@@ -150,7 +149,7 @@ export const getEnrichmentStatus = route(
           products: exposures.advisories.products.length,
           in_use: coverage.products,
         },
-        domains: { total: index.size, with_product: coverage.domains, with_version: coverage.versioned },
+        domains: { total: app.known.size, with_product: coverage.domains, with_version: coverage.versioned },
       },
       catalog: { version: rulebook.version, date: catalog.date, source: catalog.source },
       dump: await dumpTimes(app.store.texts),
@@ -196,12 +195,9 @@ export const getAdvisories = route(
     const { rows: entries, fields } = page.cut(found.entries, advisoryKey);
     const stored = await app.store.advisories.read(entries.map(({ advisory }) => advisory.id));
     const full = new Map(stored.map(({ advisory }) => [advisory.id, advisory]));
-    const budget = new EventLoopBudget();
-    const advisories = [];
-    for (const entry of entries) {
-      await budget.yieldIfSpent();
-      advisories.push(advisoryReport(entry, full.get(entry.advisory.id) ?? { summary: null, urls: [] }, app));
-    }
+    const none = { summary: null, urls: [] };
+    const wanted = entries.map((entry) => ({ entry, full: full.get(entry.advisory.id) ?? none }));
+    const advisories = await advisoryReports(wanted, app);
     return { total: found.total, ...fields, advisories };
   },
 );
@@ -261,21 +257,18 @@ export const getAffected = route(
     const filter = { ...filterOf(input), match, domain };
     const page = pageOf(input, AFFECTED, filter);
     const found = await listAffected(app, filter, page.query);
-    const { exposures, index } = app;
-    const { rows, fields } = page.cut(found.rows, (row) => affectedKey(row, index.names.name(row.domain)));
+    const { exposures } = app;
+    const { rows, fields } = page.cut(found.rows, affectedKey);
     return {
       total: found.total,
       domains: found.domains,
       known: {
         advisories: exposures.isKnown,
         advisory: filter.advisory === undefined ? null : exposures.advisories.named(filter.advisory).length > 0,
-        domain: domain === undefined ? null : index.names.sorted.find(domain) !== undefined,
+        domain: found.isKnown,
       },
       ...fields,
-      affected: rows.map(({ domain: number, ...exposure }) => ({
-        domain: app.index.names.name(number),
-        ...exposureReport(exposure, app),
-      })),
+      affected: rows.map(({ domain, ...exposure }) => ({ domain, ...exposureReport(exposure, app) })),
     };
   },
 );

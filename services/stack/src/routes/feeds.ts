@@ -1,6 +1,6 @@
 // Domains in subscribed feeds: counts, a leaderboard, and the profile of one domain. docs/feeds.md has the definitions.
 
-import type { DomainSet } from '@strata/analytics';
+import type { Query } from '@strata/analytics';
 import { gradeOf } from '@strata/detect';
 import { type MentionTally, type MentionWindow, WINDOW_NAMES } from '@strata/feeds';
 import { route } from '@strata/http';
@@ -17,11 +17,13 @@ import {
   WindowName,
   windowsReport,
 } from '../feeds/feed-report.ts';
+import { matchingAmong } from '../index/domain-queries.ts';
 import { MAX_STALE_MS, tags } from '../index/live-index.ts';
+import { inSlices } from '../index/segment-counts.ts';
 import { domainOf, domainParams } from './domains/domains.ts';
 import { DomainName, pageFields, pageOf, pageParameters } from './paging.ts';
 import { Word } from './parameters.ts';
-import { populationCache, queryParameter, setOf } from './query-parameter.ts';
+import { populationCache, queryIn, queryParameter } from './query-parameter.ts';
 
 /** Polls by other processes do not invalidate the cache: maximum age of an answer. */
 const MAX_AGE_MS = 60_000;
@@ -112,7 +114,7 @@ export const getFeedLeaders = route(
   async (app, input) => {
     const { window, query } = input;
     const page = pageOf(input, LEADERS, query === undefined ? window : [window, query]);
-    const within = setOf(app, input);
+    const within = query === undefined ? undefined : queryIn(app, query);
     const { total, mentions, leaders } = await leadersOf(app, app.mentions.tally(), window, { ...page.query, within });
     const { rows, fields } = page.cut(leaders, (leader) => [leader.mentions, leader.domain] as const);
     return { window, total, mentions, ...fields, domains: [...rows] };
@@ -172,29 +174,39 @@ export const getFeedDomain = route(
 
 /** Leaders with their scan results. */
 async function leadersOf(
-  { store, index, segmentCounts }: StackApp,
+  { store, analytics }: StackApp,
   tally: MentionTally,
   window: MentionWindow,
   options: {
     readonly limit: number;
     readonly after?: readonly [number, string];
     /** Only these domains. */
-    readonly within?: DomainSet | undefined;
+    readonly within?: Query | undefined;
   },
 ) {
   const { limit, within, ...rest } = options;
-  const isWanted = (domain: string) => within?.has(index.names.sorted.find(domain) ?? -1) ?? true;
-  const marks = within && (await segmentCounts.run(() => tally.marks(window, isWanted)));
+  const marks = within && (await marksOf(analytics, tally, { window, within }));
   const { total, mentions, leaders } = tally.leaderboard(window, limit, { ...rest, marks });
-  const ids = await store.lists.idsOf(leaders.map(({ domain }) => domain));
+  const scores = await store.lists.scoresOf(leaders.map(({ domain }) => domain));
   return {
     total,
     mentions,
     leaders: leaders.map((leader) => {
-      const id = ids.get(leader.domain);
-      const score = id !== undefined && index.names.has(id) ? index.columns.facts(id).score : null;
-      const scan = { tracked: id !== undefined, score, grade: score === null ? null : gradeOf(score) };
+      const score = scores.get(leader.domain) ?? null;
+      const scan = { tracked: scores.has(leader.domain), score, grade: score === null ? null : gradeOf(score) };
       return { ...leaderReport(leader, mentions), ...scan };
     }),
   };
+}
+
+/** Marks the mentioned domains that match a query. */
+async function marksOf(
+  analytics: StackApp['analytics'],
+  tally: MentionTally,
+  { window, within }: { readonly window: MentionWindow; readonly within: Query },
+): Promise<Uint8Array> {
+  const mentioned: string[] = [];
+  await inSlices(tally.marks(window, (domain) => mentioned.push(domain) > 0));
+  const wanted = await matchingAmong(analytics, within, mentioned);
+  return inSlices(tally.marks(window, (domain) => wanted.has(domain)));
 }

@@ -12,7 +12,7 @@ import type { StoredProfile } from '../store/index.ts';
 import { DAY_MS, dateOf, type Row, sharedTimeline } from '../test/timeline.ts';
 
 const timeline = await sharedTimeline();
-const { app } = timeline.service.running;
+const { app, index = assert.fail() } = timeline.service.running;
 
 const ownerOf = (id: string) => app.names.ownerOf(id);
 const named = <T extends { readonly provider: string }>(list: readonly T[]) =>
@@ -40,14 +40,14 @@ it('market-share: every market with and without parked names, 25 providers each,
         ...{ unknown_share: share(unknown), hhi_by_owner: hhiByOwner, effective_providers: effectiveProviders },
         providers: named(providers).map(({ weight: _, ...row }) => {
           const of = { provider: row.provider_id, category: each.category };
-          const change_30d = analytics.netMovement(app.index, of, analytics.dayOf(timeline.end));
+          const change_30d = analytics.netMovement(index, of, analytics.dayOf(timeline.end));
           return { ...row, owner: ownerOf(row.provider_id), change_30d };
         }),
       };
     };
     const options = { includeParked, ownerOf };
-    const expected = analytics.markets(app.index, options).map(reported);
-    const ofRoles = analytics.roleMarkets(app.index, options).map((each) => {
+    const expected = analytics.markets(index, options).map(reported);
+    const ofRoles = analytics.roleMarkets(index, options).map((each) => {
       const { label, isExclusive = false, isCritical = false } = ROLE_FACTS[each.role];
       return { ...reported(each), label, is_exclusive: isExclusive, is_critical: isCritical };
     });
@@ -66,19 +66,19 @@ it('market-share: every market with and without parked names, 25 providers each,
     assert.ok(expected.some(({ providers }) => providers.length > 25));
     assert.ok(expected.some(({ providers }) => providers.some(({ change_30d: change }) => change !== 0)));
   }
-  const bands = new Set(CATEGORIES.map((category) => analytics.market(app.index, category, { ownerOf }).band));
+  const bands = new Set(CATEGORIES.map((category) => analytics.market(index, category, { ownerOf }).band));
   assert.ok(bands.has('insufficient_data') && bands.size > 1, [...bands].join());
   const { categories } = await timeline.get('intelligence/market-share');
   assert.deepEqual(categories, (await timeline.get('intelligence/market-share?include_parked=false')).categories);
 });
 it('supply-chain and adoption of a provider', async () => {
   const [firstDay, today] = [timeline.begin, timeline.end].map(analytics.dayOf) as [number, number];
-  const scanned = new Set(app.index.history.scans.days().map(({ day }) => day));
+  const scanned = new Set(index.history.scans.days().map(({ day }) => day));
   let neighbours = 0;
   const options = { ownerOf };
-  const every = { categories: analytics.markets(app.index, options), roles: analytics.roleMarkets(app.index, options) };
+  const every = { categories: analytics.markets(index, options), roles: analytics.roleMarkets(index, options) };
   for (const id of timeline.inUse.filter((_, i) => i < 12 || i % 15 === 0)) {
-    const near = analytics.neighbourhood(app.index, id, { ownerOf });
+    const near = analytics.neighbourhood(index, id, { ownerOf });
     const chain = analytics.supplyChain(id, near, { markets: every, limit: 20 });
     const path = `intelligence/supply-chain/${id}`;
     const { provenance: _, _alpha, _notice, definition, ...answer } = await timeline.get(path);
@@ -104,7 +104,7 @@ it('supply-chain and adoption of a provider', async () => {
     neighbours += chain.upstream.length;
 
     const adoption = await timeline.get(`intelligence/adoption/${id}`);
-    const curve = analytics.adoptionCurve(app.index, { provider: id }, { from: firstDay, to: today });
+    const curve = analytics.adoptionCurve(index, { provider: id }, { from: firstDay, to: today });
     const points = curve.map(({ day, ...at }) => ({ date: dateOf(day * DAY_MS), ...at, measured: scanned.has(day) }));
     assert.deepEqual(adoption.curve, points);
     const domains = timeline.users(id).length;
@@ -115,7 +115,7 @@ it('supply-chain and adoption of a provider', async () => {
 });
 it('security-scorecard: every standard, over all domains that exist and by sector', async () => {
   const answer = await timeline.get('intelligence/security-scorecard');
-  const card = analytics.scorecard(app.index);
+  const card = analytics.scorecard(index);
   const domains = timeline.live().length;
   const { scored, meanScore, adoption, both, grades } = card;
   assert.partialDeepStrictEqual(answer, { domains, scored, mean_score: meanScore, adoption, both });
@@ -125,7 +125,7 @@ it('security-scorecard: every standard, over all domains that exist and by secto
 });
 it('risk: of firm services, the posture and the markets that have a band', async () => {
   const hhiOf = (role: Role) => {
-    const { hhi, band } = analytics.roleMarket(app.index, role, { ownerOf });
+    const { hhi, band } = analytics.roleMarket(index, role, { ownerOf });
     return band === 'insufficient_data' ? null : hhi;
   };
   const concentrations = new Set<boolean>();
@@ -143,9 +143,9 @@ it('risk: of firm services, the posture and the markets that have a band', async
   assert.equal(concentrations.size, 2);
 });
 it('the page of a provider, and the leaders rank it among all and in each of its markets', async () => {
-  const everyMarket = analytics.markets(app.index, { ownerOf });
-  const everyRole = analytics.roleMarkets(app.index, { ownerOf });
-  const top = analytics.leaders(app.index, { today: analytics.dayOf(timeline.end), limit: 1_000 }).leaders;
+  const everyMarket = analytics.markets(index, { ownerOf });
+  const everyRole = analytics.roleMarkets(index, { ownerOf });
+  const top = analytics.leaders(index, { today: analytics.dayOf(timeline.end), limit: 1_000 }).leaders;
   const { total, limit, providers } = await timeline.get('stats/providers');
   assert.deepEqual([total, limit], [timeline.inUse.length, 50]);
   const listed = named(top.slice(0, 50)).map(({ change30d, ...each }) => ({ ...each, change_30d: change30d }));

@@ -32,7 +32,7 @@ const REFERENCE_POLICY =
 /** Serves the explorer, its suggestions, and `/reference`. None of them loads anything from another host. */
 export async function servePages(
   fastify: HttpServer['fastify'],
-  app: Pick<StackApp, 'openApi' | 'index' | 'rulebook' | 'now'>,
+  app: Pick<StackApp, 'openApi' | 'analytics' | 'known' | 'rulebook' | 'store' | 'now'>,
   site: { readonly exampleDomain: () => string; readonly chatUrl: string | undefined; readonly isSimulated: boolean },
 ): Promise<void> {
   fastify.addHook('onSend', async (request, reply) => {

@@ -109,7 +109,7 @@ export function providerOf(app: StackApp, text: string, context: RequestContext<
 }
 
 /** The id of the provider that a query parameter names, or a refusal with the three most similar names. */
-export function providerIn(app: Pick<StackApp, 'index' | 'rulebook'>, field: string, text: string): string {
+export function providerIn(app: Pick<StackApp, 'known' | 'rulebook'>, field: string, text: string): string {
   return findProvider(text, app)?.id ?? refuse('invalid_parameter', ...unknownProvider(app, field, text));
 }
 

@@ -1,7 +1,5 @@
 // Queries in requests: a refusal has the position of the problem.
 import {
-  type DomainSet,
-  evaluateQuery,
   type FacetCounts,
   MAX_FACET_VALUES,
   MAX_QUERY,
@@ -45,11 +43,6 @@ export function queryRefused(
   const position = Array.from(text.slice(0, error.position)).length + 1;
   const detail = `Cannot use: ${field}, from character ${position}.`;
   return refuse('invalid_parameter', detail, { errors: [{ field, message, position }] });
-}
-
-/** The domains to which a request is restricted; undefined for all. */
-export function setOf(app: StackApp, { query }: { readonly query?: string | undefined }): DomainSet | undefined {
-  return query === undefined ? undefined : evaluateQuery(app.index, queryIn(app, query));
 }
 
 /** The domains to which an aggregate is restricted; undefined for all. A route that calls it declares `unavailable`. */

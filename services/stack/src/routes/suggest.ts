@@ -1,7 +1,6 @@
 // Suggestions for the explorer's search box: names of domains and providers only. It is called at each pause in typing, so it needs
 // no key, does not count towards the quota and has no receipt: like /site.json it belongs to the page and not to the API, whose JSON
 // answers are all signed.
-import { type DomainIndex, searchDomains } from '@strata/analytics';
 import { countedNetworks, type HttpServer, parseInput, Refusal } from '@strata/http';
 import { RateLimiter } from '@strata/limits';
 import { z } from 'zod';
@@ -24,36 +23,33 @@ export interface Suggestions {
   readonly providers: readonly { readonly id: string; readonly name: string }[];
 }
 
-type Known = Pick<StackApp, 'index' | 'rulebook' | 'now'>;
+type Known = Pick<StackApp, 'analytics' | 'known' | 'rulebook' | 'store' | 'now'>;
 
 /** Serves `GET /suggest?q=`. */
 export function serveSuggestions(fastify: HttpServer['fastify'], known: Known): void {
   const suggest = suggester(known);
   const rate = new RateLimiter({ ...RATE, now: () => known.now().getTime() });
-  fastify.get('/suggest', (request, reply) => {
+  fastify.get('/suggest', async (request, reply) => {
     const waitMs = rate.take(countedNetworks(request.ip));
     if (waitMs > 0) {
       const headers = { 'retry-after': String(Math.ceil(waitMs / 1_000)) };
       throw new Refusal('quota_exceeded', undefined, { headers });
     }
     const { q } = parseInput({ query }, request) as z.output<typeof query>;
-    return reply.header('cache-control', 'private, max-age=30').send(suggest(q));
+    return reply.header('cache-control', 'private, max-age=30').send(await suggest(q));
   });
 }
 
 /** Exact names first, then names that begin with the text, then names that contain it. */
-export function suggester({ index, rulebook }: Omit<Known, 'now'>): (text: string) => Suggestions {
+export function suggester(deps: Omit<Known, 'now'>): (text: string) => Promise<Suggestions> {
+  const { known, rulebook } = deps;
   const providers = [...rulebook.providers.values()].map(({ id, name, aliases }) => ({
     id,
     name,
     word: comparable(name),
     otherNames: [...new Set([id, ...aliases].map(comparable))],
   }));
-  const domainsOf = (id: string) => {
-    const number = index.vocabulary.providers.find(id);
-    return number === undefined ? 0 : index.sets.provider(number).size;
-  };
-  return (text) => {
+  return async (text) => {
     const wanted = comparable(text);
     if (wanted === '') return { domains: [], providers: [] };
     const isShort = wanted.length < ANYWHERE_FROM;
@@ -63,27 +59,23 @@ export function suggester({ index, rulebook }: Omit<Known, 'now'>): (text: strin
         return { id, name, rank: Math.min(...candidates.map((each) => rankOf(each, wanted))) };
       })
       .filter(({ rank }) => rank <= (isShort ? 1 : 2))
-      .map((provider) => ({ ...provider, domains: domainsOf(provider.id) }))
+      .map((provider) => ({ ...provider, domains: known.usersOf(provider.id) ?? 0 }))
       .toSorted((a, b) => a.rank - b.rank || b.domains - a.domains || (a.id < b.id ? -1 : 1));
     return {
-      domains: domainsLike(index, wanted),
+      domains: await domainsLike(deps, wanted),
       providers: ranked.slice(0, MAX_PROVIDERS).map(({ id, name }) => ({ id, name })),
     };
   };
 }
 
 /** Names that contain the part are searched only if too few begin with it. */
-function domainsLike(index: DomainIndex, text: string): string[] {
-  const { names } = index;
+async function domainsLike({ analytics, store }: Omit<Known, 'now'>, text: string): Promise<readonly string[]> {
   const part = NameWords.safeParse(text).data;
   if (part === undefined) return [];
-  const [from, to] = names.sorted.prefixRange(part);
-  const begun = names.sorted.numbers().subarray(from, Math.min(to, from + MAX_DOMAINS));
-  const found =
-    begun.length === MAX_DOMAINS || part.length < ANYWHERE_FROM
-      ? [...begun]
-      : searchDomains(index, { part }, { limit: MAX_DOMAINS, offset: 0 }).domains;
-  return found.map((domain) => names.name(domain));
+  const begun = await store.domains.namesFrom(part, MAX_DOMAINS);
+  if (begun.length === MAX_DOMAINS || part.length < ANYWHERE_FROM) return begun;
+  const { domains } = await analytics.search({ filter: { part }, limit: MAX_DOMAINS, offset: 0 });
+  return domains.map(({ name }) => name);
 }
 
 function comparable(text: string): string {

@@ -1,5 +1,6 @@
 // Publishes changes, anomalies and advisories of the internal log as signed events of the public stream, each once.
 
+import type { Analytics } from '@strata/analytics';
 import { StoreError } from '@strata/db';
 import { NOTICE, type Notary } from '@strata/http';
 import { anomalyReport } from '../alerts/anomaly-report.ts';
@@ -14,6 +15,7 @@ export interface PublisherDeps {
   readonly notary: Notary;
   readonly names: KnownNames;
   readonly exposures: Exposures;
+  readonly analytics: Analytics;
   /** The clock of receipts and of publication, not of scanning. */
   readonly now: () => Date;
 }
@@ -109,15 +111,15 @@ export class StreamPublisher {
   }
 
   /** Figures at the time of publication. Withdrawn advisories are not published. */
-  #advisoryDraft(
+  async #advisoryDraft(
     event: StoredEvent,
     {
       id,
       reason,
       advisoryIds,
     }: { readonly id: string; readonly reason: string; readonly advisoryIds: readonly string[] },
-  ): Draft | undefined {
-    const { exposures, names } = this.#deps;
+  ): Promise<Draft | undefined> {
+    const { exposures } = this.#deps;
     const entries = advisoryIds.map((each) => exposures.advisories.find(each)).filter((entry) => entry !== undefined);
     if (entries.length === 0) return undefined;
     const body = {
@@ -126,7 +128,7 @@ export class StreamPublisher {
       at: event.at.toISOString(),
       ...(event.domain === '' ? {} : { domain: event.domain }),
       reason,
-      advisories: entries.map((entry) => advisoryNews(entry, { exposures, names })),
+      advisories: await Promise.all(entries.map((entry) => advisoryNews(entry, this.#deps))),
     };
     const providers = [...new Set(entries.flatMap(({ products }) => products))];
     return { type: 'advisory', domain: event.domain === '' ? null : event.domain, providers, category: null, body };

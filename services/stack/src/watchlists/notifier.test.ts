@@ -1,6 +1,6 @@
 // Events whose lists are found by comparing sets of domains; lists that follow a query.
 import assert from 'node:assert/strict';
-import { DomainIndex, DomainSet, type IndexedDomain } from '@strata/analytics';
+import { DomainIndex, type IndexedDomain, memoryAnalytics } from '@strata/analytics';
 import { rulebook } from '../../../../tests/support/rulebook.ts';
 import { namesMatching } from '../index/domain-queries.ts';
 import { knownNames } from '../index/known-names.ts';
@@ -44,17 +44,29 @@ onEach([memory], 'the notifier', (_backend, test) => {
     index.position = { seq: 1, scanId: 0 };
     const entry = { number: 1, products: ['p'], advisory: { id: 'CVE-1', title: null } };
     const advisories = { find: () => entry, verdictsOf: () => ({ find: () => 0 }) };
-    const usesOf = () => [{ build: {}, domains: DomainSet.ofSorted(Uint32Array.of(1, 2)) }];
+    const analytics = memoryAnalytics(index);
+    const uses = async () => new Map([['p', await analytics.builds(['ovh'])]]);
     const payload = { advisoryId: 'CVE-1', reason: 'exploited' };
     const log = [{ seq: 1, kind: 'advisory-touched', at, domain: '', payload } as StoredEvent];
     const push = (...events: Omit<StoredEvent, 'seq'>[]) => {
       for (const event of events) log.push({ ...event, seq: log.length + 1 } as StoredEvent);
     };
     const events = { latestSeq: async () => 0, since: async (seq: number) => log.filter((each) => each.seq > seq) };
-    const exposures = { isLoaded: true, advisories, usesOf } as unknown as NotifierDeps['exposures'];
+    const exposures = { isLoaded: true, advisories, uses } as unknown as NotifierDeps['exposures'];
     const [now, own] = [() => new Date(), { ...store, events } as unknown as NotifierDeps['store']];
-    const clock = { now, clock: now, namesMatching: namesMatching({ index, rulebook, clock: now }) };
-    const notifier = await Notifier.open({ names: knownNames(rulebook), exposures, index, ...clock, store: own });
+    const clock = {
+      now,
+      clock: now,
+      namesMatching: namesMatching({ known: { usersOf: () => undefined }, rulebook, clock: now }),
+    };
+    const notifier = await Notifier.open({
+      names: knownNames(rulebook),
+      exposures,
+      analytics,
+      log: index,
+      ...clock,
+      store: own,
+    });
     for (let times = 0; times < 3; times += 1) await notifier.match();
     const reported = async (id: string) => (await store.notifications.list(id, 9)).map(({ domains }) => domains);
     assert.deepEqual(await Promise.all(lists.map(reported)), [[['d1.com', 'd2.com']], [], [undefined], []]);

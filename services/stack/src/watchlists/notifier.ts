@@ -1,11 +1,11 @@
 // Matches new events and mentions with watchlists, and stores what their rules report.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { DomainIndex } from '@strata/analytics';
-import { domainsOf } from '../enrichment/exposure/exposed-domains.ts';
+import type { ProductBuild } from '@strata/analytics';
+import { buildsNamedBy } from '../enrichment/exposure/exposed-domains.ts';
 import type { Exposures } from '../enrichment/exposure/exposures.ts';
 import type { KnownNames } from '../index/known-names.ts';
 import type { FollowedDomains, MatchedTo, Store, StoredEvent } from '../store/index.ts';
-import { changedIn, firstStates, indexOfChanges } from './event-step.ts';
+import { analyticsOfChanges, changedIn, firstStates } from './event-step.ts';
 import { ExpiryCheck } from './expiry-check.ts';
 import { type Match, type MatchContext, match, type Signal } from './match.ts';
 import { type QueryListDeps, QueryLists } from './query-lists.ts';
@@ -14,7 +14,6 @@ export interface NotifierDeps extends QueryListDeps {
   readonly store: Pick<Store, 'watchlists' | 'watched' | 'notifications' | 'events' | 'feeds'>;
   readonly names: MatchContext & Pick<KnownNames, 'roleOf'>;
   readonly exposures: Exposures;
-  readonly index: DomainIndex;
   /** The clock of deliveries. */
   readonly now: () => Date;
   /** The clock of the history. */
@@ -49,7 +48,7 @@ export class Notifier {
     return new Notifier(deps, to);
   }
 
-  /** Matches everything new. The index must be up to date. Must not run concurrently. */
+  /** Matches everything new. Must not run concurrently. */
   async match(): Promise<void> {
     const { store, exposures } = this.#deps;
     // Until advisories are loaded, the domains that one affects are not known.
@@ -71,7 +70,7 @@ export class Notifier {
   }
 
   async #matchEvents(): Promise<boolean> {
-    const { store, exposures, names, index } = this.#deps;
+    const { store, exposures, names, analytics } = this.#deps;
     const found = await store.events.since(this.#to.seq, EVENTS_AT_ONCE);
     const isCut = found.length === EVENTS_AT_ONCE;
     const events = firstStates(found, isCut);
@@ -82,7 +81,7 @@ export class Notifier {
     const pending = changedIn(found);
     await this.#updateLists(signals.filter(({ domain = '' }) => !pending.includes(domain)));
     const left = await this.#queries.join(changedIn(events), () =>
-      indexOfChanges(events, { live: index, roleOf: names.roleOf }),
+      analyticsOfChanges(events, { live: analytics, roleOf: names.roleOf }),
     );
     await this.#record(signals, { to: { ...this.#to, seq: last.seq }, left });
     return isCut || events.length < found.length;
@@ -91,10 +90,10 @@ export class Notifier {
   /** A domain is on the lists whose query it matches now. */
   async #updateLists(signals: readonly Signal[]): Promise<void> {
     const domains = new Set(signals.map(({ domain }) => domain).filter((domain) => domain !== undefined));
-    const { store, index } = this.#deps;
+    const { store, analytics } = this.#deps;
     const left = await this.#queries.join([...domains]);
-    // An older index does not know why a matched event has added the domain.
-    if (index.position.seq >= this.#to.seq) await store.watched.unfollow(left);
+    // Older answers do not include why a matched event has added the domain.
+    if (left.length > 0 && (await analytics.asOf()).seq >= this.#to.seq) await store.watched.unfollow(left);
   }
 
   async #matchMentions(): Promise<boolean> {
@@ -140,19 +139,28 @@ export class Notifier {
 
   /** The domains that an advisory affects may be all: each list is compared with them. */
   async *#wideMatches(signals: readonly Signal[]): AsyncGenerator<Match[]> {
-    const { store, names, exposures, index } = this.#deps;
-    const numberOf = (name: string) => index.names.sorted.find(name);
-    const affected = signals.flatMap((signal) => {
+    const { store, names, exposures, analytics } = this.#deps;
+    const affected: { readonly signal: Signal; readonly builds: readonly ProductBuild[] }[] = [];
+    for (const signal of signals) {
       const entry = signal.kind === 'exploited' ? exposures.advisories.find(signal.advisory) : undefined;
-      return entry ? [{ signal, domains: domainsOf(exposures, entry).version }] : [];
-    });
+      if (!entry) continue;
+      const { version: builds } = buildsNamedBy(exposures, entry, await exposures.uses(entry.products));
+      if (builds.length > 0) affected.push({ signal, builds });
+    }
+    if (affected.length === 0) return;
     let list = await store.watched.nextWith('advisory_known_exploited', '');
     for (; list; list = await store.watched.nextWith('advisory_known_exploited', list.id)) {
-      const watched = (await store.watchlists.domainsOf(list.id)).map((name) => ({ name, number: numberOf(name) }));
-      for (const { signal, domains } of affected) {
-        const some = watched.filter(({ number }) => number !== undefined && domains.has(number));
-        const found = some.map(({ name }) => name);
-        yield match(signal, list, found, names);
+      const watched = await store.watchlists.domainsOf(list.id);
+      for (const { signal, builds } of affected) {
+        const among = { names: watched };
+        const { domains } = await analytics.search({ filter: { builds, among }, limit: watched.length, offset: 0 });
+        const found = new Set(domains.map(({ name }) => name));
+        yield match(
+          signal,
+          list,
+          watched.filter((name) => found.has(name)),
+          names,
+        );
         await yieldToEventLoop();
       }
     }

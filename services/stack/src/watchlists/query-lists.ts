@@ -1,14 +1,16 @@
-// Keeps the domains of lists that follow a query up to date: for each event of a domain, and completely every hour if the index has
+// Keeps the domains of lists that follow a query up to date: for each event of a domain, and completely every hour if something has
 // changed, one list in each step. After a restart all are evaluated again.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { type DomainIndex, QueryError } from '@strata/analytics';
+import { type Analytics, type IndexPosition, QueryError } from '@strata/analytics';
 import type { NamesMatching } from '../index/domain-queries.ts';
 import type { FollowedDomains, QueryList, Store } from '../store/index.ts';
 import { limitsOf } from './watchlist.ts';
 
 export interface QueryListDeps {
   readonly store: Pick<Store, 'watched'>;
-  readonly index: Pick<DomainIndex, 'position'>;
+  readonly analytics: Analytics;
+  /** The events that this process has applied. */
+  readonly log: { readonly position: IndexPosition };
   readonly namesMatching: NamesMatching;
   readonly clock: () => Date;
 }
@@ -30,19 +32,20 @@ export class QueryLists {
   }
 
   /**
-   * Adds these domains to the lists whose query they match, in an index that `indexOf` returns or now. Returns those that
+   * Adds these domains to the lists whose query they match, by the answers of `analyticsOf` or now. Returns those that
    * do not match, which are removed after their events are matched.
    */
-  async join(domains: readonly string[], indexOf?: () => DomainIndex): Promise<readonly FollowedDomains[]> {
+  async join(domains: readonly string[], analyticsOf?: () => Promise<Analytics>): Promise<readonly FollowedDomains[]> {
     const { watched } = this.#deps.store;
     const left: FollowedDomains[] = [];
-    let index: DomainIndex | undefined;
+    let asked: Analytics | undefined;
     let isMore = domains.length > 0;
     for (let [after, lists] = ['', 0]; isMore && lists < MAX_FOLLOWING; lists += LISTS_AT_ONCE) {
       const page = await watched.withQuery({ after, limit: LISTS_AT_ONCE, domains });
-      if (page.length > 0) index ??= indexOf?.();
+      if (page.length > 0) asked ??= (await analyticsOf?.()) ?? this.#deps.analytics;
       for (const list of page) {
-        const matching = this.#matching(list, domains.length, { among: domains, ...(index && { index }) });
+        const options = { analytics: asked ?? this.#deps.analytics, among: domains };
+        const matching = await this.#matching(list, domains.length, options);
         if (!matching) continue;
         const joined = matching.filter((domain) => !list.among.includes(domain));
         const removed = list.among.filter((domain) => !matching.includes(domain));
@@ -58,9 +61,9 @@ export class QueryLists {
 
   /** Evaluates the next list, if a pass is due. Events must be matched with the previous domains before. */
   async step(): Promise<void> {
-    const { store, index, clock } = this.#deps;
+    const { store, analytics, log, clock } = this.#deps;
     const hour = Math.floor(clock().getTime() / HOUR_MS);
-    const { seq } = index.position;
+    const { seq } = log.position;
     if (!this.#pass && (hour === this.#hour || seq === this.#seq)) return;
     this.#pass ??= { seq, after: '' };
     const list = await store.watched.nextWithQuery(this.#pass.after);
@@ -69,14 +72,18 @@ export class QueryLists {
       return;
     }
     this.#pass.after = list.id;
-    const matching = this.#matching(list, limitsOf(list.tier).domains);
+    const matching = await this.#matching(list, limitsOf(list.tier).domains, { analytics });
     if (matching) await store.watched.setDomains(list, matching);
   }
 
   /** Undefined if the query names a provider that the rulebook no longer has: the list keeps its domains. */
-  #matching({ query }: QueryList, max: number, options?: Parameters<NamesMatching>[2]): readonly string[] | undefined {
+  async #matching(
+    { query }: QueryList,
+    max: number,
+    options: Parameters<NamesMatching>[2],
+  ): Promise<readonly string[] | undefined> {
     try {
-      return this.#deps.namesMatching(query, max, options);
+      return await this.#deps.namesMatching(query, max, options);
     } catch (error) {
       if (error instanceof QueryError) return undefined;
       throw error;

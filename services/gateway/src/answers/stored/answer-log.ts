@@ -6,6 +6,8 @@ import { type ChatDelta, CompletionError, type Usage } from '@strata/inference';
 import type { StoredEnd } from '../../store/answers/stored-writes.ts';
 
 type TokenEvent = Extract<JobEvent, { readonly kind: 'token' }>;
+/** Log-probabilities only for a request that asks for them. */
+export type StepToken = Omit<TokenEvent, 'kind' | 'logprob'> & Partial<Pick<TokenEvent, 'logprob'>>;
 export type AnswerOutcome = 'completed' | 'cancelled' | 'failed';
 
 /** How an answer ended. */
@@ -20,7 +22,7 @@ export interface AnswerOver {
 export interface AnswerStep {
   readonly choice: number;
   readonly deltas: readonly ChatDelta[];
-  readonly token?: TokenEvent | undefined;
+  readonly token?: StepToken | undefined;
   /** Of the step `begin`. */
   readonly cachedTokens?: number | undefined;
   /** Of the first step with a token. */
@@ -177,7 +179,7 @@ interface StoredChoiceDeps {
 export class StoredChoice {
   readonly #deps: StoredChoiceDeps;
   #taken = 0;
-  #token: TokenEvent | undefined;
+  #token: StepToken | undefined;
   #cachedTokens: number | undefined;
 
   constructor(deps: StoredChoiceDeps) {
@@ -194,7 +196,7 @@ export class StoredChoice {
     const tokens = before.flatMap(({ token }) => (token ? [token] : []));
     const [first] = before;
     if (first) yield { kind: 'begin', cachedTokens: first.cachedTokens ?? 0 };
-    yield* tokens;
+    for (const token of tokens) yield { kind: 'token', logprob: 0, ...token };
     const end = before.at(-1)?.deltas.at(-1);
     if (end?.kind === 'end') return yield { kind: 'end', reason: end.reason === 'length' ? 'length' : 'stop' };
     if (log.isCancelled || log.over) throw new CompletionError('invalid_request', 'This answer was cancelled.');
@@ -204,7 +206,8 @@ export class StoredChoice {
         if (first) continue;
         this.#cachedTokens = event.cachedTokens;
       }
-      if (event.kind === 'token') this.#token = event;
+      if (event.kind === 'token')
+        this.#token = job.topLogprobs === undefined ? { token: event.token, bytes: event.bytes } : event;
       yield event;
     }
   }

@@ -1,61 +1,71 @@
-// The entries of a log as values of a stored part: compact, and without views of larger buffers.
+// The entries of a log as the JSON of a stored part: compact, as each is encrypted, written, read and deleted.
 import type { ChatDelta } from '@strata/inference';
 import type { StoredState } from '../../store/index.ts';
 import type { AnswerCipher } from './answer-cipher.ts';
-import { type AnswerStep, type LogEntry, overIn } from './answer-log.ts';
+import { type AnswerStep, type LogEntry, overIn, type StepToken } from './answer-log.ts';
 
-type Token = NonNullable<AnswerStep['token']>;
-type Choice = Pick<Token, 'token' | 'bytes' | 'logprob'>;
-type ChoiceValue = readonly [token: number, bytes: string, logprob: number];
+type Choice = readonly [token: number, bytes: string, logprob: number];
 
-/** Bytes as Latin-1; one text alone as a string. */
+/** Bytes as Latin-1: null if they are the text; one text alone as a string. */
 type StepValue = readonly [
   choice: number,
   deltas: string | readonly ChatDelta[],
-  token?: ChoiceValue | undefined,
-  top?: readonly ChoiceValue[] | undefined,
-  rest?: Pick<AnswerStep, 'cachedTokens' | 'firstTokenAt'> | undefined,
+  token?: number | null | undefined,
+  bytes?: string | null | undefined,
+  rest?: {
+    readonly logprob?: number | undefined;
+    readonly top?: readonly Choice[] | undefined;
+    readonly cachedTokens?: number | undefined;
+    readonly firstTokenAt?: number | undefined;
+  },
 ];
-export type EntryValue = StepValue | Extract<LogEntry, { readonly over: unknown }>;
+type EntryValue = StepValue | Extract<LogEntry, { readonly over: unknown }>;
 
-export function toValue(entry: LogEntry): EntryValue {
-  if ('over' in entry) return entry;
-  const { choice, deltas, token, cachedTokens, firstTokenAt } = entry;
+export const bytesOf = (entries: readonly LogEntry[]): Uint8Array =>
+  Buffer.from(JSON.stringify(entries.map((entry) => ('over' in entry ? entry : toValue(entry)))));
+
+export const entriesOf = (bytes: Uint8Array): readonly LogEntry[] =>
+  // Made by `bytesOf`.
+  (JSON.parse(Buffer.from(bytes).toString()) as EntryValue[]).map((value) => ('over' in value ? value : toStep(value)));
+
+function toValue({ choice, deltas, token: made, cachedTokens, firstTokenAt }: AnswerStep): StepValue {
   const [only, second] = deltas;
   const isText = only?.kind === 'text' && only.logprobs === undefined && second === undefined;
   const shown = isText ? only.text : deltas;
-  const hasRest = cachedTokens !== undefined || firstTokenAt !== undefined;
-  if (!token && !hasRest) return [choice, shown];
-  const top = token?.top?.length ? token.top.map(chosen) : undefined;
-  const rest = hasRest ? { cachedTokens, firstTokenAt } : undefined;
-  return [choice, shown, token && chosen(token), top, rest];
+  if (!made && cachedTokens === undefined && !firstTokenAt) return [choice, shown];
+  const { token, logprob, top } = made ?? {};
+  const latin1 = made && latin1Of(made.bytes);
+  const bytes = latin1 === shown ? undefined : latin1;
+  if (logprob !== undefined || cachedTokens !== undefined || firstTokenAt) {
+    const chosen = top?.map((each) => [each.token, latin1Of(each.bytes), each.logprob] as const);
+    return [choice, shown, token, bytes, { logprob, top: chosen, cachedTokens, firstTokenAt: firstTokenAt?.getTime() }];
+  }
+  return bytes === undefined ? [choice, shown, token] : [choice, shown, token, bytes];
 }
 
-export function toEntry(value: EntryValue): LogEntry {
-  if ('over' in value) return value;
-  const [choice, deltas, token, top, rest] = value;
+function toStep([choice, shown, token, bytes, rest]: StepValue): AnswerStep {
+  const { logprob, top, cachedTokens, firstTokenAt } = rest ?? {};
+  const chosen = top?.map(([id, latin1, each]) => ({ token: id, bytes: Buffer.from(latin1, 'latin1'), logprob: each }));
+  const made = (id: number): StepToken => ({
+    token: id,
+    bytes: Buffer.from(bytes ?? String(shown), 'latin1'),
+    ...(logprob === undefined ? {} : { logprob }),
+    ...(chosen && { top: chosen }),
+  });
   return {
     choice,
-    deltas: typeof deltas === 'string' ? [{ kind: 'text', text: deltas }] : deltas,
-    token: token && { kind: 'token', ...choiceOf(token), ...(top && { top: top.map(choiceOf) }) },
-    ...rest,
+    deltas: typeof shown === 'string' ? [{ kind: 'text', text: shown }] : shown,
+    token: typeof token === 'number' ? made(token) : undefined,
+    cachedTokens,
+    firstTokenAt: firstTokenAt === undefined ? undefined : new Date(firstTokenAt),
   };
 }
 
-const chosen = ({ token, bytes, logprob }: Choice): ChoiceValue => [
-  token,
-  Buffer.from(bytes).toString('latin1'),
-  logprob,
-];
-const choiceOf = ([token, bytes, logprob]: ChoiceValue): Choice => ({
-  token,
-  bytes: Buffer.from(bytes, 'latin1'),
-  logprob,
-});
+const latin1Of = ({ buffer, byteOffset, length }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, length).toString('latin1');
 
 export const entriesIn = (cipher: AnswerCipher, { parts }: StoredState): readonly LogEntry[] =>
-  // Encrypted by `LogWriter`, with this key.
-  parts.flatMap(({ number, body }) => (cipher.open(number, body) as EntryValue[]).map(toEntry));
+  parts.flatMap(({ number, body }) => entriesOf(cipher.open(number, body)));
 
 /** What readers may have: the end only when the receipt is stored. An answer that is over without an end could not go on. */
 export function readableIn({ owner }: StoredState, entries: readonly LogEntry[]): readonly LogEntry[] {

@@ -7,13 +7,12 @@ import type { StoredEnd } from '../../store/answers/stored-writes.ts';
 import type { GatewayStore } from '../../store/store.ts';
 import type { AnswerCipher } from './answer-cipher.ts';
 import type { AnswerLog } from './answer-log.ts';
-import { toValue } from './log-parts.ts';
+import { bytesOf } from './log-parts.ts';
 
 export interface LogWriterDeps {
   readonly stored: Pick<GatewayStore['stored'], 'append'>;
   /** The id of this gateway. */
   readonly gateway: () => number;
-  readonly now: () => Date;
   readonly logger: Logger;
 }
 
@@ -95,7 +94,7 @@ export class LogWriter implements Disposable {
     const part = this.#partOf(written);
     return {
       ...{ answer: written.answer, part: part && { answer: part.answer, number: part.number, body: part.body } },
-      ...{ size: written.size + (part?.body.length ?? 0), endedAt: this.#deps.now() },
+      size: written.size + (part?.body.length ?? 0),
     };
   }
 
@@ -160,6 +159,6 @@ export class LogWriter implements Disposable {
     const { answer, log, cipher, number, entries, failed } = written;
     if (failed) return failed;
     const [added, to] = [log.entries.slice(entries), log.entries.length];
-    return added.length === 0 ? undefined : { answer, number, body: cipher.seal(number, added.map(toValue)), to };
+    return added.length === 0 ? undefined : { answer, number, body: cipher.seal(number, bytesOf(added)), to };
   }
 }

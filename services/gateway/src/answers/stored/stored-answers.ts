@@ -6,6 +6,7 @@
 // stored with the receipt. Earlier versions stored it before: then the next gateway only stores the receipt.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { deserialize, serialize } from 'node:v8';
 import { isSuperseded } from '@strata/db';
 import { CompletionError } from '@strata/inference';
 import type { Limits } from '../../limits/limits.ts';
@@ -20,7 +21,7 @@ import { entriesIn, readableIn } from './log-parts.ts';
 import { LogWriter, type LogWriterDeps, type WrittenLog } from './log-writer.ts';
 import { SilentGateways } from './silent-gateways.ts';
 import { StoredCleanup } from './stored-cleanup.ts';
-import { continuing, generationOf, type StoredRequest } from './stored-request.ts';
+import { continuing, generationOf, isResumable, type StoredRequest } from './stored-request.ts';
 
 export interface StoredAnswersDeps extends Omit<AnswerDeps, 'admission'>, Omit<LogWriterDeps, 'stored'> {
   readonly stored: GatewayStore['stored'];
@@ -99,7 +100,7 @@ export class StoredAnswers implements AsyncDisposable {
     const answer = { ...reader, id, receiptId: recorder.newId(), request, cipher: new AnswerCipher(reader.apiKey, id) };
     const usage = { promptTokens: plan.promptTokens, completionTokens: 0, cachedTokens: 0 };
     const { receiptId, caller, cipher } = answer;
-    const added = { id, receiptId, keyId: caller.id, request: cipher.seal(0, request), createdAt: now() };
+    const added = { id, receiptId, keyId: caller.id, request: cipher.seal(0, serialize(request)), createdAt: now() };
     try {
       await recorder.begin(receiptId, request.start, usage, added);
     } catch (error) {
@@ -117,9 +118,10 @@ export class StoredAnswers implements AsyncDisposable {
     const [part] = state?.parts ?? [];
     if (!state || part?.number !== 0) throw notFound();
     const cipher = new AnswerCipher(reader.apiKey, id);
+    const bytes = cipher.tryOpen(0, part.body);
+    if (!bytes) throw notFound();
     // Encrypted by this class, with this key.
-    const request = cipher.tryOpen(0, part.body) as StoredRequest | undefined;
-    if (!request) throw notFound();
+    const request = deserialize(bytes) as StoredRequest;
     return { ...reader, id, receiptId: state.receiptId, request, cipher };
   }
 
@@ -249,7 +251,8 @@ export class StoredAnswers implements AsyncDisposable {
     const isLeft = async (cause: unknown) => {
       if (this.#isStopping || this.#ending.aborted) return true;
       const { kind, message, retryAfterMs = RETRY_MS } = errorOf(cause);
-      if (kind !== 'overloaded' || !plan.isContinuable || !(await stored.leave(receiptId, gateway()))) return false;
+      if (kind !== 'overloaded' || !plan.isContinuable || !isResumable(request)) return false;
+      if (!(await stored.leave(receiptId, gateway()))) return false;
       running.left = new CompletionError(kind, message, { retryAfterMs, cause });
       return true;
     };

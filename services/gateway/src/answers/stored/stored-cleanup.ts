@@ -10,9 +10,9 @@ export interface StoredCleanupDeps {
   readonly logger: Logger;
 }
 
-/** Stored answers are deleted this long after their end, or after their gateway has ended. */
-const STORED_MS = 3_600_000;
 const EXPIRE_MS = 60_000;
+/** How long after its last mark, at most `EXPIRE_MS` before its end or that of its gateway, an answer is deleted. */
+const STORED_MS = 3_600_000 + EXPIRE_MS;
 /** Delay between new answers of keys and the deletion of the oldest ones. */
 const TRIM_MS = 1_000;
 

@@ -14,7 +14,7 @@ import {
   valuesOf,
   writePipelined,
 } from '@strata/db';
-import { type Kysely, sql } from 'kysely';
+import { type CompiledQuery, type Kysely, type QueryResult, sql } from 'kysely';
 import { adding } from '../access/account-usage.ts';
 import { type AnswerUsage, reservedFor, summed, type TokensUsed } from '../access/usage-sums.ts';
 import { EARLIER_VERSIONS } from '../gateways.ts';
@@ -120,22 +120,26 @@ export class AnswerTable {
     { begun = [], ended = [], stored, gateway = this.#gateway() }: KeepOptions = {},
   ): Promise<number> {
     const batch = { json: jsonOf(receipts), gateway, settler: this.#gateway(), ended: toJson(ended) };
-    const insert = this.#insert(batch);
-    const queries = [
+    const records: CompiledQuery<{ readonly seq?: number }>[] = [
+      ...(receipts.length === 0 ? [] : [this.#insert(batch)]),
       ...(begun.length === 0 ? [] : [this.#begin({ ...batch, json: jsonOf(begun) })]),
+    ];
+    const rest = [
       ...(stored ? this.#stored.queries(stored, batch) : []),
       ...(ended.length === 0 ? [] : [this.#end(batch)]),
     ];
+    const [only] = records;
     // With concurrent writers a number must not become visible before a smaller one: see `enter`.
-    const [kept, started] =
-      queries.length === 0 && !isPostgres(this.#db)
-        ? [await this.#db.executeQuery(insert)]
-        : await writePipelined(this.#db, [insert, ...queries]).catch((error: unknown) => {
-            throw isDuplicate(error) ? new StoreError('superseded', { cause: error }) : error;
-          });
-    const written = kept.rows.length + (begun.length === 0 ? 0 : (started?.rows.length ?? 0));
-    if (written < receipts.length + begun.length) throw new StoreError('superseded');
-    return Math.max(0, ...kept.rows.map(({ seq }) => seq));
+    const writing: Promise<readonly QueryResult<{ readonly seq?: number }>[]> =
+      only && records.length + rest.length === 1 && !isPostgres(this.#db)
+        ? this.#db.executeQuery(only).then((result) => [result])
+        : writePipelined<readonly CompiledQuery<{ readonly seq?: number }>[]>(this.#db, [...records, ...rest]);
+    const results = await writing.catch((error: unknown) => {
+      throw isDuplicate(error) ? new StoreError('superseded', { cause: error }) : error;
+    });
+    const written = results.slice(0, records.length).flatMap(({ rows }) => rows);
+    if (written.length < receipts.length + begun.length) throw new StoreError('superseded');
+    return Math.max(0, ...written.map(({ seq }) => seq ?? 0));
   }
 
   /** Answers that a gateway has begun and not ended, oldest first; without stored ones, which can be taken over. */

@@ -2,9 +2,9 @@
 // is that of its record in `begun_answers`; another one takes the answer over by replacing it there, and all later writes
 // of the first one are refused.
 import { integer, listed, type Plan, plan, rowsIn, writePipelined } from '@strata/db';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { GatewayDatabase } from '../tables.ts';
-import { jsonOfParts, PART, type StoredPart } from './stored-writes.ts';
+import { jsonOfParts, MAX_STORED, MAX_STORED_SIZE, PART, type StoredPart } from './stored-writes.ts';
 
 /** The gateway that generates an answer. */
 export interface StoredOwner {
@@ -20,9 +20,6 @@ export interface StoredState {
   readonly parts: readonly StoredPart[];
 }
 
-/** Answers of a key, and their characters; running ones are kept in addition. The oldest ones are deleted soon after a new one. */
-export const MAX_STORED = 100;
-const MAX_STORED_SIZE = 64 * 1024 * 1024;
 /** The gateway of answers that were left: it never runs, and its records are settled as those of one that has ended. */
 const LEFT = -2;
 /** The settler of a gateway that has ended, and has only stored answers left. */
@@ -51,11 +48,15 @@ export class StoredAnswerTable {
 
   /** Deletes the oldest answers of keys above the bounds. */
   async trim(keys: readonly string[]): Promise<void> {
-    await this.#remove(sql`select id from (select id, receipt_id, row_number() over newest as position,
-          sum(size) over newest as total from stored_answers where key_id in ${listed(this.#db, keys)}
-          window newest as (partition by key_id order by changed_at desc, id)) as counted
-        where (position > ${integer(MAX_STORED)} or total > ${integer(MAX_STORED_SIZE)})
-          and receipt_id not in (select id from begun_answers)`);
+    // Read first: most keys have no such answers, and one that is over stays over.
+    const { rows } = await sql<{ readonly id: string }>`select id from (
+        select id, receipt_id, row_number() over newest as position, sum(size) over newest as total
+        from stored_answers where key_id in ${listed(this.#db, keys)}
+        window newest as (partition by key_id order by changed_at desc, id)) as counted
+      where (position > ${integer(MAX_STORED)} or total > ${integer(MAX_STORED_SIZE)})
+        and receipt_id not in (select id from begun_answers)`.execute(this.#db);
+    const ids = rows.map(({ id }) => id);
+    if (ids.length > 0) await this.#remove(listed(this.#db, ids));
   }
 
   /**
@@ -68,7 +69,7 @@ export class StoredAnswerTable {
     return parts.flatMap(({ answer }) => (written.has(answer) ? [] : [answer]));
   }
 
-  /** Keeps answers that are generated from expiring. */
+  /** Keeps answers that are generated from expiring. Called every minute. */
   async touch(ids: readonly string[], now: Date): Promise<void> {
     await this.#db
       .updateTable('stored_answers')
@@ -139,18 +140,18 @@ export class StoredAnswerTable {
   }
 
   async remove(id: string, keyId: string): Promise<void> {
-    await this.#remove(sql`select id from stored_answers where id = ${id} and key_id = ${keyId}`);
+    await this.#remove(sql`(select id from stored_answers where id = ${id} and key_id = ${keyId})`);
   }
 
   /** Deletes answers without a change since then. One that did not end is settled with the records of its gateway. */
   async expire(before: Date): Promise<void> {
-    await this.#remove(sql`select id from stored_answers where changed_at < ${before.getTime()}`);
+    await this.#remove(sql`(select id from stored_answers where changed_at < ${before.getTime()})`);
   }
 
-  async #remove(ids: ReturnType<typeof sql>): Promise<void> {
+  async #remove(ids: RawBuilder<unknown>): Promise<void> {
     await writePipelined(this.#db, [
-      sql`delete from stored_answer_parts where answer in (${ids})`.compile(this.#db),
-      sql`delete from stored_answers where id in (${ids})`.compile(this.#db),
+      sql`delete from stored_answer_parts where answer in ${ids}`.compile(this.#db),
+      sql`delete from stored_answers where id in ${ids}`.compile(this.#db),
     ]);
   }
 }

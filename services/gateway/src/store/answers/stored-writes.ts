@@ -24,7 +24,6 @@ export interface StoredEnd {
   readonly answer: string;
   readonly part: StoredPart | undefined;
   readonly size: number;
-  readonly endedAt: Date;
 }
 
 export interface StoredWrites {
@@ -33,8 +32,14 @@ export interface StoredWrites {
 }
 
 const ANSWER = { id: 'text', receipt_id: 'text', key_id: 'text', changed_at: 'integer', size: 'integer' } as const;
-const END = { id: 'text', size: 'integer', changed_at: 'integer' } as const;
+const END = { id: 'text', size: 'integer' } as const;
 export const PART = { answer: 'text', number: 'integer', body: 'text' } as const;
+
+/** Answers of a key, and their characters; running ones are kept in addition. The oldest ones are deleted soon after a new one. */
+export const MAX_STORED = 100;
+export const MAX_STORED_SIZE = 64 * 1024 * 1024;
+/** What each answer is counted as: only the size of a longer one, which is rare, is written at its end. */
+const COUNTED_SIZE = Math.floor(MAX_STORED_SIZE / MAX_STORED);
 
 /** Bodies are base64, and ids made here: PostgreSQL accepts all of it. */
 export const jsonOfParts = (parts: readonly StoredPart[]): string =>
@@ -60,7 +65,7 @@ export class StoredWriter {
     }));
     this.#end = plan((batch) => ({
       compile: () =>
-        sql<never>`update stored_answers set size = ended.size, changed_at = ended.changed_at
+        sql<never>`update stored_answers set size = ended.size
           from ${rowsIn(db, batch.json, END)} as ended
           where stored_answers.id = ended.id and ${isOwner(db, batch)}`.compile(db),
     }));
@@ -69,9 +74,9 @@ export class StoredWriter {
   /** Without effect unless the gateway owns all answers of the transaction. */
   queries({ added, ended }: StoredWrites, owned: Owned): CompiledQuery[] {
     const answers = added.map((each) => [
-      ...[each.id, each.receiptId, each.keyId, each.createdAt.getTime(), each.request.length],
+      ...[each.id, each.receiptId, each.keyId, each.createdAt.getTime(), Math.max(COUNTED_SIZE, each.request.length)],
     ]);
-    const ends = ended.map(({ answer, size, endedAt }) => [answer, size, endedAt.getTime()]);
+    const ends = ended.flatMap(({ answer, size }) => (size > COUNTED_SIZE ? [[answer, size]] : []));
     const parts = [
       ...added.map(({ id, request }) => ({ answer: id, number: 0, body: request })),
       ...ended.flatMap(({ part }) => (part ? [part] : [])),
@@ -79,7 +84,7 @@ export class StoredWriter {
     return [
       ...(added.length === 0 ? [] : [this.#add({ ...owned, json: JSON.stringify(answers) })]),
       ...(parts.length === 0 ? [] : [this.#append({ ...owned, json: jsonOfParts(parts) })]),
-      ...(ended.length === 0 ? [] : [this.#end({ ...owned, json: JSON.stringify(ends) })]),
+      ...(ends.length === 0 ? [] : [this.#end({ ...owned, json: JSON.stringify(ends) })]),
     ];
   }
 }

@@ -130,6 +130,16 @@ function termsOf(d: Domain): Rows {
   ]);
   const [, , tld, state, sector, , , country, score] = factsOf(d);
   const ofFacts = ['all|', `tld|${tld}`, `state|${state}`, `sector|${sector}`, `country|${country}`, `score|${score}`];
-  const terms = new Set([...ofFacts, ...flagsOf(d).map((flag) => `flag|${flag}`), ...ofService]);
+  const builds = providersOf(d).flatMap((provider) => {
+    const firm = d.services.filter((each) => each.provider === provider && each.level !== 'low');
+    const shown = firm
+      .filter((each) => each.version !== '')
+      .toSorted((a, b) => (a.level < b.level ? -1 : Number(a.level > b.level)));
+    const [{ version, platform } = { version: '', platform: null }] = shown;
+    return firm.length === 0
+      ? []
+      : [`build|${[provider, version, ...(platform === null ? [] : [platform])].join('\n')}`];
+  });
+  const terms = new Set([...ofFacts, ...flagsOf(d).map((flag) => `flag|${flag}`), ...ofService, ...builds]);
   return [...terms].map((term) => [...term.split('|'), d.id]);
 }

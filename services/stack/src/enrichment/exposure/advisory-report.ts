@@ -1,10 +1,11 @@
 // The API representation of advisories and affected domains.
 import { type Advisory, type Entry, priorityOf, SEVERITIES } from '@strata/advisories';
-import type { DomainIndex } from '@strata/analytics';
+import { type BuildCount, MAX_FIRST } from '@strata/analytics';
 import { z } from 'zod';
 import type { KnownNames } from '../../index/known-names.ts';
-import { countsOf, someAffected } from './exposed-domains.ts';
-import type { Exposure, Exposures } from './exposures.ts';
+import { EventLoopBudget } from '../event-loop-budget.ts';
+import { buildsNamedBy, countsIn, countsOf, type ExposedDeps, sumOf } from './exposed-domains.ts';
+import type { Exposure } from './exposures.ts';
 import { NO_VERSION } from './product-uses.ts';
 
 const count = z.int().min(0);
@@ -114,13 +115,11 @@ export const OpenAdvisoriesSchema = z
   .nullable()
   .meta({ id: 'OpenAdvisories', description: 'Null until an advisory source has been read.' });
 
-export interface ReportDeps {
-  readonly exposures: Exposures;
-  readonly index: DomainIndex;
+export interface ReportDeps extends ExposedDeps {
   readonly names: KnownNames;
 }
 
-const SHOWN_DOMAINS = 10;
+const SHOWN_DOMAINS = MAX_FIRST;
 const SHOWN_ADVISORIES = 10;
 
 function aboutOf(entry: Entry) {
@@ -137,18 +136,61 @@ function aboutOf(entry: Entry) {
   };
 }
 
-/** `full` is the complete advisory, for fields that the index does not keep. */
-export function advisoryReport(
-  entry: Entry,
-  full: Pick<Advisory, 'summary' | 'urls'>,
-  { exposures, index, names }: ReportDeps,
-): z.input<typeof AdvisorySchema> {
-  const { advisory, exploited, score } = entry;
-  const domains = countsOf(exposures, entry);
-  return {
+/** An advisory, and the complete one for fields that are not kept in memory. */
+export interface FullEntry {
+  readonly entry: Entry;
+  readonly full: Pick<Advisory, 'summary' | 'urls'>;
+}
+
+export async function advisoryReports(
+  all: readonly FullEntry[],
+  deps: ReportDeps,
+): Promise<z.input<typeof AdvisorySchema>[]> {
+  const { exposures, analytics, names } = deps;
+  const uses = await exposures.uses();
+  const budget = new EventLoopBudget();
+  const counted = [];
+  for (const { entry, full } of all) {
+    await budget.yieldIfSpent();
+    const builds = buildsNamedBy(exposures, entry, uses);
+    const products = entry.products.map((product) => buildsNamedBy(exposures, entry, uses, [product]));
+    counted.push({ entry, full, products, domains: await countsIn(deps, builds), some: someOf(builds.version) });
+  }
+  const ids = [...new Set(counted.flatMap(({ some }) => some))];
+  const { domains: rows } = await analytics.search({ filter: { among: { ids } }, limit: ids.length, offset: 0 });
+  const nameOf = new Map(rows.map(({ id, name }) => [id, name]));
+  return counted.map(({ entry, full, products, domains, some }) => ({
     ...aboutOf(entry),
+    ...fullReport(entry, full.summary),
+    match: domains.version > 0 ? 'version' : 'product',
+    domains: { ...domains },
+    products: entry.products.map((product, i) => {
+      const { range, rangeSource } = exposures.advisories.judgementOf(entry, product, NO_VERSION);
+      const { version = [], product: unversioned = [] } = products[i] ?? {};
+      return {
+        product: names.nameOf(product),
+        product_id: product,
+        version_range: range,
+        range_source: rangeSource,
+        domains: { version: sumOf(version), product: sumOf(unversioned) },
+      };
+    }),
+    affected: some.flatMap((id) => nameOf.get(id) ?? []).sort(),
+    references: [...full.urls],
+  }));
+}
+
+/** Up to `SHOWN_DOMAINS` domains that show one of these builds. */
+function someOf(builds: readonly BuildCount[]): number[] {
+  const some = new Set<number>();
+  for (const { first } of builds) for (const id of first.slice(0, SHOWN_DOMAINS - some.size)) some.add(id);
+  return [...some];
+}
+
+function fullReport({ advisory, exploited, score }: Entry, summary: string | null) {
+  return {
     aliases: [...advisory.aliases],
-    summary: full.summary,
+    summary,
     cvss_version: advisory.cvss?.version ?? null,
     cvss_vector: advisory.cvss?.vector ?? null,
     cvss_source: advisory.cvss?.by ?? null,
@@ -160,33 +202,14 @@ export function advisoryReport(
       required_action: exploited.requiredAction,
     },
     modified: advisory.modified,
-    match: domains.version > 0 ? 'version' : 'product',
-    domains: { ...domains },
-    products: entry.products.map((product) => {
-      const { range, rangeSource } = exposures.advisories.judgementOf(entry, product, NO_VERSION);
-      return {
-        product: names.nameOf(product),
-        product_id: product,
-        version_range: range,
-        range_source: rangeSource,
-        domains: { ...countsOf(exposures, entry, [product]) },
-      };
-    }),
-    affected: someAffected(exposures, entry, SHOWN_DOMAINS)
-      .map((domain) => index.names.name(domain))
-      .sort(),
-    references: [...full.urls],
   };
 }
 
-export function advisoryNews(
-  entry: Entry,
-  { exposures, names }: Pick<ReportDeps, 'exposures' | 'names'>,
-): z.input<typeof AdvisoryNewsSchema> {
-  const domains = countsOf(exposures, entry);
+export async function advisoryNews(entry: Entry, deps: ReportDeps): Promise<z.input<typeof AdvisoryNewsSchema>> {
+  const domains = await countsOf(deps, entry);
   return {
     ...aboutOf(entry),
-    products: entry.products.map((id) => ({ product: names.nameOf(id), product_id: id })),
+    products: entry.products.map((id) => ({ product: deps.names.nameOf(id), product_id: id })),
     match: domains.version > 0 ? 'version' : 'product',
     domains: { ...domains },
   };

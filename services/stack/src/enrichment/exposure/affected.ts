@@ -1,9 +1,10 @@
 // Lists over all exposures: advisories that possibly affect any domain, and the domains of each.
 import { byUrgency, type Entry, type ExposureIndex, type RowCounts, type Severity } from '@strata/advisories';
-import { type DomainIndex, type DomainSet, difference, inNameOrder, type Page, union } from '@strata/analytics';
+import type { BuildCount, DomainRow, Page, Search } from '@strata/analytics';
+import type { Store } from '../../store/index.ts';
 import { EventLoopBudget } from '../event-loop-budget.ts';
-import { type ByEvidence, domainsOf } from './exposed-domains.ts';
-import type { Exposure, Exposures } from './exposures.ts';
+import { type ByEvidence, buildsNamedBy, countsIn, type ExposedDeps, sumOf } from './exposed-domains.ts';
+import type { Exposure, Exposures, Uses } from './exposures.ts';
 import { NO_VERSION } from './product-uses.ts';
 
 /** All given conditions must hold. */
@@ -25,7 +26,7 @@ export type AdvisoryKey = readonly [urgency: number, id: string];
 export type AffectedKey = readonly [...AdvisoryKey, match: 'version' | 'product', product: string, domain: string];
 
 export interface AffectedRow extends Exposure {
-  readonly domain: number;
+  readonly domain: string;
 }
 
 export interface Affected {
@@ -34,13 +35,14 @@ export interface Affected {
   /** Number of domains in these rows; one with both kinds is counted in `version`. */
   readonly domains: ByEvidence<number>;
   readonly rows: readonly AffectedRow[];
+  /** Whether the requested domain has been scanned; null for all domains. */
+  readonly isKnown: boolean | null;
 }
 
 const KINDS = ['version', 'product'] as const;
 
-interface Deps {
-  readonly exposures: Exposures;
-  readonly index: DomainIndex;
+interface Deps extends ExposedDeps {
+  readonly store: Pick<Store, 'domains'>;
 }
 
 /** Advisories that possibly affect any domain, most urgent first. */
@@ -49,7 +51,7 @@ export async function listAdvisories(
   filter: Pick<AffectedFilter, keyof EntryFilter | 'advisory'>,
   { limit, offset, after }: Page<AdvisoryKey>,
 ): Promise<{ readonly total: number; readonly entries: readonly Entry[] }> {
-  const { rows } = await countRows(deps, filter);
+  const { rows } = await countRows(deps, filter, await deps.exposures.uses());
   const matching = deps.exposures.advisories.inOrder().filter(({ number }) => rowsOf(rows, number) > 0);
   const rest = after ? matching.filter((entry) => compareTo(entry, after) > 0) : matching;
   return { total: matching.length, entries: rest.slice(offset, offset + limit) };
@@ -57,18 +59,24 @@ export async function listAdvisories(
 
 /** Most urgent advisories first; within an advisory affected domains first, by product, then by name. */
 export async function listAffected(deps: Deps, filter: AffectedFilter, page: Page<AffectedKey>): Promise<Affected> {
-  return filter.domain === undefined ? affectedOfAll(deps, filter, page) : affectedOfOne(deps, filter, page);
+  const { domain } = filter;
+  return domain === undefined ? affectedOfAll(deps, filter, page) : affectedOfOne(deps, { ...filter, domain }, page);
 }
 
-function affectedOfOne({ exposures, index }: Deps, filter: AffectedFilter, page: Page<AffectedKey>): Affected {
+async function affectedOfOne(
+  { exposures, store }: Deps,
+  filter: AffectedFilter & { readonly domain: string },
+  page: Page<AffectedKey>,
+): Promise<Affected> {
   const { limit, offset, after } = page;
-  const domain = filter.domain === undefined ? undefined : index.names.sorted.find(filter.domain);
+  const { domain } = filter;
+  const profile = await store.domains.profile(domain);
   const requested = requestedBy(exposures, filter);
   const matchesFilter = ({ entry, isAffected }: Exposure) =>
     fits(entry, filter) &&
     (filter.match === undefined || (filter.match === 'version') === isAffected) &&
     (requested === undefined || requested.has(entry.number));
-  const all = domain === undefined ? [] : exposures.ofDomain(domain).filter(matchesFilter);
+  const all = profile ? exposures.ofServices(profile.services).filter(matchesFilter) : [];
   const ordered = all.toSorted(
     (a, b) =>
       byUrgency(a.entry, b.entry) ||
@@ -81,14 +89,17 @@ function affectedOfOne({ exposures, index }: Deps, filter: AffectedFilter, page:
     domains: { version: Number(hasVersion), product: Number(!hasVersion && all.length > 0) },
     rows: (after ? ordered.filter((each) => isPast(each, after)) : ordered)
       .slice(offset, offset + limit)
-      .map((each) => ({ ...each, domain: domain ?? 0 })),
+      .map((each) => ({ ...each, domain })),
+    isKnown: profile !== undefined,
   };
 }
 
 async function affectedOfAll(deps: Deps, filter: AffectedFilter, page: Page<AffectedKey>): Promise<Affected> {
   const { limit, offset, after } = page;
   const { advisories } = deps.exposures;
-  const { rows, sets } = await countRows(deps, filter);
+  const uses = await deps.exposures.uses();
+  const { rows, builds } = await countRows(deps, filter, uses);
+  const read = buildReader(deps);
   const found: AffectedRow[] = [];
   let total = 0;
   for (const entry of advisories.inOrder()) {
@@ -97,44 +108,49 @@ async function affectedOfAll(deps: Deps, filter: AffectedFilter, page: Page<Affe
     const order = after ? compareTo(entry, after) : 1;
     if (count > 0 && total + count > offset && found.length < limit && order >= 0) {
       const rest = { offset: Math.max(0, offset - total), limit: limit - found.length };
-      found.push(...rowsOfEntry(deps, entry, filter, { ...rest, ...(after && order === 0 && { after }) }));
+      found.push(
+        ...(await rowsOfEntry(
+          deps,
+          entry,
+          { uses, match: filter.match, read },
+          { ...rest, ...(after && order === 0 && { after }) },
+        )),
+      );
     }
     total += count;
   }
-  const version = union(sets.version);
-  const product = difference(union(sets.product), version);
-  return { total, domains: { version: version.size, product: product.size }, rows: found };
+  return { total, domains: await countsIn(deps, builds), rows: found, isKnown: null };
 }
 
 /** The number of rows of each advisory, in one pass over the verdicts of every observed build. */
-async function countRows({ exposures }: Deps, filter: Omit<AffectedFilter, 'domain'>) {
+async function countRows({ exposures }: Pick<Deps, 'exposures'>, filter: Omit<AffectedFilter, 'domain'>, uses: Uses) {
   const { match } = filter;
   const { advisories } = exposures;
   const rows: RowCounts = { version: new Uint32Array(advisories.limit), product: new Uint32Array(advisories.limit) };
-  const sets = { version: [] as DomainSet[], product: [] as DomainSet[] };
+  const builds = { version: [] as BuildCount[], product: [] as BuildCount[] };
   const requested = requestedBy(exposures, filter);
   if (requested === undefined) {
     const of = numbersFitting(advisories, filter);
     const budget = new EventLoopBudget();
     for (const product of advisories.products) {
       await budget.yieldIfSpent();
-      for (const { build, domains } of exposures.usesOf(product)) {
-        const has = advisories.verdictsOf(product, build).countInto(rows, domains.size, of);
-        if (has.hasVersion) sets.version.push(domains);
-        if (has.hasProduct) sets.product.push(domains);
+      for (const build of uses.get(product) ?? []) {
+        const has = advisories.verdictsOf(product, build).countInto(rows, build.domains, of);
+        if (has.hasVersion) builds.version.push(build);
+        if (has.hasProduct) builds.product.push(build);
       }
     }
   } else {
     for (const entry of requested.values()) {
-      if (fits(entry, filter)) countEntry(exposures, entry, { rows, sets });
+      if (fits(entry, filter)) countEntry(exposures, entry, { rows, builds, uses });
     }
   }
   for (const kind of KINDS) {
     if (match === undefined || match === kind) continue;
     rows[kind].fill(0);
-    sets[kind] = [];
+    builds[kind] = [];
   }
-  return { rows, sets };
+  return { rows, builds };
 }
 
 function fits({ advisory, exploited }: Entry, { severity, isExploited }: EntryFilter): boolean {
@@ -156,23 +172,37 @@ function numbersFitting(advisories: ExposureIndex, filter: EntryFilter): Uint8Ar
 function countEntry(
   exposures: Exposures,
   entry: Entry,
-  { rows, sets }: { readonly rows: RowCounts; readonly sets: ByEvidence<DomainSet[]> },
+  { rows, builds, uses }: { readonly rows: RowCounts; readonly builds: ByEvidence<BuildCount[]>; readonly uses: Uses },
 ): void {
-  for (const product of entry.products) {
-    const of = domainsOf(exposures, entry, [product]);
-    for (const kind of KINDS) {
-      rows[kind][entry.number] = (rows[kind][entry.number] as number) + of[kind].size;
-      sets[kind].push(of[kind]);
-    }
+  const of = buildsNamedBy(exposures, entry, uses);
+  for (const kind of KINDS) {
+    rows[kind][entry.number] = (rows[kind][entry.number] as number) + sumOf(of[kind]);
+    builds[kind].push(...of[kind]);
   }
 }
 
-function rowsOfEntry(
-  { exposures, index }: Deps,
+type ReadBuilds = (
+  builds: readonly BuildCount[],
+  page: Pick<Search, 'limit' | 'offset' | 'after'>,
+) => Promise<readonly DomainRow[]>;
+
+/** Many advisories affect the same builds: their domains are read once. */
+function buildReader({ analytics }: Pick<Deps, 'analytics'>): ReadBuilds {
+  const pages = new Map<string, Promise<readonly DomainRow[]>>();
+  return (builds, page) => {
+    const key = JSON.stringify([builds, page]);
+    const known = pages.get(key) ?? analytics.search({ filter: { builds }, ...page }).then(({ domains }) => domains);
+    pages.set(key, known);
+    return known;
+  };
+}
+
+async function rowsOfEntry(
+  { exposures }: Pick<Deps, 'exposures'>,
   entry: Entry,
-  { match }: AffectedFilter,
+  { uses, match, read }: { readonly uses: Uses; readonly match: AffectedFilter['match']; readonly read: ReadBuilds },
   { limit, offset, after }: Page<AffectedKey>,
-): AffectedRow[] {
+): Promise<AffectedRow[]> {
   const found: AffectedRow[] = [];
   let skip = offset;
   for (const kind of KINDS) {
@@ -180,22 +210,29 @@ function rowsOfEntry(
     for (const product of entry.products) {
       const position = after ? positionOf(entry, kind, product) - positionOf(entry, after[2], after[3]) : 1;
       if (position < 0) continue;
-      const set = domainsOf(exposures, entry, [product])[kind];
-      const rest = { offset: skip, limit: limit - found.length, ...(after && position === 0 && { after: after[4] }) };
-      const page = inNameOrder(index, set, rest);
-      for (const domain of page) {
-        const build = index.buildOf(domain, product) ?? NO_VERSION;
-        found.push({ entry, product, build, isAffected: kind === 'version', domain });
+      const builds = buildsNamedBy(exposures, entry, uses, [product])[kind];
+      const size = sumOf(builds);
+      if (size > skip) {
+        const key = after && position === 0 ? ([null, after[4]] as const) : undefined;
+        const count = Math.min(limit - found.length, size - skip);
+        for (const { name: domain, builds: shown = [] } of await read(builds, {
+          limit: count,
+          offset: skip,
+          after: key,
+        })) {
+          const { version, platform } = shown.find((each) => each.product === product) ?? NO_VERSION;
+          found.push({ entry, product, build: { version, platform }, isAffected: kind === 'version', domain });
+        }
       }
-      skip = Math.max(0, skip - set.size);
+      skip = Math.max(0, skip - size);
       if (found.length >= limit) return found;
     }
   }
   return found;
 }
 
-/** The key of a row; the name of its domain is not in the row. */
-export const affectedKey = ({ entry, isAffected, product }: Exposure, domain: string): AffectedKey => [
+/** The key of a row. */
+export const affectedKey = ({ entry, isAffected, product, domain }: AffectedRow): AffectedKey => [
   ...advisoryKey(entry),
   isAffected ? 'version' : 'product',
   product,

@@ -176,7 +176,7 @@ describe('as time passes', () => {
     const exposed = async () => (await news(id, `&domain=${domain}`)).filter(({ reason }) => reason === 'exposed');
     assert.deepEqual(await exposed(), [], 'it was so when first scanned');
 
-    const shown = app.exposures.ofDomain(app.index.names.sorted.find(domain) ?? -1);
+    const shown = app.exposures.ofServices((await app.store.domains.profile(domain))?.services ?? []);
     assert.ok(shown.some(({ entry, isAffected }) => entry.advisory.id === id && isAffected));
     const scanThreeDays = async () => {
       for (let day = 0; day < 3; day += 1) {

@@ -2,21 +2,21 @@
 // published once across restarts: an alert is stored before its event, and the store deduplicates events. After a crash all of them
 // are processed again, and only missing ones are written.
 import type { Entry } from '@strata/advisories';
-import type { DomainIndex, IndexedService } from '@strata/analytics';
+import type { IndexedService } from '@strata/analytics';
 import { exploitedAlert } from '../../alerts/alerts.ts';
 import type { EventBus } from '../../events.ts';
+import type { KnownDomains } from '../../index/known-domains.ts';
 import type { KnownNames } from '../../index/known-names.ts';
 import type { DomainChanged, Store, StoredEvent } from '../../store/index.ts';
 import { EventLoopBudget } from '../event-loop-budget.ts';
-import { countsOf } from './exposed-domains.ts';
+import { countsOf, type ExposedDeps } from './exposed-domains.ts';
 import type { Exposure, Exposures } from './exposures.ts';
 import type { ObservedService } from './product-uses.ts';
 
 /** What alerts are raised from. */
-export interface AlertDeps {
+export interface AlertDeps extends ExposedDeps {
+  readonly known: KnownDomains;
   readonly store: Store;
-  readonly index: DomainIndex;
-  readonly exposures: Exposures;
   readonly names: KnownNames;
   /** The clock of the history. */
   readonly now: () => Date;
@@ -38,7 +38,7 @@ export async function announceAdvisories(entries: readonly Entry[], deps: AlertD
   for (const entry of entries) {
     if (!entry.exploited && Date.parse(entry.advisory.published) < newsSince) continue;
     await budget.yieldIfSpent();
-    const { version, product } = countsOf(deps.exposures, entry);
+    const { version, product } = await countsOf(deps, entry);
     if (version + product === 0) continue;
     if (entry.exploited) await raiseAlert(entry, FOREVER_MS, deps);
     await publish(entry, entry.exploited ? 'exploited' : 'published', deps);
@@ -115,8 +115,8 @@ async function publish(entry: Entry, reason: 'published' | 'exploited', { store,
 }
 
 async function raiseAlert(entry: Entry, quietMs: number, deps: AlertDeps): Promise<void> {
-  const { store, exposures, names, now, events } = deps;
-  const counts = countsOf(exposures, entry);
+  const { store, names, now, events } = deps;
+  const counts = await countsOf(deps, entry);
   const isWritten = await store.signals.addAlert(exploitedAlert({ entry, counts, at: now(), names }), { quietMs });
   if (isWritten) events.publish('alert-stored');
 }

@@ -1,66 +1,65 @@
 // The domains that an advisory possibly affects, by the evidence.
 import { type Entry, isAffected } from '@strata/advisories';
-import { type DomainSet, difference, union } from '@strata/analytics';
-import type { Exposures } from './exposures.ts';
-import type { Use } from './product-uses.ts';
+import type { Analytics, BuildCount, ProductBuild } from '@strata/analytics';
+import type { Exposures, Uses } from './exposures.ts';
 
 /** `version`: domains that show an affected version; `product`: further domains that only use the product. */
 export type ByEvidence<Value> = Readonly<Record<'version' | 'product', Value>>;
 
-/** Domains possibly affected by an advisory through these products; one that shows an affected version is only in `version`. */
-export function domainsOf(
-  exposures: Exposures,
-  entry: Entry,
-  products: readonly string[] = entry.products,
-): ByEvidence<DomainSet> {
-  const sets = { version: [] as DomainSet[], product: [] as DomainSet[] };
-  for (const { kind, domains } of usesNamedBy(exposures, entry, products)) sets[kind].push(domains);
-  const [version, product] = [union(sets.version), union(sets.product)];
-  return { version, product: version.size === 0 ? product : difference(product, version) };
+export interface ExposedDeps {
+  readonly exposures: Exposures;
+  readonly analytics: Analytics;
 }
 
-/** Number of domains possibly affected by an advisory through these products. */
-export function countsOf(
-  exposures: Exposures,
-  entry: Entry,
-  products: readonly string[] = entry.products,
-): ByEvidence<number> {
-  if (products.length > 1) {
-    const { version, product } = domainsOf(exposures, entry, products);
-    return { version: version.size, product: product.size };
-  }
-  // A domain has at most one use of a product.
-  const counts = { version: 0, product: 0 };
-  for (const { kind, domains } of usesNamedBy(exposures, entry, products)) counts[kind] += domains.size;
-  return counts;
+/** The builds of these products that the advisory possibly affects; a domain shows at most one build of a product. */
+export function buildsNamedBy(
+  { advisories }: Pick<Exposures, 'advisories'>,
+  { number, products: all }: Pick<Entry, 'number' | 'products'>,
+  uses: Uses,
+  products: readonly string[] = all,
+): ByEvidence<readonly BuildCount[]> {
+  const builds = { version: [] as BuildCount[], product: [] as BuildCount[] };
+  for (const product of products)
+    for (const build of uses.get(product) ?? []) {
+      const code = advisories.verdictsOf(product, build).find(number);
+      if (code !== undefined) builds[isAffected(code) ? 'version' : 'product'].push(build);
+    }
+  return builds;
 }
 
-/** Up to `count` domains that show an affected version. */
-export function someAffected(exposures: Exposures, entry: Entry, count: number): readonly number[] {
-  const some = new Set<number>();
-  for (const { kind, domains } of usesNamedBy(exposures, entry, entry.products))
-    if (kind === 'version') for (const domain of domains.first(count - some.size)) some.add(domain);
-  return [...some];
+/** Number of domains possibly affected by an advisory through all its products; one that shows an affected version is only in `version`. */
+export async function countsOf(deps: ExposedDeps, entry: Entry): Promise<ByEvidence<number>> {
+  const builds = buildsNamedBy(deps.exposures, entry, await deps.exposures.uses(entry.products));
+  return countsIn(deps, builds);
 }
+
+/** Numbers of domains that show one of these builds. */
+export async function countsIn(
+  { analytics }: Pick<ExposedDeps, 'analytics'>,
+  { version, product }: ByEvidence<readonly BuildCount[]>,
+): Promise<ByEvidence<number>> {
+  const affected = await sizeOf(analytics, version);
+  return { version: affected, product: (await sizeOf(analytics, [...version, ...product])) - affected };
+}
+
+/** Number of domains that show one of these builds. */
+async function sizeOf(analytics: Analytics, builds: readonly BuildCount[]): Promise<number> {
+  // A domain has at most one build of a product.
+  if (new Set(builds.map(({ product }) => product)).size <= 1) return sumOf(builds);
+  return (await analytics.search({ filter: { builds }, limit: 0, offset: 0 })).total;
+}
+
+export const sumOf = (builds: readonly BuildCount[]): number => builds.reduce((sum, { domains }) => sum + domains, 0);
 
 /** Number of domains with a product that advisories may name, and of those that show a version. */
-export function coverageOf(exposures: Exposures) {
-  const uses = exposures.advisories.products.map((product) => exposures.usesOf(product));
-  const sizeOf = (some: readonly Use[]) => union(some.map(({ domains }) => domains)).size;
-  const all = uses.flat();
+export async function coverageOf({ exposures, analytics }: ExposedDeps) {
+  const uses = await exposures.uses();
+  const all = [...uses.values()].flat();
+  const sizeOf = async (builds: readonly ProductBuild[]) =>
+    (await analytics.search({ filter: { builds }, limit: 0, offset: 0 })).total;
   return {
-    domains: sizeOf(all),
-    versioned: sizeOf(all.filter(({ build }) => build.version !== null)),
-    products: uses.filter((each) => each.length > 0).length,
+    domains: await sizeOf(all),
+    versioned: await sizeOf(all.filter(({ version }) => version !== null)),
+    products: [...uses.values()].filter((each) => each.length > 0).length,
   };
-}
-
-/** The uses of these products that the advisory possibly affects. */
-function* usesNamedBy(exposures: Exposures, { number }: Entry, products: readonly string[]) {
-  for (const product of products) {
-    for (const { build, domains } of exposures.usesOf(product)) {
-      const code = exposures.advisories.verdictsOf(product, build).find(number);
-      if (code !== undefined) yield { kind: isAffected(code) ? 'version' : 'product', domains } as const;
-    }
-  }
 }

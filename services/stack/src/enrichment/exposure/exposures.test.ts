@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { readNvdRecord } from '@strata/advisories';
-import { DomainIndex } from '@strata/analytics';
+import { DomainIndex, memoryAnalytics } from '@strata/analytics';
 import { rulebook } from '../../../../../tests/support/rulebook.ts';
 import { openStore } from '../../store/index.ts';
 import { Exposures } from './exposures.ts';
@@ -20,7 +20,7 @@ it('exposures take a version for as many as the catalog says that it may be', as
   const cve = { id: 'CVE-2026-0001', published: time, lastModified: time, descriptions: [], configurations };
   const { record } = readNvdRecord({ cve });
   await store.advisories.putRecords([record ?? assert.fail()]);
-  await using exposures = await Exposures.open({ store, index: new DomainIndex(), rulebook });
+  await using exposures = await Exposures.open({ store, analytics: memoryAnalytics(new DomainIndex()), rulebook });
   const reasonOf = (provider: string, version: string) => {
     const [exposure] = exposures.ofServices([{ provider, confidence: 'high', version, platform: null }]);
     return exposure && exposures.advisories.judgementOf(exposure.entry, provider, exposure.build).reason;

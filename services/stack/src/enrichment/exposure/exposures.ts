@@ -1,19 +1,22 @@
-// Matches advisories with the products and versions of domains in the index.
+// Matches advisories with the products and versions that domains show.
 import { type Build, byUrgency, type Entry, ExposureIndex, isAffected } from '@strata/advisories';
-import type { DomainIndex } from '@strata/analytics';
+import type { Analytics, BuildCount } from '@strata/analytics';
 import { productKeysOf, type Rulebook } from '@strata/detect';
-import type { AdvisoryChange, EventEffects } from '../../events.ts';
+import type { AdvisoryChange } from '../../events.ts';
 import { sleep } from '../../sleep.ts';
 import type { Store } from '../../store/index.ts';
 import { EventLoopBudget } from '../event-loop-budget.ts';
 import type { SourceName } from '../source.ts';
-import { buildsShown, type ObservedService, servicesShown, type Use, usesOf } from './product-uses.ts';
+import { buildsShown, type ObservedService } from './product-uses.ts';
 
 export interface ExposureDeps {
   readonly store: Store;
-  readonly index: DomainIndex;
+  readonly analytics: Analytics;
   readonly rulebook: Rulebook;
 }
+
+/** The builds that domains show, by product. */
+export type Uses = ReadonlyMap<string, readonly BuildCount[]>;
 
 /** One advisory for one build of one product. */
 export interface Exposure {
@@ -32,8 +35,8 @@ const OPEN_WAIT_MS = 2_000;
 export class Exposures implements AsyncDisposable {
   readonly #deps: ExposureDeps;
   readonly advisories: ExposureIndex;
-  /** Computed on demand; dropped when a domain with the product changes. */
-  readonly #uses = new Map<string, readonly Use[]>();
+  /** Read on demand; dropped when a domain with the product changes. */
+  readonly #uses = new Map<string, Promise<readonly BuildCount[]>>();
   #seq: number;
   #isKnown = false;
   #isLoaded = false;
@@ -47,7 +50,7 @@ export class Exposures implements AsyncDisposable {
     this.#seq = seq;
   }
 
-  /** Reads the advisories of every product in the rulebook. The index must be up to date with the store. */
+  /** Reads the advisories of every product in the rulebook. */
   static async open(deps: ExposureDeps): Promise<Exposures> {
     const { store, rulebook } = deps;
     const products = [...rulebook.providers.values()]
@@ -55,7 +58,6 @@ export class Exposures implements AsyncDisposable {
       .filter(({ keys }) => keys.length > 0);
     const advisories = new ExposureIndex(products);
     const exposures = new Exposures(deps, advisories, await store.advisories.latestChange());
-    exposures.readBuilds();
     exposures.#loading = exposures.#load(await store.advisories.naming(advisories.keys)).catch((error: unknown) => {
       exposures.#failure = error;
     });
@@ -104,18 +106,9 @@ export class Exposures implements AsyncDisposable {
     return this.#isKnown;
   }
 
-  /** Applies an event of the index: drops cached uses of the providers of the domain, and adds builds that are new. */
-  apply({ providers, newBuilds }: Pick<EventEffects, 'providers' | 'newBuilds'>): void {
-    for (const provider of providers) this.#uses.delete(provider);
-    for (const { provider, version, platform } of newBuilds) this.advisories.addBuild(provider, { version, platform });
-  }
-
-  /** Reads all builds of the index, after a rebuild. */
-  readBuilds(): void {
-    this.#uses.clear();
-    for (const id of this.#deps.rulebook.providers.keys())
-      for (const { version, platform } of this.#deps.index.buildsOf(id))
-        this.advisories.addBuild(id, { version, platform });
+  /** Drops the uses of these products, by default of all. */
+  drop(products: Iterable<string> = [...this.#uses.keys()]): void {
+    for (const product of products) this.#uses.delete(product);
   }
 
   /** Applies changes in the store since the last call. A change whose consumer fails is repeated by the next call. */
@@ -146,19 +139,25 @@ export class Exposures implements AsyncDisposable {
     }
   }
 
-  /** The uses of a product by domains, per build. */
-  usesOf(product: string): readonly Use[] {
-    let uses = this.#uses.get(product);
-    if (!uses) {
-      uses = usesOf(this.#deps.index, product);
-      this.#uses.set(product, uses);
+  /** The uses of these products, by default of all; rejects if analytics are unavailable. */
+  async uses(products: readonly string[] = this.advisories.products): Promise<Uses> {
+    const unknown = products.filter((product) => !this.#uses.has(product));
+    if (unknown.length > 0) {
+      const reading = this.#deps.analytics.builds(unknown);
+      const byProduct = reading.then((builds) => Map.groupBy(builds, ({ product }) => product));
+      // Before the answer: an event in the meantime drops them again.
+      for (const product of unknown) {
+        const uses = byProduct.then((of) => of.get(product) ?? []);
+        this.#uses.set(product, uses);
+        uses.catch(() => this.#uses.get(product) === uses && this.#uses.delete(product));
+      }
+      await reading;
     }
+    const known = products.map((product) => [product, this.#uses.get(product)] as const);
+    const uses = new Map<string, readonly BuildCount[]>();
+    for (const [product, builds = []] of known) uses.set(product, await builds);
+    for (const [product, builds] of uses) for (const build of builds) this.advisories.addBuild(product, build);
     return uses;
-  }
-
-  /** Exposures of one domain by its services in the index, most urgent first. */
-  ofDomain(domain: number): readonly Exposure[] {
-    return this.ofServices(servicesShown(this.#deps.index, domain));
   }
 
   /** Exposures of a domain with these services, most urgent first. */
@@ -171,9 +170,10 @@ export class Exposures implements AsyncDisposable {
   }
 
   /** Exposures of a product's users, each advisory once, most urgent first; affected if any domain is. */
-  ofProduct(product: string): readonly Exposure[] {
+  async ofProduct(product: string): Promise<readonly Exposure[]> {
     const byEntry = new Map<Entry, Exposure>();
-    for (const { build } of this.usesOf(product)) {
+    for (const { version, platform } of (await this.uses([product])).get(product) ?? []) {
+      const build = { version, platform };
       for (const exposure of this.#exposuresOf(product, build)) {
         if (exposure.isAffected || !byEntry.has(exposure.entry)) byEntry.set(exposure.entry, exposure);
       }

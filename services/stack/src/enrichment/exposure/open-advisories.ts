@@ -7,7 +7,7 @@ import type { StoredProfile } from '../../store/index.ts';
 import { type OpenAdvisoriesSchema, openAdvisories } from './advisory-report.ts';
 import type { Exposure } from './exposures.ts';
 
-type Deps = Pick<StackApp, 'exposures' | 'index' | 'names'>;
+type Deps = Pick<StackApp, 'exposures' | 'names'>;
 
 /** Each advisory once, by the services of the profile; undefined until a source has been read. */
 export function exposuresOf({ exposures }: Deps, { services }: StoredProfile): readonly Exposure[] | undefined {
@@ -29,11 +29,5 @@ export function advisoriesOf(deps: Deps, profile: StoredProfile): z.input<typeof
   return all === undefined ? null : openAdvisories(all, deps);
 }
 
-/** Cache tags: an answer about a domain is outdated when an advisory of one of its products changes. */
-export function advisoryTags({ index, exposures }: Deps, domain: string): string[] {
-  const number = index.names.sorted.find(domain);
-  // A domain that is scanned during the request may use any product.
-  if (number === undefined) return [...tags.enrichment, ...tags.advisories];
-  const used = new Set(index.services(number).map(([, provider]) => provider));
-  return [...tags.enrichment, ...exposures.advisories.products.filter((id) => used.has(id)).map(tags.advisoriesOf)];
-}
+/** Cache tags of answers about a domain: a scan that replaces it may show any product. */
+export const ADVISORY_TAGS: readonly string[] = [...tags.enrichment, ...tags.advisories];

@@ -1,12 +1,12 @@
 // A dump without a running service, for the command line.
 import path from 'node:path';
-import { memoryAnalytics } from '@strata/analytics';
 import { StartError } from '@strata/http';
 import type { Logger } from 'pino';
+import { openAnalytics } from '../../analytics/open-analytics.ts';
 import type { Config } from '../../config.ts';
 import { EventBus } from '../../events.ts';
 import { knownNames } from '../../index/known-names.ts';
-import { LiveIndex } from '../../index/live-index.ts';
+import { openDomains } from '../../index/open-domains.ts';
 import { completeTables } from '../../routes/exports/tables.ts';
 import { openStoredRulebook } from '../../scan/open-rulebook.ts';
 import { openConfiguredStore } from '../../scan/open-scanning.ts';
@@ -21,10 +21,11 @@ export async function dumpNow(config: Config, logger: Logger, signal: AbortSigna
   const { rulebook } = await openStoredRulebook(store, config, { logger });
   // A snapshot of its own: the other one may be in use by the service.
   const file = path.join(dataDirectory, 'dump-now.snapshot');
-  await using live = await LiveIndex.open({ store, file, logger, events: new EventBus(logger), rulebook });
-  const { index } = live;
-  const analytics = memoryAnalytics(index);
-  const app = { analytics, index, names: knownNames(rulebook), rulebook, store, clock: store.clock };
+  await using stack = new AsyncDisposableStack();
+  const clickhouse = await openAnalytics(config, stack);
+  const events = new EventBus(logger);
+  const domains = stack.use(await openDomains({ store, file, clickhouse, logger, events, rulebook }));
+  const app = { ...domains, names: knownNames(rulebook), rulebook, store, clock: store.clock };
   const deps = { address, store, scratch, tables: completeTables(app), now: store.clock };
   const outcome = await dumpToday(deps, { isReplaced: true, signal });
   if (typeof outcome === 'string') throw new StartError('another process is writing a dump');

@@ -3,7 +3,7 @@ import { CATEGORIES, parseDomain } from '@strata/detect';
 import { type RequestContext, route } from '@strata/http';
 import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
-import { advisoriesOf, advisoryTags } from '../../enrichment/exposure/open-advisories.ts';
+import { ADVISORY_TAGS, advisoriesOf } from '../../enrichment/exposure/open-advisories.ts';
 import { changeKey } from '../../index/listed-changes.ts';
 import { tags } from '../../index/live-index.ts';
 import { ChangeSchema, changeReport, DomainReportSchema, domainReport } from '../../reports/domain-report.ts';
@@ -26,9 +26,9 @@ export const getDomain = route(
     params: domainParams,
     output: { kind: 'signed', schema: DomainReportSchema },
     errors: ['invalid_domain', 'unknown_domain', 'unavailable'],
-    cache: (app: StackApp, input, context) => {
+    cache: (_app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
-      return { key: `domain ${domain}`, tags: [tags.domain(domain), ...advisoryTags(app, domain)] };
+      return { key: `domain ${domain}`, tags: [tags.domain(domain), ...ADVISORY_TAGS] };
     },
   },
   async (app, input, context) => {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { StackApp } from '../../context.ts';
 import { OpenAdvisoriesSchema, openAdvisories } from '../../enrichment/exposure/advisory-report.ts';
 import type { Exposure } from '../../enrichment/exposure/exposures.ts';
-import { advisoryTags, exposuresOf } from '../../enrichment/exposure/open-advisories.ts';
+import { ADVISORY_TAGS, exposuresOf } from '../../enrichment/exposure/open-advisories.ts';
 import { tags } from '../../index/live-index.ts';
 import { StalePartsSchema, staleParts } from '../../reports/stale-report.ts';
 import type { StoredProfile } from '../../store/index.ts';
@@ -50,10 +50,10 @@ export const getRisk = route(
       }),
     },
     errors: ['invalid_domain', 'unknown_domain', 'unavailable'],
-    cache: (app: StackApp, input, context) => {
+    cache: (_app: StackApp, input, context) => {
       const domain = domainOf(input.domain, context);
       // The underlying markets change slowly: maximum age of an answer.
-      return { key: `risk ${domain}`, tags: [tags.domain(domain), ...advisoryTags(app, domain)], maxAgeMs: 60_000 };
+      return { key: `risk ${domain}`, tags: [tags.domain(domain), ...ADVISORY_TAGS], maxAgeMs: 60_000 };
     },
   },
   async (app, input, context) => {

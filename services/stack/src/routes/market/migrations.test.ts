@@ -150,7 +150,8 @@ it('migrations as CSV: each side, newest first, the cells as the change has them
 });
 
 it('gains and losses of a provider are listed, each domain once with where it went, in pages and as CSV', async () => {
-  const { index, names, store } = timeline.service.running.app;
+  const { index = assert.fail(), app } = timeline.service.running;
+  const { names, store } = app;
   const totals = { in: 0, out: 0, moves: 0 };
   const sides = 'SELECT to_provider AS p FROM changes UNION SELECT from_provider FROM changes';
   const movers = timeline.sql(`SELECT p FROM (${sides}) WHERE p IS NOT NULL ORDER BY p`).map(({ p }) => String(p));

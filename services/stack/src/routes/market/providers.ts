@@ -124,7 +124,7 @@ export const getProvider = route(
       moves_30d: { in: movedIn, out: movedOut },
       flows_30d: flows.map((flow) => flowReport(flow, names)),
       catalog: catalogEntry(rulebook, id),
-      advisories: advisoriesOfProduct(app, id),
+      advisories: await advisoriesOfProduct(app, id),
     };
   },
 );
@@ -150,7 +150,7 @@ function positionIn({ category, providers, hhi, band }: Market, id: string) {
     : [];
 }
 
-function advisoriesOfProduct(app: StackApp, id: string) {
+async function advisoriesOfProduct(app: StackApp, id: string) {
   const isProduct = app.exposures.advisories.products.includes(id);
-  return isProduct && app.exposures.isKnown ? openAdvisories(app.exposures.ofProduct(id), app) : null;
+  return isProduct && app.exposures.isKnown ? openAdvisories(await app.exposures.ofProduct(id), app) : null;
 }

@@ -131,11 +131,11 @@ const isAt =
     firstSeen.getTime() <= at && (endedAt === null || endedAt.getTime() > at);
 
 async function relatedTo(
-  { store, index }: Pick<StackApp, 'store' | 'index'>,
+  { store, known }: Pick<StackApp, 'store' | 'known'>,
   domain: string,
   { records, otherCounts }: { readonly records: readonly RecordKey[]; readonly otherCounts: readonly number[] },
 ) {
-  const maxCount = Math.min(Math.max(Math.ceil(index.size / 100), 3), MAX_RARE);
+  const maxCount = Math.min(Math.max(Math.ceil(known.size / 100), 3), MAX_RARE);
   const rare = records
     .map(({ kind, value }, i) => ({ kind, value, count: otherCounts[i] ?? 0 }))
     .filter((each) => each.count > 0 && each.count <= maxCount && WEIGHTS[each.kind] !== undefined)

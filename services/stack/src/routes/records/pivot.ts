@@ -82,7 +82,7 @@ export const getPivot = route(
     const named = kind === 'certificate_name' ? await maxNamed(app, found) : 0;
     const sharedReason =
       now > bound
-        ? `More than ${bound} of ${app.index.size} domains publish it: probably a provider's, not an owner's.`
+        ? `More than ${bound} of ${app.known.size} domains publish it: probably a provider's, not an owner's.`
         : named > MAX_CERTIFICATE_DOMAINS
           ? `Its certificate has names of ${named} registrable domains or more: probably a provider's, not an owner's.`
           : null;

@@ -28,8 +28,8 @@ export function timesOf({ firstSeen, lastSeen, endedAt }: Pick<StoredRecord, 'fi
 }
 
 /** A value of more domains is shared infrastructure, which says little about its owners: 1 % of all domains, 20 to 1,000. */
-export function sharedBound({ index }: Pick<StackApp, 'index'>): number {
-  return Math.min(Math.max(Math.ceil(index.size / 100), 20), 1_000);
+export function sharedBound({ known }: { readonly known: Pick<StackApp['known'], 'size'> }): number {
+  return Math.min(Math.max(Math.ceil(known.size / 100), 20), 1_000);
 }
 
 /** A certificate of more domains is probably a provider's, as those of CDNs are. */

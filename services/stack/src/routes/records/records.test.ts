@@ -1,7 +1,6 @@
 // Records of a domain now, on a date and over time, and pivots: answers, pages, and what is refused.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { DomainIndex } from '@strata/analytics';
 import { casesOf, shared } from '../../../../../tests/support/index.ts';
 import { confirm, day, GOOGLE, MICROSOFT, scanOf, withTxt } from '../../store/test/scans.ts';
 import { assertDescribed, type Body, sharedInternet, startHarness } from '../../test/index.ts';
@@ -76,7 +75,7 @@ it('a pivot counts first, and lists domains with the value now or in the past', 
 });
 
 it('a value is shared by more than a hundredth of all domains, at least 20 and at most 1,000', () => {
-  const bounds = [0, 2_000, 2_001, 99_900, 200_000].map((size) => sharedBound({ index: { size } as DomainIndex }));
+  const bounds = [0, 2_000, 2_001, 99_900, 200_000].map((size) => sharedBound({ known: { size } }));
   assert.deepEqual(bounds, [20, 20, 21, 999, 1_000]);
 });
 

@@ -46,6 +46,9 @@ const BATCH = 1_000;
 /** Names added in one transaction. More are not faster, nor is `COPY`: maintaining the index over names dominates. */
 const ADD_BATCH = 10_000;
 
+/** Names that were added and not scanned yet may be many. */
+const MAX_NAMES_READ = 500;
+
 export class DomainTable {
   readonly #db: Kysely<Database>;
   readonly #now: () => Date;
@@ -144,6 +147,25 @@ export class DomainTable {
     const sum = [...byCategory.values()].reduce((all, n) => all + n, 0);
     const total = category === undefined ? sum : (byCategory.get(category) ?? 0);
     return { total, byCategory, changes: rows.map(storedChange) };
+  }
+
+  /** The first scanned domains whose name begins with a text, in order; reads at most `MAX_NAMES_READ` names. */
+  async namesFrom(text: string, limit: number): Promise<string[]> {
+    const begun = this.#db
+      .selectFrom('domains')
+      .where('name', '>=', text)
+      .where('name', '<', `${text}\u{7f}`)
+      .orderBy('name')
+      .limit(MAX_NAMES_READ)
+      .select(['name', 'last_scanned_at']);
+    const rows = await this.#db
+      .selectFrom(begun.as('begun'))
+      .where('last_scanned_at', 'is not', null)
+      .orderBy('name')
+      .limit(limit)
+      .select('name')
+      .execute();
+    return rows.map(({ name }) => name);
   }
 
   /** Whether no domain was ever added. */

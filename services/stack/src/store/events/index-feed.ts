@@ -92,6 +92,12 @@ export class IndexFeed {
       });
   }
 
+  /** The changes and scans of each day since one. */
+  async daysSince(day: number, reader: Pick<FeedReader, 'changeDays' | 'scanDays'>): Promise<void> {
+    await readChangeDays(this.#db, reader, day);
+    await reader.scanDays(await this.#db.selectFrom('scan_days').where('day', '>=', day).selectAll().execute());
+  }
+
   /** The scanned domains among the first `limit` after an id, and the last event of the log when they were read. */
   async domainsAfter(id: number, limit: number): Promise<FeedDomains & { readonly seq: number }> {
     return this.#db
@@ -177,8 +183,9 @@ async function readServices(tx: Transaction<Database>, after: number, last: numb
   return services;
 }
 
-async function readChangeDays(tx: Transaction<Database>, reader: FeedReader): Promise<void> {
-  const start = () => tx.selectFrom('change_days').orderBy('day').orderBy('category').orderBy('provider');
+async function readChangeDays(tx: Kysely<Database>, reader: Pick<FeedReader, 'changeDays'>, since = 0): Promise<void> {
+  const all = () => tx.selectFrom('change_days').where('day', '>=', since);
+  const start = () => all().orderBy('day').orderBy('category').orderBy('provider');
   for (let last: DayOfChanges | undefined; ; ) {
     const key = last && sql`(${last.day}, ${last.category}, ${last.provider})`;
     const next = key ? start().where(sql<boolean>`(day, category, provider) > ${key}`) : start();

@@ -62,6 +62,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
       await feed.readAll(reader, { migrationDays: 2 });
       await feed.domainsAfter(10, 10);
       await feed.scansSince(100, 10);
+      await feed.daysSince(10, reader);
       await feed.reaches({ seq: 1, scanId: 1 });
       await readHeads(db);
       const events = noted(new EventTable(db));
@@ -79,6 +80,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
       await domains.add(['d1.com', 'added.com'], { source: 'test' });
       await domains.isTracked('d1.com');
       await domains.isEmpty();
+      await domains.namesFrom('d1', 8);
       await domains.due(new Date(8.64e15), 1);
       await domains.profile('d1.com');
       await domains.changes('d1.com', page);
@@ -90,7 +92,7 @@ onEach(kept, 'what grows with time', (_backend, test) => {
       for (const filter of [customers, { ...customers, other: 'x' }, { category: 'dns' } as const])
         await lists.changes({ type: 'migrated', ...filter }, page);
       await lists.namesOf([1]);
-      await lists.idsOf(['d1.com']);
+      await lists.scoresOf(['d1.com']);
       await lists.scansOf(1, { since, rulebook: 'x' });
       await lists.changesOf(1, since);
       await lists.incompleteScans('d1.com', 20);

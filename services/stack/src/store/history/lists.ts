@@ -145,11 +145,11 @@ export class ListTable {
     return new Map(rows.map(({ id, name }) => [id, name]));
   }
 
-  /** Numbers of the names that are stored, scanned or not; some thousand names. */
-  async idsOf(names: readonly string[]): Promise<Map<string, number>> {
+  /** Security scores of the names that are stored, scanned or not; some thousand names. */
+  async scoresOf(names: readonly string[]): Promise<Map<string, number | null>> {
     if (names.length === 0) return new Map();
-    const rows = await this.#db.selectFrom('domains').where('name', 'in', names).select(['id', 'name']).execute();
-    return new Map(rows.map(({ id, name }) => [name, id]));
+    const rows = await this.#db.selectFrom('domains').where('name', 'in', names).select(['name', 'score']).execute();
+    return new Map(rows.map(({ name, score }) => [name, score]));
   }
 
   /** Scans of a domain since a time under one rulebook, oldest first, with their counts of services and records. */
