@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { Models } from './answers/models.ts';
 import { createGateway, type Gateway, type GatewayWorld, newMonitoring } from './app.ts';
 import type { GatewayConfig } from './config.ts';
+import { DAY_MS } from './store/access/policy.ts';
 
 export interface RunningGateway extends AsyncDisposable {
   readonly gateway: Gateway;
@@ -115,8 +116,8 @@ async function forgetReceipts(
   const failures = new FailureLog(logger, { what: 'deleting expired receipts' });
   while (!signal.aborted) {
     try {
-      await recorder.forget(new Date(Date.now() - config.receiptDays * 86_400_000));
-      await audit.forget(new Date(Date.now() - AUDIT_DAYS * 86_400_000));
+      await recorder.forget(new Date(Date.now() - config.receiptDays * DAY_MS));
+      await audit.forget(new Date(Date.now() - AUDIT_DAYS * DAY_MS));
       await membership.tidy(new Date());
       failures.recovered();
     } catch (error) {

@@ -1,10 +1,10 @@
 // Tables are split into pages of as many domain numbers: nothing is as long as the table, a range of numbers without
 // domains takes no memory, and a snapshot is written page by page while the table changes.
 
-const PAGE_BITS = 12;
-export const PAGE_SIZE = 1 << PAGE_BITS;
+export const PAGE_SIZE = 4_096;
 
-export const pageOf = (number: number): number => number >>> PAGE_BITS;
+/** Of any number: shifts have 32 bits. */
+export const pageOf = (number: number): number => Math.floor(number / PAGE_SIZE);
 export const rowOf = (number: number): number => number & (PAGE_SIZE - 1);
 
 interface Page {

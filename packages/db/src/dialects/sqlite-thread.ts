@@ -60,8 +60,9 @@ export class SqliteThread implements AsyncDisposable {
     let worker: Worker;
     try {
       worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), { workerData: this.#file });
-    } catch {
+    } catch (error) {
       // The system has no more threads: this one goes on.
+      process.emitWarning(`a thread for the database did not start: ${(error as Error).message}`);
       return;
     }
     this.#worker = worker;

@@ -1,6 +1,5 @@
 // Runs one answer from its plan to its receipt: choices are generated as slots become free, collected or streamed, then
 // recorded.
-
 import { isSuperseded } from '@strata/db';
 import type { JobSegment } from '@strata/engine';
 import {
@@ -226,6 +225,8 @@ export class AnswerRun {
       const isAborted = signal.aborted || revoked.aborted;
       this.#countPrompt();
       if (log) {
+        // An engine that fails before it has answered anything has no usage.
+        if (log.entries.length === 0 && !isAborted) for (const usage of this.#usages) Object.assign(usage, NO_USAGE);
         await this.#endStored(log, isAborted ? 'cancelled' : 'failed', error);
         throw error;
       }

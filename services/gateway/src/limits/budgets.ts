@@ -10,6 +10,7 @@ import {
   amountText,
   type Charge,
   costOf,
+  dayOf,
   endOfPeriod,
   type GatewayKey,
   type Period,
@@ -127,8 +128,6 @@ export class Budgets {
     return dayOf(this.#deps.now());
   }
 }
-
-const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
 /** A prompt may come from the cache or not, whichever costs more. */
 const maxPrice = (price: Price | null): Price | null =>

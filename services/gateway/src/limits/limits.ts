@@ -2,7 +2,7 @@
 
 import type { Tier } from '@strata/db';
 import { CompletionError } from '@strata/inference';
-import type { Charge, GatewayKey } from '../store/access/policy.ts';
+import { type Charge, DAY_MS, dayOf, type GatewayKey } from '../store/access/policy.ts';
 import type { GatewayStore } from '../store/index.ts';
 import type { MinuteLimit } from '../store/minute-usage.ts';
 import type { Budgeted, Budgets } from './budgets.ts';
@@ -61,8 +61,6 @@ interface Window {
 
 type Limited = 'requests' | 'tokens';
 type Headers = Readonly<Record<string, string>>;
-
-const DAY_MS = 86_400_000;
 
 export class Limits {
   readonly #deps: LimitsDeps;
@@ -237,7 +235,6 @@ function refusal(
   return new CompletionError('rate_limit', message, { retryAfterMs: Math.ceil(waitMs), headers });
 }
 
-const dayOf = (now: Date): string => now.toISOString().slice(0, 10);
 /** Milliseconds until the next UTC day. */
 export const restOfDay = (now: Date): number => DAY_MS - (now.getTime() % DAY_MS);
 

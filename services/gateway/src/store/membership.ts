@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FailureLog, StartError } from '@strata/http';
 import type { Logger } from 'pino';
+import { DAY_MS, dayOf } from './access/policy.ts';
 import { EARLIER_VERSIONS, type GatewayRow } from './gateways.ts';
 import type { GatewayStore } from './store.ts';
 
@@ -104,7 +105,7 @@ export class GatewayMembership implements AsyncDisposable {
 
   /** Deletes what a gateway that runs for long no longer needs: called a few times a day. */
   async tidy(now: Date): Promise<void> {
-    const yesterday = new Date(now.getTime() - 86_400_000).toISOString().slice(0, 10);
+    const yesterday = dayOf(new Date(now.getTime() - DAY_MS));
     await this.#deps.store.gateways.tidy(this.#id, yesterday);
   }
 

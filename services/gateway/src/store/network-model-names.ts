@@ -2,11 +2,12 @@
 // back yet are asked to retry. Each gateway adds its own names to those of the other gateways.
 import { readSetting, writeSetting, writeTransaction } from '@strata/db';
 import type { Kysely } from 'kysely';
+import { DAY_MS } from './access/policy.ts';
 import type { GatewayDatabase } from './tables.ts';
 
 /** Name of the setting: a JSON object with the time when each name was added last; an array of names in earlier versions. */
 const SETTING = 'network-models';
-const KEPT_MS = 30 * 86_400_000;
+const KEPT_MS = 30 * DAY_MS;
 const MAX_NAMES = 1_000;
 
 export class NetworkModelNames {

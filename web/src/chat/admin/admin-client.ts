@@ -23,8 +23,8 @@ export async function call<Answer>(method: string, path: string, body?: object, 
   return (await response.json()) as Answer;
 }
 
-export const usageCsv = async (since: string): Promise<string> =>
-  (await request('GET', `usage.csv?since=${since}`, undefined, adminKey.get())).text();
+export const usageCsv = async (asked: string): Promise<string> =>
+  (await request('GET', `usage.csv?${asked}`, undefined, adminKey.get())).text();
 
 const TIMEOUT_MS = 30_000;
 

@@ -36,9 +36,10 @@ export function UsageCard() {
   const [measure, setMeasure] = useState<Measure>('tokens');
   const [problem, setProblem] = useState('');
   const since = dayOf(Date.now() - (DAYS - 1) * 86_400_000);
-  const usage = useAdmin<UsageReport>(`usage?by=${by}&since=${since}`);
+  const asked = `by=${by}&since=${since}`;
+  const usage = useAdmin<UsageReport>(`usage?${asked}`);
   const save = () =>
-    usageCsv(since).then(
+    usageCsv(asked).then(
       (csv) => saveFile('usage.csv', csv, 'text/csv'),
       (failed: Error) => setProblem(failed.message),
     );

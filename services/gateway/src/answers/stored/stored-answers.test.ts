@@ -7,6 +7,7 @@ import { type Engine, EngineError } from '@strata/engine';
 import { createSimulatedEngine } from '@strata/testnet';
 import { exec } from '../../../../../tests/support/database/backends.ts';
 import { temporaryDirectory } from '../../../../../tests/support/index.ts';
+import { begin, events, HELLO, says, startScripted, streams } from '../../../../../tests/support/scripted-upstream.ts';
 import { type Json, MODEL, startHarness } from '../../test/harness.ts';
 import { assertRefusal, ENDLESS, sharedGateway } from '../../test/shared.ts';
 
@@ -107,6 +108,27 @@ it('a response in the background goes on after a restart as if there was none, a
   assert.deepEqual([status, usage.output_tokens], ['incomplete', 60]);
 });
 
+it('the answer of an upstream is asked for again before its first token, and fails after it', async () => {
+  await using directory = await temporaryDirectory();
+  await using server = await startScripted();
+  const upstream = { STRATA_UPSTREAM: server.base, STRATA_UPSTREAM_MODELS: 'm' };
+  const settings = { STRATA_MODEL: '', STRATA_DATA: directory.path, ...upstream };
+  const asked = { model: 'm', messages: ENDLESS.messages, stream: true, store: true };
+  const resumed = async (sent: string) => {
+    server.script((response) => void (sent && begin(response).write(sent)));
+    const first = await startHarness(settings, { shutdownMs: 0 });
+    const { body, headers } = await first.open('/v1/chat/completions', asked);
+    if (sent) await body?.getReader().read();
+    await first[Symbol.asyncDispose]();
+    server.script(streams(HELLO));
+    await using second = await startHarness(settings);
+    const own = { authorization: `Bearer ${first.key}`, 'last-event-id': headers.get('x-answer-id') ?? '' };
+    return (await second.post('/v1/chat/completions', asked, own)).text;
+  };
+  assert.match(await resumed(''), /"Hel".*"lo".*\[DONE\]/s);
+  assert.match(await resumed(events(says('Good'))), /"Good".*an upstream cannot.*"engine_failed"/s);
+});
+
 it('an answer whose gateway has no worker is left to another gateway: its stream goes on later, with the same tokens', async () => {
   await using directory = await temporaryDirectory();
   const simulated = createSimulatedEngine({ slots: 4, tokensPerSecond: 100 }) as unknown as Engine;
@@ -118,6 +140,7 @@ it('an answer whose gateway has no worker is left to another gateway: its stream
     },
     async *generate(...[job, ...rest]: Parameters<Engine['generate']>) {
       let made = job.given.length;
+      if (state.failsAt < 0) throw new EngineError('no-worker', 'no worker');
       for await (const event of simulated.generate(job, ...rest)) {
         if (event.kind === 'token' && made++ === state.failsAt) throw new EngineError('no-worker', 'no worker');
         yield event;
@@ -147,4 +170,8 @@ it('an answer whose gateway has no worker is left to another gateway: its stream
   const { text } = await gateway.post(route, asked);
   const withoutIds = (events: string) => events.replaceAll(/cmpl-[\w-]+|"created":\d+/g, '');
   assert.equal(withoutIds(first.text + rest.text), withoutIds(text));
+  state.failsAt = -1;
+  const { status, headers } = await gateway.post('/v1/responses', { model: 'm', input: 'Hi', store: true });
+  const { outcome, usage } = (await gateway.get(`/v1/receipts/${headers.get('x-receipt-id')}`)).body;
+  assert.deepEqual([status, outcome, usage.prompt_tokens], [503, 'failed', 0], 'a client without its id gets all back');
 });

@@ -21,7 +21,7 @@ import { entriesIn, readableIn } from './log-parts.ts';
 import { LogWriter, type LogWriterDeps, type WrittenLog } from './log-writer.ts';
 import { SilentGateways } from './silent-gateways.ts';
 import { StoredCleanup } from './stored-cleanup.ts';
-import { continuing, generationOf, type StoredRequest } from './stored-request.ts';
+import { continuing, generationOf, isResumable, type StoredRequest } from './stored-request.ts';
 
 export interface StoredAnswersDeps extends Omit<AnswerDeps, 'admission'>, Omit<LogWriterDeps, 'stored'> {
   readonly stored: GatewayStore['stored'];
@@ -251,7 +251,8 @@ export class StoredAnswers implements AsyncDisposable {
     const isLeft = async (cause: unknown) => {
       if (this.#isStopping || this.#ending.aborted) return true;
       const { kind, message, retryAfterMs = RETRY_MS } = errorOf(cause);
-      if (kind !== 'overloaded' || !plan.isContinuable || !(await stored.leave(receiptId, gateway()))) return false;
+      if (kind !== 'overloaded' || !plan.isContinuable || !isResumable(request)) return false;
+      if (!(await stored.leave(receiptId, gateway()))) return false;
       running.left = new CompletionError(kind, message, { retryAfterMs, cause });
       return true;
     };

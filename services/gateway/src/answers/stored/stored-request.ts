@@ -43,6 +43,10 @@ export const planOf = ({ backend }: ServedModel, request: AskedAnswer): Promise<
 export const generationOf = (request: AskedAnswer) =>
   request.kind === 'response' ? request.asked.chat : request.asked;
 
+/** Whether the client has the id of the answer before its end. */
+export const isResumable = (request: AskedAnswer): boolean =>
+  generationOf(request).isStreamed || (request.kind === 'response' && request.asked.isBackground);
+
 /** With a seed if it has none, so that another gateway that continues the answer draws the same tokens. */
 export function withSeed(request: AskedAnswer): AskedAnswer {
   const seed = Buffer.from(randomPart(4)).readUInt32LE();

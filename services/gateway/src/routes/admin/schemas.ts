@@ -22,6 +22,10 @@ const policy = {
       period: z.enum(PERIODS),
       warning: micros.min(1).optional().describe('Micros; reaching them is logged as `budget.warning`.'),
     })
+    .refine(({ micros: limit, warning = 0 }) => warning <= limit, {
+      path: ['warning'],
+      message: 'must not be above `micros`',
+    })
     .nullable(),
 };
 const ofKey = { expires_at: time.nullable(), ...policy };

@@ -1,13 +1,13 @@
 // `/admin/usage`, also as CSV, and `/admin/audit`.
 import { csvBytes } from '@strata/http';
 import { z } from 'zod';
+import { DAY_MS, dayOf } from '../../store/access/policy.ts';
 import type { UsageTotal } from '../../store/access/usage.ts';
 import type { GatewayApp } from '../route.ts';
 import { adminRoute } from './admin-route.ts';
 import { Limit } from './keys.ts';
 import { KeyId, TeamName } from './schemas.ts';
 
-const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
 /** Rows of an answer. */
 const MAX_JSON_ROWS = 10_000;
@@ -125,7 +125,7 @@ function usageOf(
   { since, until, key, team, model, by }: Filters,
   { limit }: { readonly limit: number },
 ): Promise<readonly UsageTotal[]> {
-  const first = new Date(now().getTime() - (DEFAULT_DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
+  const first = dayOf(new Date(now().getTime() - (DEFAULT_DAYS - 1) * DAY_MS));
   return admin.usage.totals({ since: since ?? first, until, keyId: key, team, model, by, limit });
 }
 

@@ -4,6 +4,9 @@ import type { StoredKey } from '@strata/db';
 /** Periods of a spend limit, in UTC. */
 export const PERIODS = ['day', 'month', 'total'] as const;
 export type Period = (typeof PERIODS)[number];
+export const DAY_MS = 86_400_000;
+/** The UTC day of a time: `2026-01-31`. */
+export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
 /** Limits of a key or a team; null: unlimited. Amounts of money are millionths of the operator's currency. */
 export interface Policy {

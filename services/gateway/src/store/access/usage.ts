@@ -2,6 +2,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { GatewayDatabase } from '../tables.ts';
+import { DAY_MS, dayOf } from './policy.ts';
 
 export interface UsageQuery {
   /** UTC days, both included. */
@@ -30,8 +31,7 @@ export interface UsageTotal {
 }
 
 const NOTHING = sql`cast(null as text)`;
-const DAY_MS = 86_400_000;
-const dayBefore = (day: string): string => new Date(Date.parse(day) - DAY_MS).toISOString().slice(0, 10);
+const dayBefore = (day: string): string => dayOf(new Date(Date.parse(day) - DAY_MS));
 
 export class UsageTable {
   readonly #db: Kysely<GatewayDatabase>;
