@@ -5,7 +5,7 @@ import { type DomainIndex, IndexBuilder, inOrder, searchDomains } from '@strata/
 import type { Category, ConfidenceLevel } from '@strata/detect';
 import { loadIndex, saveIndex } from '@strata/stack';
 import { type LoadedDomain, loadedWorld } from '@strata/testnet';
-import { childArgument, collectGarbage, median, reportReady, timed, timesOf } from '../measure.ts';
+import { childArgument, collectGarbage, median, reportReady, timed } from '../measure.ts';
 import { ENGINE_QUESTIONS } from './sets-engine-questions.ts';
 
 type IndexedChange = Parameters<IndexBuilder['history']['add']>[0];
@@ -31,6 +31,7 @@ export interface LoadedIndex {
   readonly load: { readonly seconds: number; readonly cpuSeconds: number };
   readonly rss: number;
   readonly memory: Readonly<Record<string, number>>;
+  /** Times of the processor. */
   readonly questions: readonly { readonly what: string; readonly firstMs: number; readonly againMs: number }[];
 }
 
@@ -83,7 +84,9 @@ async function load({ file }: IndexArgument): Promise<LoadedIndex> {
   const questions: { what: string; firstMs: number; againMs: number }[] = [];
   for (const { what, of, ask } of [...engineQuestions(), ...SEARCHES]) {
     for (const each of of) {
-      const [firstMs = 0, ...again] = await timesOf(REPEATS, () => ask(value.index, each));
+      const times: number[] = [];
+      for (let i = 0; i < REPEATS; i += 1) times.push((await timed(() => ask(value.index, each))).cpuSeconds * 1_000);
+      const [firstMs = 0, ...again] = times;
       questions.push({ what: `${what} ${each}`.trim(), firstMs, againMs: median(again) });
     }
   }

@@ -38,7 +38,7 @@ const slowest = (questions: readonly Asked[], time: Time) =>
 
 const figureOf = (size: string, asked: Asked, time: Time): Figure => [
   `${size}: ${asked.what}, ${time === 'firstMs' ? 'first time' : 'again, no stored answer'}`,
-  `${asked[time].toFixed(2)} ms`,
+  `${asked[time].toFixed(2)} ms of CPU`,
   `goal < ${GOALS[time]} ms${asked[time] < GOALS[time] ? '' : ', missed'}`,
 ];
 

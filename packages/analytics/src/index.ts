@@ -13,7 +13,6 @@ export { FLOW_DAYS, type Flow, type FlowFilter, type Flows, type IndexedMigratio
 export type { CountedScans } from './history/scan-days.ts';
 export { DomainIndex, type IndexedDomain, type IndexPosition, shownBy, type Touched } from './index/domain-index.ts';
 export { IndexBuilder } from './index/index-builder.ts';
-export { decodeSnapshot, encodeSnapshot } from './index/snapshot.ts';
 export { domainRow, type MemoryDeps, memoryAnalytics } from './memory-analytics.ts';
 export { allDomains, evaluateQuery } from './query/evaluate-query.ts';
 export { type BuildCount, inOrder as buildOrder, MAX_FIRST, type ProductBuild } from './query/product-builds.ts';
@@ -58,3 +57,4 @@ export { type Statistics, statistics } from './questions/statistics.ts';
 export { type SupplyChain, supplyChain } from './questions/supply-chain.ts';
 export { DomainSet } from './sets/domain-set.ts';
 export { difference, intersection, intersectionSize, union } from './sets/set-operations.ts';
+export { decodeSnapshot, encodeSnapshot } from './snapshot/snapshot.ts';

@@ -18,8 +18,8 @@ export interface ExporterDeps {
 }
 
 const MAX_ROWS = {
-  /** Domains of one block of the first read, and of one page of it: a block is some hundred thousand rows of services. */
-  domains: 40_000,
+  /** Domains of one block of the first read, and of one page of it: a block is a million rows of services. */
+  domains: 120_000,
   page: 10_000,
   /** Of one block of the logs. */
   events: 10_000,

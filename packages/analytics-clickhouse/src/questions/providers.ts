@@ -96,28 +96,44 @@ async function changesOf(clickhouse: ClickHouse, providers: readonly string[], t
   return new Map(rows.map(({ provider, change }) => [provider, change]));
 }
 
+/** The users of each provider in a set, and those of them in another one: every set of a provider is read once. */
+function commonIn(clickhouse: ClickHouse, within: Sql, own: Sql): Promise<(Users & { readonly size: number })[]> {
+  return asked(
+    clickhouse,
+    sql`WITH ${within} AS matching, bitmapAnd(matching, ${own}) AS both
+      SELECT value AS provider, toInt64(bitmapAndCardinality(ids, matching)) AS size,
+        toInt64(bitmapAndCardinality(ids, both)) AS domains
+      FROM (SELECT value, groupBitmapXorMergeState(ids) AS ids FROM sets WHERE kind = 'provider' GROUP BY value)
+      WHERE size > 0`,
+  );
+}
+
 export async function neighboursIn(
   clickhouse: ClickHouse,
   provider: string,
   { ownerOf, within }: { readonly ownerOf: (provider: string) => string; readonly within: Sql | undefined },
 ): Promise<Neighbourhood> {
-  const common = within
-    ? await rankedIn(clickhouse, sql`bitmapAnd(${within}, ${term('provider', provider)})`)
-    : await asked<Users>(
-        clickhouse,
-        sql`SELECT toString(b) AS provider, sum(n) AS domains FROM pair_counts WHERE a = ${provider}
-          GROUP BY b HAVING domains > 0`,
-      );
-  const sizes = new Map((await rankedIn(clickhouse, within)).map((each) => [each.provider, each.domains]));
-  const [own] = await asked<{ sole: number }>(
+  const own = term('provider', provider);
+  const selected = within && (await commonIn(clickhouse, within, own));
+  const common =
+    selected ??
+    (await asked<Users>(
+      clickhouse,
+      sql`SELECT toString(b) AS provider, sum(n) AS domains FROM pair_counts WHERE a = ${provider}
+        GROUP BY b HAVING domains > 0`,
+    ));
+  const users = selected ?? (await rankedIn(clickhouse, within)).map((each) => ({ ...each, size: each.domains }));
+  const sizes = new Map(users.map(({ provider, size }) => [provider, size]));
+  const [alone] = await asked<{ sole: number }>(
     clickhouse,
-    sql`SELECT sum(sole) AS sole FROM ${countsIn('provider_counts', within)} WHERE provider = ${provider}`,
+    sql`SELECT sum(sole) AS sole FROM ${countsIn('provider_counts', within && sql`bitmapAnd(${within}, ${own})`)}
+      WHERE provider = ${provider}`,
   );
   const isOther = (other: string) => other !== provider && ownerOf(other) !== ownerOf(provider);
   return {
     population: await sizeOf(clickhouse, within ?? ALL),
     domains: sizes.get(provider) ?? 0,
-    soleSourceDomains: own?.sole ?? 0,
+    soleSourceDomains: alone?.sole ?? 0,
     neighbours: common
       .filter((each) => each.domains >= MIN_SUPPORT && isOther(each.provider))
       .map((each) => ({ ...each, size: sizes.get(each.provider) ?? 0 })),

@@ -74,7 +74,7 @@ export class DomainColumns {
     let size = 0;
     for (let page = 0; page < this.pages.count; page += 1)
       size += this.pages.at(page)?.markBetween(kind, [from, to], bits.subarray((page * PAGE_SIZE) / 32)) ?? 0;
-    return DomainSet.ofBits(bits, size);
+    return new DomainSet({ bits, size });
   }
 
   /** A view that is valid until the domain is set again. */

@@ -20,6 +20,7 @@ import {
 import { compareText } from '../compare-text.ts';
 import { ChangeHistory } from '../history/change-history.ts';
 import type { DomainSet } from '../sets/domain-set.ts';
+import { FirstInTime } from './first-in-time.ts';
 import { NameGrams } from './name-grams.ts';
 import { PairCounts } from './pair-counts.ts';
 import { Tallies } from './tallies.ts';
@@ -63,6 +64,14 @@ export interface Touched {
   readonly newBuilds: readonly (Build & { readonly provider: string })[];
 }
 
+/** What follows from the columns. */
+export interface DerivedParts {
+  readonly sets: TermSets;
+  readonly grams: NameGrams;
+  readonly tlds: TldSets;
+  readonly tallies: Tallies;
+}
+
 interface IndexParts {
   readonly names: NameTable;
   readonly columns: DomainColumns;
@@ -81,22 +90,25 @@ export class DomainIndex {
   readonly tallies: Tallies;
   readonly grams: NameGrams;
   readonly tlds: TldSets;
+  readonly firstInTime: FirstInTime;
   position: IndexPosition = { seq: 0, scanId: 0 };
 
-  /** Computes sets and counts from the columns of a snapshot: derived data is not stored. */
-  constructor(parts: Partial<IndexParts> = {}) {
+  /** Computes the sets and counts of the columns unless they are given. */
+  constructor(parts: Partial<IndexParts> = {}, derived: Partial<DerivedParts> = {}) {
     this.names = parts.names ?? new NameTable();
     this.columns = parts.columns ?? new DomainColumns();
     this.vocabulary = parts.vocabulary ?? new Vocabulary();
     this.builds = parts.builds ?? new Builds();
     this.history = parts.history ?? new ChangeHistory();
-    this.sets = TermSets.of(this.vocabulary, this.names, this.columns);
+    this.sets = derived.sets ?? TermSets.of(this.vocabulary, this.names, this.columns);
     this.builds.fill(this.names, this.columns);
-    this.grams = NameGrams.of(this.names);
-    this.tlds = TldSets.of(this.names);
-    this.tallies = new Tallies(this.vocabulary, new PairCounts());
+    this.grams = derived.grams ?? NameGrams.of(this.names);
+    this.tlds = derived.tlds ?? TldSets.of(this.names);
+    this.firstInTime = new FirstInTime(this.columns);
     // Sorts the names now, so that the first query does not have to.
     this.names.sorted.ranks();
+    this.tallies = derived.tallies ?? new Tallies(this.vocabulary, new PairCounts());
+    if (derived.tallies) return;
     this.names.each((id) => this.tallies.count(this.columns.facts(id), this.columns.services(id), 1));
   }
 
@@ -120,6 +132,7 @@ export class DomainIndex {
       this.grams.add(id, name);
       this.tlds.add(id, name);
       this.columns.set(id, facts, services, builds);
+      this.firstInTime.move(id);
       this.sets.file(id, { facts, services });
       this.tallies.count(facts, services, 1);
       return this.#touched(services, { isNew, newBuilds: this.builds.move(id, [], builds) });
@@ -131,6 +144,7 @@ export class DomainIndex {
     // An event may be older than a scan that is already counted: the time of the last scan never decreases.
     const scannedAt = Math.max(facts.scannedAt, before.facts.scannedAt);
     this.columns.set(id, { ...facts, scannedAt }, services, builds);
+    this.firstInTime.move(id);
     this.tallies.count(facts, services, 1);
     return this.#touched([...before.services, ...services], { isNew, newBuilds });
   }
@@ -154,6 +168,7 @@ export class DomainIndex {
     if (!this.names.has(id)) return;
     if ('scannedAt' in time) this.columns.touch(id, 'scanned_at', time.scannedAt);
     else this.columns.touch(id, 'changed_at', time.changedAt);
+    this.firstInTime.move(id);
   }
 
   /** Services of a domain, by category, then by provider. */
@@ -206,6 +221,7 @@ export class DomainIndex {
       ...this.sets.memory,
       'runs of characters': this.grams.byteLength,
       'top-level domains': this.tlds.byteLength,
+      'first domains by time': this.firstInTime.byteLength,
       builds: this.builds.byteLength,
       tallies: this.tallies.byteLength,
       ...this.history.memory,

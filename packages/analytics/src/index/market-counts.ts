@@ -9,23 +9,40 @@ const MAX_SHARED = 64;
 /** States of domains with services: active and parked. */
 const LIVE_STATES = 2;
 
+/** The counts as they are in a snapshot. */
+interface StoredCounts {
+  readonly holders: Uint32Array<ArrayBuffer>;
+  readonly shares: Uint32Array<ArrayBuffer>;
+}
+
 export class MarketCounts {
   readonly #size: number;
   readonly #marketOf: (placement: number) => number;
-  readonly #holders: Int32Array;
+  readonly #holders: Uint32Array<ArrayBuffer>;
   /** By placement, live state, and number of providers that share the domain in its market. */
-  #shares: Uint32Array = new Uint32Array(1 << 10);
-  readonly #sharing: Int32Array;
+  #shares: Uint32Array<ArrayBuffer>;
+  readonly #sharing: Uint32Array<ArrayBuffer>;
+  /** The most providers that have shared a domain. */
+  #maxShared = 0;
 
-  constructor(size: number, marketOf: (placement: number) => number) {
+  /** Takes ownership of stored counts. */
+  constructor(size: number, marketOf: (placement: number) => number, stored?: StoredCounts) {
     this.#size = size;
     this.#marketOf = marketOf;
-    this.#holders = new Int32Array(STATES.length * size * HOLDERS.length);
-    this.#sharing = new Int32Array(size);
+    this.#holders = stored?.holders ?? new Uint32Array(STATES.length * size * HOLDERS.length);
+    this.#shares = stored?.shares ?? new Uint32Array(1 << 10);
+    this.#sharing = new Uint32Array(size);
+    for (const [at, count] of this.#shares.entries())
+      if (count > 0) this.#maxShared = Math.max(this.#maxShared, (at % MAX_SHARED) + 1);
+  }
+
+  /** For a snapshot. */
+  get stored(): StoredCounts {
+    return { holders: this.#holders, shares: this.#shares };
   }
 
   /** Providers of high or medium confidence by market; valid until the next domain. */
-  sharing(services: ArrayLike<PackedService>): Int32Array {
+  sharing(services: ArrayLike<PackedService>): Uint32Array<ArrayBuffer> {
     const sharing = this.#sharing.fill(0);
     for (let i = 0; i < services.length; i += 1) {
       const service = services[i] as PackedService;
@@ -47,7 +64,9 @@ export class MarketCounts {
       if (levelOf(service) === LOW) continue;
       const placement = placementOf(service);
       const providers = this.#sharing[this.#marketOf(placement)] as number;
-      const at = shareAt(placement, state, Math.min(providers, MAX_SHARED));
+      const shared = Math.min(providers, MAX_SHARED);
+      this.#maxShared = Math.max(this.#maxShared, shared);
+      const at = shareAt(placement, state, shared);
       if (at >= this.#shares.length) this.#shares = grown(this.#shares, at + 1);
       this.#shares[at] = (this.#shares[at] ?? 0) + by;
     }
@@ -72,7 +91,7 @@ export class MarketCounts {
   users(placement: number, states: readonly number[]): { readonly domains: number; readonly weight: number } {
     let domains = 0;
     let weight = 0;
-    for (let providers = 1; providers <= MAX_SHARED; providers += 1) {
+    for (let providers = 1; providers <= this.#maxShared; providers += 1) {
       let sharing = 0;
       for (const state of states) sharing += this.#shares[shareAt(placement, state, providers)] ?? 0;
       domains += sharing;
@@ -86,6 +105,6 @@ function shareAt(placement: number, state: number, providers: number): number {
   return (placement * LIVE_STATES + state) * MAX_SHARED + providers - 1;
 }
 
-export function add(counts: Int32Array, at: number, by: number): void {
+export function add(counts: Uint32Array, at: number, by: number): void {
   counts[at] = (counts[at] ?? 0) + by;
 }

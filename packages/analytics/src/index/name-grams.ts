@@ -17,18 +17,23 @@ const END = ALPHABET;
 const CODES = ALPHABET ** 2 * LAST;
 const codeOfThree = (first: number, second: number, third: number): number =>
   (first * ALPHABET + second) * LAST + third;
-/** Joined sets that are kept. */
-const MAX_JOINED = 16;
+/** Words whose domains are kept: of few characters the sets of many runs are joined, of more many names are read. */
+const MAX_KEPT = 16;
 
 export class NameGrams {
-  #sets: (DomainSet | undefined)[] = new Array(CODES);
-  /** Copies, of the runs of one or two characters that were asked for last, the latest at the end. */
-  readonly #joined = new Map<string, DomainSet>();
+  readonly #sets: (DomainSet | undefined)[];
+  /** The domains with the words that were asked for last, the latest at the end. */
+  readonly #kept = new Map<string, DomainSet>();
+
+  /** Takes ownership of the sets by code. */
+  constructor(sets: (DomainSet | undefined)[] = []) {
+    this.#sets = sets;
+    this.#sets.length = CODES;
+  }
 
   /** Of all names at once. */
   static of(names: NameTable): NameGrams {
-    const grams = new NameGrams();
-    grams.#sets = buildSets(CODES, names.limit, (visit) => {
+    const sets = buildSets(CODES, names.limit, (visit) => {
       names.each((number, bytes, from, to) => {
         let before = 0;
         let beforeThat = 0;
@@ -41,25 +46,41 @@ export class NameGrams {
         if (to > from + 1) visit(codeOfThree(beforeThat, before, END), number);
       });
     });
-    return grams;
+    return new NameGrams(sets);
+  }
+
+  /** By code, for a snapshot. */
+  get sets(): readonly (DomainSet | undefined)[] {
+    return this.#sets;
   }
 
   add(number: number, name: string): void {
     for (const code of codesIn(name)) this.#set(code).add(number);
-    for (const [run, set] of this.#joined) if (name.includes(run)) set.add(number);
+    for (const [word, set] of this.#kept) if (name.includes(word)) set.add(number);
   }
 
   remove(number: number, name: string): void {
     for (const code of codesIn(name)) this.#set(code).delete(number);
-    for (const set of this.#joined.values()) set.delete(number);
+    for (const set of this.#kept.values()) set.delete(number);
   }
 
   /** Domains whose name contains each of the words, in any order. Words are lower-case, with blanks between them. */
   search(words: string, names: NameTable, tlds: TldSets): DomainSet {
+    const all = [...new Set(words.split(' ').filter(Boolean))];
+    const search = () => this.#search(all, names, tlds);
+    const [word, ...more] = all;
+    return word === undefined || more.length > 0 ? search() : this.#keep(word, search);
+  }
+
+  get byteLength(): number {
+    return sizeOfSets(this.#sets) + sizeOfSets([...this.#kept.values()]);
+  }
+
+  #search(words: readonly string[], names: NameTable, tlds: TldSets): DomainSet {
     const exact: DomainSet[] = [];
     const partial: DomainSet[] = [];
     const compared: string[] = [];
-    for (const word of new Set(words.split(' ').filter(Boolean))) {
+    for (const word of words) {
       const sets = this.#runs(word);
       if (sets === undefined) return new DomainSet();
       const isExact = word.length <= LONGEST && !hasOther(word);
@@ -77,26 +98,28 @@ export class NameGrams {
     // Most names with `.com` end with it: they need no comparison.
     const certain = compared.map((word) => tlds.beginningWith(word)).reduce(intersection, candidates);
     const parts = compared.map(bytesOf);
-    const found = new DomainSet();
-    difference(candidates, certain).each((number) => {
-      if (parts.every((bytes) => names.includes(number, bytes))) found.add(number);
-    });
-    return union([certain, found]);
-  }
-
-  get byteLength(): number {
-    return sizeOfSets(this.#sets) + sizeOfSets([...this.#joined.values()]);
+    const hasAll = (number: number) => parts.every((bytes) => names.includes(number, bytes));
+    return union([certain, DomainSet.ofSorted(difference(candidates, certain).toArray().filter(hasAll))]);
   }
 
   /** The set of each run of the word; undefined if a run is in no name. */
   #runs(word: string): DomainSet[] | undefined {
     if (word.length >= LONGEST) return this.#filled(runsOf(codesOf(word)));
-    const joined = this.#joined.get(word) ?? filter([union(this.#beginning(word))], []);
-    this.#joined.delete(word);
-    this.#joined.set(word, joined);
-    const [oldest = word] = this.#joined.keys();
-    if (this.#joined.size > MAX_JOINED) this.#joined.delete(oldest);
+    const join = () => union(this.#beginning(word));
+    // The set of a rare character includes other characters with the same code.
+    const joined = hasOther(word) ? join() : this.#keep(word, join);
     return joined.size > 0 ? [joined] : undefined;
+  }
+
+  /** The set of the word, found if it is not kept. */
+  #keep(word: string, find: () => DomainSet): DomainSet {
+    // A copy: the set may be that of a run.
+    const set = this.#kept.get(word) ?? filter([find()], []);
+    this.#kept.delete(word);
+    this.#kept.set(word, set);
+    const [oldest = word] = this.#kept.keys();
+    if (this.#kept.size > MAX_KEPT) this.#kept.delete(oldest);
+    return set;
   }
 
   /** The sets of the runs of three that begin with one or two characters, and those of names that end with one. */

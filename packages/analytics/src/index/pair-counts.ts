@@ -3,7 +3,12 @@ import { grown } from '../columns/name-table.ts';
 
 /** A triangular matrix, row by row: a new provider's row is appended, so nothing moves. */
 export class PairCounts {
-  #counts: Uint32Array<ArrayBuffer> = new Uint32Array(1 << 10);
+  #counts: Uint32Array<ArrayBuffer>;
+
+  /** Takes ownership of the counts. */
+  constructor(counts: Uint32Array<ArrayBuffer> = new Uint32Array(1 << 10)) {
+    this.#counts = counts;
+  }
 
   /** Counts every pair of distinct providers; `by` is 1 if the domain is added, -1 if it is removed. */
   count(providers: readonly number[], by: 1 | -1): void {
@@ -14,6 +19,11 @@ export class PairCounts {
         this.#counts[at] = (this.#counts[at] as number) + by;
       }
     }
+  }
+
+  /** For a snapshot. */
+  get counts(): Uint32Array<ArrayBuffer> {
+    return this.#counts;
   }
 
   get byteLength(): number {

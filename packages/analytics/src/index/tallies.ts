@@ -1,5 +1,15 @@
 // Incremental counts over all domains, so that no query has to count domains.
-import { CATEGORIES, HOLDERS, POSTURE_FLAGS, ROLE_FACTS, ROLE_LIST, ROLES, SECTORS } from '@strata/detect';
+import {
+  CATEGORIES,
+  HOLDERS,
+  POSTURE_FLAGS,
+  type PostureFlag,
+  postureBit,
+  ROLE_FACTS,
+  ROLE_LIST,
+  ROLES,
+  SECTORS,
+} from '@strata/detect';
 import { type DomainFacts, levelOf, type PackedService, placementOf } from '../columns/domain-columns.ts';
 import { categoryNumber, LOW, SCORES, STATES, type Vocabulary } from '../columns/terms.ts';
 import { add, MarketCounts } from './market-counts.ts';
@@ -11,26 +21,74 @@ const NO_HOLDER = HOLDERS.indexOf('nobody');
 /** The category of each role, and whether it is the category's main role. */
 const CATEGORY_OF = ROLE_LIST.map((role) => categoryNumber(ROLE_FACTS[role].category));
 const IS_MAIN = ROLE_LIST.map((role) => ROLES[ROLE_FACTS[role].category] === role);
-/** For each state and sector: domains, then one count per flag, then one per score. */
-const FACT_WIDTH = 1 + POSTURE_FLAGS.length + SCORES;
+/** Flags that are also counted together. */
+const PAIRS = [
+  ['spf_valid', 'dmarc_valid'],
+  ['spf_measured', 'dmarc_measured'],
+] as const satisfies readonly (readonly PostureFlag[])[];
+const PAIR_BITS = PAIRS.map((flags) => flags.reduce((bits, flag) => bits | postureBit(flag), 0));
+/** For each state and sector: domains, then one count per flag, then one per score and one per pair of flags. */
+const FACT_WIDTH = 1 + POSTURE_FLAGS.length + SCORES + PAIRS.length;
+
+const FACTS = STATES.length * SECTORS.length * FACT_WIDTH;
+
+type Counts = 'facts' | 'sole' | 'pairs' | 'categoryHolders' | 'categoryShares' | 'roleHolders' | 'roleShares';
+/** The counts as they are in a snapshot; `services` is one number. */
+export type TallyColumns = Readonly<Record<Counts, Uint32Array<ArrayBuffer>>> & {
+  readonly services: Float64Array<ArrayBuffer>;
+};
+
+/** The lengths of the columns that do not grow. */
+export const TALLY_LENGTHS: Readonly<Partial<Record<keyof TallyColumns, number>>> = {
+  facts: FACTS,
+  services: 1,
+  categoryHolders: STATES.length * CATEGORIES.length * HOLDERS.length,
+  roleHolders: STATES.length * ROLE_LIST.length * HOLDERS.length,
+};
 
 export class Tallies {
   readonly #vocabulary: Vocabulary;
-  readonly #facts = new Int32Array(STATES.length * SECTORS.length * FACT_WIDTH);
+  readonly #facts: Uint32Array<ArrayBuffer>;
   /** The markets of categories and of roles, by their numbers. */
   readonly categories: MarketCounts;
   readonly roles: MarketCounts;
   readonly #pairs: PairCounts | undefined;
   /** By provider. */
-  readonly #sole: number[] = [];
-  #services = 0;
+  readonly #sole: number[];
+  #services: number;
 
-  /** Without `pairs`, those of providers are not counted. */
-  constructor(vocabulary: Vocabulary, pairs?: PairCounts) {
+  /** Without `pairs`, those of providers are not counted. Takes ownership of stored counts. */
+  constructor(vocabulary: Vocabulary, pairs?: PairCounts, stored?: TallyColumns) {
     this.#vocabulary = vocabulary;
     this.#pairs = pairs;
-    this.categories = new MarketCounts(CATEGORIES.length, (placement) => vocabulary.categoryOf(placement));
-    this.roles = new MarketCounts(ROLE_LIST.length, (placement) => vocabulary.roleOf(placement));
+    this.#facts = stored?.facts ?? new Uint32Array(FACTS);
+    this.#sole = Array.from(stored?.sole ?? []);
+    this.#services = stored?.services[0] ?? 0;
+    this.categories = new MarketCounts(
+      CATEGORIES.length,
+      (placement) => vocabulary.categoryOf(placement),
+      stored && { holders: stored.categoryHolders, shares: stored.categoryShares },
+    );
+    this.roles = new MarketCounts(
+      ROLE_LIST.length,
+      (placement) => vocabulary.roleOf(placement),
+      stored && { holders: stored.roleHolders, shares: stored.roleShares },
+    );
+  }
+
+  /** All counts, for a snapshot. */
+  columns(): TallyColumns {
+    const [categories, roles] = [this.categories.stored, this.roles.stored];
+    return {
+      facts: this.#facts,
+      sole: Uint32Array.from({ length: this.#sole.length }, (_, provider) => this.#sole[provider] ?? 0),
+      services: Float64Array.of(this.#services),
+      pairs: this.#pairs?.counts ?? new Uint32Array(0),
+      categoryHolders: categories.holders,
+      categoryShares: categories.shares,
+      roleHolders: roles.holders,
+      roleShares: roles.shares,
+    };
   }
 
   /** `by` is 1 if the domain is added, -1 if it is removed. */
@@ -41,6 +99,8 @@ export class Tallies {
       add(this.#facts, base + 1 + 31 - Math.clz32(rest & -rest), by);
     }
     add(this.#facts, base + 1 + POSTURE_FLAGS.length + (facts.score ?? SCORES - 1), by);
+    for (const [pair, bits] of PAIR_BITS.entries())
+      if ((facts.posture & bits) === bits) add(this.#facts, base + 1 + POSTURE_FLAGS.length + SCORES + pair, by);
     const ofCategories = this.categories.sharing(services);
     const ofRoles = this.roles.sharing(services);
     const domain = { state: facts.state, services, by };
@@ -75,12 +135,18 @@ export class Tallies {
     return this.#sumFacts(states, sector, 1 + POSTURE_FLAGS.length + score);
   }
 
+  /** Domains with both valid SPF and valid DMARC, or with both measured. */
+  both(what: 'valid' | 'measured', states: readonly number[]): number {
+    const pair = what === 'valid' ? 0 : 1;
+    return this.#sumFacts(states, undefined, 1 + POSTURE_FLAGS.length + SCORES + pair);
+  }
+
   get byteLength(): number {
     const pairs = this.#pairs?.byteLength ?? 0;
     return this.#facts.byteLength + this.categories.byteLength + this.roles.byteLength + pairs;
   }
 
-  #countProviders(services: ArrayLike<PackedService>, sharing: Int32Array, by: 1 | -1): void {
+  #countProviders(services: ArrayLike<PackedService>, sharing: Uint32Array, by: 1 | -1): void {
     const providers: number[] = [];
     const sole: number[] = [];
     for (let i = 0; i < services.length; i += 1) {
@@ -106,7 +172,7 @@ export class Tallies {
 }
 
 /** A known service decides, even if the last scan could not measure the main role of the category. */
-function holderOf({ holders }: DomainFacts, category: number, sharing: Int32Array): number {
+function holderOf({ holders }: DomainFacts, category: number, sharing: Uint32Array): number {
   if ((sharing[category] as number) > 0) return PROVIDER;
   return measuredHolder(holders, category);
 }
@@ -121,7 +187,7 @@ function measuredHolder(holders: number, category: number): number {
 function roleHolderOf(
   facts: DomainFacts,
   role: number,
-  { ofCategories, ofRoles }: { readonly ofCategories: Int32Array; readonly ofRoles: Int32Array },
+  { ofCategories, ofRoles }: { readonly ofCategories: Uint32Array; readonly ofRoles: Uint32Array },
 ): number {
   if ((ofRoles[role] as number) > 0) return PROVIDER;
   const category = CATEGORY_OF[role] as number;

@@ -26,38 +26,48 @@ interface Filing {
   readonly services: ArrayLike<PackedService>;
 }
 
+/**
+ * `providers`: those with several placements; the set of another provider is that of its placement. `weaker`: domains whose
+ * service at the placement has medium or low confidence, two sets per placement, with few domains.
+ */
+const TERM_KINDS = [
+  'placements',
+  'weaker',
+  'providers',
+  'categories',
+  'roles',
+  'categoryLevels',
+  'states',
+  'sectors',
+  'scores',
+  'flags',
+  'countries',
+] as const;
+type TermKind = (typeof TERM_KINDS)[number];
+
 export class TermSets {
   readonly #vocabulary: Vocabulary;
-  /** Of providers with several placements; the set of another provider is that of its placement. */
-  #providers: Sets = [];
-  #placements: Sets = [];
-  /** Domains whose service at the placement has medium or low confidence: two sets per placement, with few domains. */
-  #weaker: Sets = [];
-  #categories: Sets = [];
-  #roles: Sets = [];
-  #levels: Sets = [];
-  #categoryLevels: Sets = [];
-  #states: Sets = [];
-  #sectors: Sets = [];
-  #countries: Sets = [];
-  #flags: Sets = [];
-  #scores: Sets = [];
+  readonly #of: Record<TermKind, Sets>;
 
-  constructor(vocabulary: Vocabulary) {
+  /** Takes ownership of the sets. */
+  constructor(vocabulary: Vocabulary, sets: Partial<Record<TermKind, Sets>> = {}) {
     this.#vocabulary = vocabulary;
+    this.#of = Object.fromEntries(TERM_KINDS.map((kind) => [kind, sets[kind] ?? []])) as unknown as Record<
+      TermKind,
+      Sets
+    >;
   }
 
   /** All domains at once, in one pass: every kind of term has its range of numbers. */
   static of(vocabulary: Vocabulary, names: NameTable, columns: DomainColumns): TermSets {
     const placements = vocabulary.placements.length;
     const terms = new Runs();
-    const at = {
+    const at: Record<TermKind, number> = {
       placements: terms.next(placements),
       weaker: terms.next(placements * 2),
       providers: terms.next(vocabulary.providers.size),
       categories: terms.next(CATEGORIES.length),
       roles: terms.next(ROLE_LIST.length),
-      levels: terms.next(LEVELS.length),
       categoryLevels: terms.next(CATEGORIES.length * LEVELS.length),
       states: terms.next(STATES.length),
       sectors: terms.next(SECTORS.length),
@@ -65,8 +75,7 @@ export class TermSets {
       flags: terms.next(POSTURE_FLAGS.length),
       countries: terms.next(COUNTRIES),
     };
-    const { weaker, providers, categories, roles, levels, categoryLevels, states, sectors, scores, flags, countries } =
-      at;
+    const { weaker, providers, categories, roles, categoryLevels, states, sectors, scores, flags, countries } = at;
     const hasOwn = Uint8Array.from({ length: vocabulary.providers.size }, (_, provider) =>
       Number(vocabulary.placementsOf(provider).length > 1),
     );
@@ -83,7 +92,6 @@ export class TermSets {
           if (hasOwn[provider]) visit(providers + provider, domain);
           visit(categories + vocabulary.categoryOf(placement), domain);
           visit(roles + vocabulary.roleOf(placement), domain);
-          visit(levels + level, domain);
           visit(categoryLevels + vocabulary.categoryOf(placement) * LEVELS.length + level, domain);
         }
         const { state, sector, score, posture, country } = columns.page(domain);
@@ -97,40 +105,36 @@ export class TermSets {
         }
       });
     });
-    const sets = new TermSets(vocabulary);
-    sets.#placements = all.slice(0, weaker);
-    sets.#weaker = all.slice(weaker, providers);
-    sets.#providers = all.slice(providers, categories);
-    sets.#categories = all.slice(categories, roles);
-    sets.#roles = all.slice(roles, levels);
-    sets.#levels = all.slice(levels, categoryLevels);
-    sets.#categoryLevels = all.slice(categoryLevels, states);
-    sets.#states = all.slice(states, sectors);
-    sets.#sectors = all.slice(sectors, scores);
-    sets.#scores = all.slice(scores, flags);
-    sets.#flags = all.slice(flags, countries);
-    sets.#countries = all.slice(countries);
-    return sets;
+    const ends = [...TERM_KINDS.slice(1).map((kind) => at[kind]), terms.end];
+    return new TermSets(
+      vocabulary,
+      Object.fromEntries(TERM_KINDS.map((kind, i) => [kind, all.slice(at[kind], ends[i])])),
+    );
   }
 
-  category = (category: number): DomainSet => this.#categories[category] ?? EMPTY;
-  role = (role: number): DomainSet => this.#roles[role] ?? EMPTY;
-  state = (state: number): DomainSet => this.#states[state] ?? EMPTY;
-  sector = (sector: number): DomainSet => this.#sectors[sector] ?? EMPTY;
+  /** By kind, for a snapshot. */
+  get all(): Readonly<Record<TermKind, Sets>> {
+    return this.#of;
+  }
+
+  category = (category: number): DomainSet => this.#of.categories[category] ?? EMPTY;
+  role = (role: number): DomainSet => this.#of.roles[role] ?? EMPTY;
+  state = (state: number): DomainSet => this.#of.states[state] ?? EMPTY;
+  sector = (sector: number): DomainSet => this.#of.sectors[sector] ?? EMPTY;
   /** Of the network of the address; 0: not known. */
-  country = (country: number): DomainSet => this.#countries[country] ?? EMPTY;
-  flag = (flag: number): DomainSet => this.#flags[flag] ?? EMPTY;
+  country = (country: number): DomainSet => this.#of.countries[country] ?? EMPTY;
+  flag = (flag: number): DomainSet => this.#of.flags[flag] ?? EMPTY;
   /** 0–100; `NO_SCORE` for domains without one. */
-  score = (score: number): DomainSet => this.#scores[scoreTerm(score)] ?? EMPTY;
+  score = (score: number): DomainSet => this.#of.scores[scoreTerm(score)] ?? EMPTY;
   /** Domains with any service of this confidence. */
-  level = (level: number): DomainSet => this.#levels[level] ?? EMPTY;
+  level = (level: number): DomainSet => union(CATEGORIES.map((_, category) => this.categoryLevel(category, level)));
 
   /** Domains with a service of this confidence in the category. */
   categoryLevel = (category: number, level: number): DomainSet =>
-    this.#categoryLevels[category * LEVELS.length + level] ?? EMPTY;
+    this.#of.categoryLevels[category * LEVELS.length + level] ?? EMPTY;
 
   provider(provider: number): DomainSet {
-    const own = this.#providers[provider];
+    const own = this.#of.providers[provider];
     if (own) return own;
     const placements = this.#vocabulary.placementsOf(provider);
     const [first] = placements;
@@ -140,9 +144,9 @@ export class TermSets {
 
   /** Domains that use the placement, with this confidence if one is given. */
   placement(placement: number, level?: number): DomainSet {
-    const all = this.#placements[placement] ?? EMPTY;
+    const all = this.#of.placements[placement] ?? EMPTY;
     if (level === undefined) return all;
-    const [medium = EMPTY, low = EMPTY] = [this.#weaker[placement * 2], this.#weaker[placement * 2 + 1]];
+    const [medium = EMPTY, low = EMPTY] = [this.#of.weaker[placement * 2], this.#of.weaker[placement * 2 + 1]];
     if (level === 0) return medium.size + low.size === 0 ? all : difference(difference(all, medium), low);
     return level === 1 ? medium : low;
   }
@@ -150,11 +154,13 @@ export class TermSets {
   /** Bytes by kind of term. */
   get memory(): Readonly<Record<string, number>> {
     return {
-      'sets of providers': sizeOfSets(this.#providers),
-      'sets of placements': sizeOfSets([...this.#placements, ...this.#weaker]),
-      'sets of categories and roles': sizeOfSets([...this.#categories, ...this.#roles]),
-      'sets of confidences': sizeOfSets([...this.#levels, ...this.#categoryLevels]),
-      'sets of facts': sizeOfSets([this.#states, this.#sectors, this.#countries, this.#flags, this.#scores].flat()),
+      'sets of providers': sizeOfSets(this.#of.providers),
+      'sets of placements': sizeOfSets([...this.#of.placements, ...this.#of.weaker]),
+      'sets of categories and roles': sizeOfSets([...this.#of.categories, ...this.#of.roles]),
+      'sets of confidences': sizeOfSets(this.#of.categoryLevels),
+      'sets of facts': sizeOfSets(
+        [this.#of.states, this.#of.sectors, this.#of.countries, this.#of.flags, this.#of.scores].flat(),
+      ),
     };
   }
 
@@ -165,13 +171,12 @@ export class TermSets {
       const service = services[i] as PackedService;
       const placement = placementOf(service);
       const level = levelOf(service);
-      at(this.#placements, placement).add(domain);
+      at(this.#of.placements, placement).add(domain);
       this.#ownSet(this.#vocabulary.providerOf(placement))?.add(domain);
-      at(this.#categories, this.#vocabulary.categoryOf(placement)).add(domain);
-      at(this.#roles, this.#vocabulary.roleOf(placement)).add(domain);
-      at(this.#levels, level).add(domain);
-      at(this.#categoryLevels, this.#vocabulary.categoryOf(placement) * LEVELS.length + level).add(domain);
-      if (level > 0) at(this.#weaker, placement * 2 + level - 1).add(domain);
+      at(this.#of.categories, this.#vocabulary.categoryOf(placement)).add(domain);
+      at(this.#of.roles, this.#vocabulary.roleOf(placement)).add(domain);
+      at(this.#of.categoryLevels, this.#vocabulary.categoryOf(placement) * LEVELS.length + level).add(domain);
+      if (level > 0) at(this.#of.weaker, placement * 2 + level - 1).add(domain);
     }
   }
 
@@ -179,12 +184,12 @@ export class TermSets {
   remove(domain: number, before: Filing): void {
     this.move(domain, before, { facts: before.facts, services: [] });
     const { state, sector, country, score, posture } = before.facts;
-    at(this.#states, state).delete(domain);
-    at(this.#sectors, sector).delete(domain);
-    at(this.#countries, country).delete(domain);
-    at(this.#scores, score ?? SCORES - 1).delete(domain);
+    at(this.#of.states, state).delete(domain);
+    at(this.#of.sectors, sector).delete(domain);
+    at(this.#of.countries, country).delete(domain);
+    at(this.#of.scores, score ?? SCORES - 1).delete(domain);
     for (let rest = posture; rest !== 0; rest &= rest - 1)
-      at(this.#flags, 31 - Math.clz32(rest & -rest)).delete(domain);
+      at(this.#of.flags, 31 - Math.clz32(rest & -rest)).delete(domain);
   }
 
   /** Adds a domain to the sets of its new terms and removes it from those that no longer apply. */
@@ -192,44 +197,43 @@ export class TermSets {
     this.#moveFacts(domain, before.facts, after.facts);
     const old = this.#termsOf(before.services);
     const now = this.#termsOf(after.services);
-    moveBetween(domain, old.placements, now.placements, (n) => at(this.#placements, n));
+    moveBetween(domain, old.placements, now.placements, (n) => at(this.#of.placements, n));
     moveBetween(domain, old.providers, now.providers, (n) => this.#ownSet(n));
-    moveBetween(domain, old.categories, now.categories, (n) => at(this.#categories, n));
-    moveBetween(domain, old.roles, now.roles, (n) => at(this.#roles, n));
-    moveBetween(domain, old.levels, now.levels, (n) => at(this.#levels, n));
-    moveBetween(domain, old.categoryLevels, now.categoryLevels, (n) => at(this.#categoryLevels, n));
-    moveBetween(domain, old.weaker, now.weaker, (n) => at(this.#weaker, n));
+    moveBetween(domain, old.categories, now.categories, (n) => at(this.#of.categories, n));
+    moveBetween(domain, old.roles, now.roles, (n) => at(this.#of.roles, n));
+    moveBetween(domain, old.categoryLevels, now.categoryLevels, (n) => at(this.#of.categoryLevels, n));
+    moveBetween(domain, old.weaker, now.weaker, (n) => at(this.#of.weaker, n));
   }
 
   /** The set of a provider with several placements, made from theirs, which are up to date, when it gets its second one. */
   #ownSet(provider: number): DomainSet | undefined {
     const placements = this.#vocabulary.placementsOf(provider);
     if (placements.length < 2) return undefined;
-    this.#providers[provider] ??= DomainSet.of(this.provider(provider).toArray());
-    return this.#providers[provider];
+    this.#of.providers[provider] ??= DomainSet.of(this.provider(provider).toArray());
+    return this.#of.providers[provider];
   }
 
   #moveFacts(domain: number, before: DomainFacts | undefined, after: DomainFacts): void {
     if (before?.state !== after.state) {
-      if (before) at(this.#states, before.state).delete(domain);
-      at(this.#states, after.state).add(domain);
+      if (before) at(this.#of.states, before.state).delete(domain);
+      at(this.#of.states, after.state).add(domain);
     }
     if (before?.sector !== after.sector) {
-      if (before) at(this.#sectors, before.sector).delete(domain);
-      at(this.#sectors, after.sector).add(domain);
+      if (before) at(this.#of.sectors, before.sector).delete(domain);
+      at(this.#of.sectors, after.sector).add(domain);
     }
     if (before?.country !== after.country) {
-      if (before) at(this.#countries, before.country).delete(domain);
-      at(this.#countries, after.country).add(domain);
+      if (before) at(this.#of.countries, before.country).delete(domain);
+      at(this.#of.countries, after.country).add(domain);
     }
     if (before === undefined || before.score !== after.score) {
-      if (before) at(this.#scores, before.score ?? SCORES - 1).delete(domain);
-      at(this.#scores, after.score ?? SCORES - 1).add(domain);
+      if (before) at(this.#of.scores, before.score ?? SCORES - 1).delete(domain);
+      at(this.#of.scores, after.score ?? SCORES - 1).add(domain);
     }
     for (let changed = (before?.posture ?? 0) ^ after.posture; changed !== 0; changed &= changed - 1) {
       const flag = 31 - Math.clz32(changed & -changed);
-      if ((after.posture >>> flag) & 1) at(this.#flags, flag).add(domain);
-      else at(this.#flags, flag).delete(domain);
+      if ((after.posture >>> flag) & 1) at(this.#of.flags, flag).add(domain);
+      else at(this.#of.flags, flag).delete(domain);
     }
   }
 
@@ -239,7 +243,6 @@ export class TermSets {
       placements: [] as number[],
       categories: [] as number[],
       roles: [] as number[],
-      levels: [] as number[],
       categoryLevels: [] as number[],
       weaker: [] as number[],
     };
@@ -251,7 +254,6 @@ export class TermSets {
       if (!terms.providers.includes(placement.provider)) terms.providers.push(placement.provider);
       if (!terms.categories.includes(placement.category)) terms.categories.push(placement.category);
       if (!terms.roles.includes(placement.role)) terms.roles.push(placement.role);
-      if (!terms.levels.includes(level)) terms.levels.push(level);
       const categoryLevel = placement.category * LEVELS.length + level;
       if (!terms.categoryLevels.includes(categoryLevel)) terms.categoryLevels.push(categoryLevel);
       if (level > 0) terms.weaker.push(placement.number * 2 + level - 1);

@@ -37,8 +37,13 @@ export class TldSets {
     return union([...this.#sets].filter(([tld]) => tld.startsWith(text.slice(1))).map(([, set]) => set));
   }
 
+  /** In the order of `words`, for a snapshot. */
+  get sets(): readonly DomainSet[] {
+    return [...this.#sets.values()];
+  }
+
   get byteLength(): number {
-    return sizeOfSets([...this.#sets.values()]);
+    return sizeOfSets(this.sets);
   }
 
   words(): Iterable<string> {

@@ -244,5 +244,5 @@ function collected(limit: number, visit: (add: (domain: number) => void) => void
     bits[domain >>> 5] = (bits[domain >>> 5] as number) | (1 << (domain & 31));
     size += 1;
   });
-  return DomainSet.ofBits(bits, size);
+  return new DomainSet({ bits, size });
 }

@@ -6,7 +6,7 @@ import { TIME_KINDS } from '../columns/column-page.ts';
 import { compareText } from '../compare-text.ts';
 import type { IndexedDomain } from '../index/domain-index.ts';
 import { allDomains } from '../query/evaluate-query.ts';
-import { indexOf } from '../test/firms.ts';
+import { indexOf, plainDomain, plainDomains } from '../test/firms.ts';
 import { manyDomains, roleOf } from '../test/random-domains.ts';
 import { FACETS, facetOf, inOrder } from './domain-query.ts';
 
@@ -32,6 +32,39 @@ it('pages in any order have each domain once, whatever their size', () => {
     const ids = expected.map(({ id }) => id);
     assert.deepEqual(found, ids);
   });
+});
+it('the first of thousands in the order of a time follow what happens to them, in both directions', () => {
+  const count = 4_000;
+  const domains = plainDomains([count, {}]).map((domain) => ({
+    ...domain,
+    scannedAt: ((domain.id * 7_919) % count) + 1,
+  }));
+  const index = indexOf(domains);
+  const times = new Map(domains.map(({ id, scannedAt }) => [id, scannedAt]));
+  const check = () => {
+    for (const sign of [1, -1]) {
+      const expected = [...times].sort(([a, x], [b, y]) => sign * (x - y) || compareText(`d${a}.com`, `d${b}.com`));
+      for (const limit of [1, 10, 40]) {
+        const found = inOrder(index, allDomains(index), { by: 'scanned_at', isDescending: sign < 0 }, { limit });
+        assert.deepEqual(
+          found,
+          expected.slice(0, limit).map(([id]) => id),
+        );
+      }
+    }
+  };
+  check();
+  for (let id = 1; id <= count; id += 1) {
+    const [at, isRemoved] = [count + ((id * 31) % 900), id % 7 === 0];
+    if (isRemoved) index.remove(id);
+    else index.touch(id, { scannedAt: at });
+    if (isRemoved) times.delete(id);
+    else times.set(id, at);
+    if (id % 500 === 3 || id < 4) check();
+  }
+  index.put(plainDomain(7, { scannedAt: count * 2 }));
+  times.set(7, count * 2);
+  check();
 });
 it('facets count the domains of every value, most first', () =>
   holds(30, [manyDomains(60)], (domains) => {

@@ -50,8 +50,14 @@ export function inOrder(
     if (kept.length >= limit * 2) cut();
   };
   if (by !== 'score') {
-    set.each(visit);
+    const first = index.firstInTime.of(by, { isDescending: order.isDescending, limit: index.names.limit });
+    if (set.size > first.size) intersection(set, first).each(visit);
     cut();
+    if (kept.length < limit) {
+      kept = [];
+      set.each(visit);
+      cut();
+    }
   } else {
     // The first scores fill a page.
     for (const score of scoresInOrder(order)) {

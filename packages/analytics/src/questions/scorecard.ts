@@ -1,8 +1,7 @@
 // The security posture of a population: adoption of each standard, by sector, and the grades.
 import { gradeOf, POSTURE_FLAGS, type PostureFlag, SECTORS } from '@strata/detect';
 import { SCORES, stateNumber } from '../columns/terms.ts';
-import { intersection } from '../sets/set-operations.ts';
-import { type Population, sizeIn } from './population.ts';
+import type { Population } from './population.ts';
 
 /** A count and its base: domains in which it could be measured. */
 export interface Adoption {
@@ -69,16 +68,12 @@ export interface ScoreCounts {
   readonly both: { readonly domains: number; readonly measured: number };
 }
 
-export function scorecard(population: Population): Scorecard {
-  const { tallies } = population;
+export function scorecard({ tallies }: Population): Scorecard {
   return scorecardOf({
     domains: (sector) => tallies.domains(live(), sector),
     flag: (flag, sector) => tallies.flag(flagNumber(flag), live(), sector),
     score: (score, sector) => tallies.score(score, live(), sector),
-    both: {
-      domains: withBoth(population, ['spf_valid', 'dmarc_valid']),
-      measured: withBoth(population, ['spf_measured', 'dmarc_measured']),
-    },
+    both: { domains: tallies.both('valid', live()), measured: tallies.both('measured', live()) },
   });
 }
 
@@ -111,12 +106,6 @@ function adoptionOf(counts: ScoreCounts, sector?: number): Record<CountedStandar
       adoption(counts.flag(flag, sector), counts.flag(denominator, sector)),
     ]),
   ) as Record<CountedStandard, Adoption>;
-}
-
-function withBoth(population: Population, [a, b]: readonly [PostureFlag, PostureFlag]): number {
-  const { sets } = population;
-  const set = intersection(sets.flag(flagNumber(a)), sets.flag(flagNumber(b)));
-  return live().reduce((sum, state) => sum + sizeIn(population, intersection(set, sets.state(state))), 0);
 }
 
 function scoresOf(counts: ScoreCounts, sector?: number) {

@@ -112,7 +112,7 @@ it('a set of domains takes over a bitmap with its size', () => {
   const bits = new Uint32Array(4);
   bits[0] = 0x8000_0001;
   bits[3] = 0x8000_0000;
-  check(DomainSet.ofBits(bits, 3), new Set([0, 31, 127]));
+  check(new DomainSet({ bits, size: 3 }), new Set([0, 31, 127]));
 });
 it('a set of domains is never much larger than the smaller of list and bitmap, growing or shrinking', () => {
   const within = (set: DomainSet, limit: number) => {

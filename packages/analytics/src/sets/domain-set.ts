@@ -1,5 +1,6 @@
 // A set of domain numbers: a list of members while it is sparse, a bitmap once that is smaller. Most queries reduce to
 // counting an intersection (set-operations.ts); docs/decisions explains why this is not a library of bitmaps.
+import { type MemberArrays, unchunked } from './member-arrays.ts';
 import { SparseMembers } from './sparse-members.ts';
 
 /**
@@ -9,12 +10,25 @@ const BITS_PER_MEMBER = 9;
 
 const EMPTY = new Uint32Array(0);
 
+/** The arrays of a set; a shift of 0 is that of a bitmap. */
+export type SetArrays = Omit<MemberArrays, 'shift'> & { readonly shift: MemberArrays['shift'] | 0 };
+
 export class DomainSet {
   /** Undefined for a bitmap. */
   #sparse: SparseMembers | undefined = new SparseMembers();
   #bits: Uint32Array<ArrayBuffer> = EMPTY;
   /** Of a bitmap. */
   #size = 0;
+  #isShared = false;
+
+  /** Takes ownership of a bitmap with `size` bits set; without one the set is empty. */
+  constructor(bitmap?: { readonly bits: Uint32Array<ArrayBuffer>; readonly size: number }) {
+    if (!bitmap) return;
+    this.#sparse = undefined;
+    this.#bits = bitmap.bits;
+    this.#size = bitmap.size;
+    if (isThin(this.#size, this.#bits.length)) this.#toSparse();
+  }
 
   static of(members: Iterable<number>): DomainSet {
     const set = new DomainSet();
@@ -25,18 +39,18 @@ export class DomainSet {
   /** From numbers in ascending order; takes ownership of them. */
   static ofSorted(members: Uint32Array<ArrayBuffer> | SparseMembers): DomainSet {
     const set = new DomainSet();
-    set.#sparse = members instanceof SparseMembers ? members : SparseMembers.ofSorted(members);
+    set.#sparse = members instanceof SparseMembers ? members : new SparseMembers(unchunked(members));
     return set;
   }
 
-  /** From a bitmap with `size` bits set; takes ownership of the array. */
-  static ofBits(bits: Uint32Array<ArrayBuffer>, size: number): DomainSet {
-    const set = new DomainSet();
-    set.#sparse = undefined;
-    set.#bits = bits;
-    set.#size = size;
-    if (isThin(size, bits.length)) set.#toSparse();
-    return set;
+  /** Its arrays as they are now, which stay so until `release`: the next change is made in a copy. */
+  share(): { readonly arrays: SetArrays; readonly release: () => void } {
+    this.#isShared = true;
+    const release = () => {
+      this.#isShared = false;
+    };
+    const bitmap = { ...unchunked(this.#bits), shift: 0 } as const;
+    return { arrays: this.#sparse?.arrays ?? bitmap, release };
   }
 
   get size(): number {
@@ -64,6 +78,7 @@ export class DomainSet {
 
   /** Returns whether it is new. In ascending order each call takes constant time. */
   add(member: number): boolean {
+    if (this.#isShared) this.#own();
     const sparse = this.#sparse;
     if (!sparse) return this.#addBit(member);
     if (member <= sparse.last && sparse.has(member)) return false;
@@ -77,6 +92,7 @@ export class DomainSet {
 
   /** Returns whether it was a member. */
   delete(member: number): boolean {
+    if (this.#isShared) this.#own();
     if (this.#sparse) return this.#sparse.delete(member);
     const word = this.#bits[member >>> 5] ?? 0;
     if ((word & (1 << (member & 31))) === 0) return false;
@@ -102,25 +118,27 @@ export class DomainSet {
 
   /** The smallest members in order, without visiting the rest. */
   first(count: number): number[] {
-    if (this.#sparse) return Array.from(this.#sparse.toArray(count));
-    const members: number[] = [];
-    for (let word = 0; word < this.#bits.length && members.length < count; word += 1) {
-      for (let rest = this.#bits[word] as number; rest !== 0 && members.length < count; rest &= rest - 1) {
-        members.push(word * 32 + (31 - Math.clz32(rest & -rest)));
+    return Array.from(this.toArray(count));
+  }
+
+  /** The first members in ascending order, as a copy; all by default. */
+  toArray(count: number = this.size): Uint32Array<ArrayBuffer> {
+    if (this.#sparse) return this.#sparse.toArray(count);
+    const members = new Uint32Array(Math.min(count, this.#size));
+    for (let word = 0, at = 0; at < members.length; word += 1) {
+      for (let rest = this.#bits[word] as number; rest !== 0; rest &= rest - 1) {
+        members[at++] = word * 32 + (31 - Math.clz32(rest & -rest));
       }
     }
     return members;
   }
 
-  /** Members in ascending order, as a copy. */
-  toArray(): Uint32Array<ArrayBuffer> {
-    if (this.#sparse) return this.#sparse.toArray();
-    const members = new Uint32Array(this.#size);
-    let at = 0;
-    this.each((member) => {
-      members[at++] = member;
-    });
-    return members;
+  #own(): void {
+    this.#isShared = false;
+    this.#bits = this.#bits.slice();
+    if (!this.#sparse) return;
+    const { shift, lows, bases, offsets } = this.#sparse.arrays;
+    this.#sparse = new SparseMembers({ shift, lows: lows.slice(), bases: bases.slice(), offsets: offsets.slice() });
   }
 
   #addBit(member: number): boolean {
@@ -155,7 +173,7 @@ export class DomainSet {
   }
 
   #toSparse(): void {
-    this.#sparse = SparseMembers.ofSorted(this.toArray());
+    this.#sparse = new SparseMembers(unchunked(this.toArray()));
     this.#bits = EMPTY;
   }
 }

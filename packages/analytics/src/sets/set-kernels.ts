@@ -20,18 +20,21 @@ export function lowerBound(
   return low;
 }
 
-/** `few` is the smaller side. */
-export function eachCommon(few: Uint32Array, many: Uint32Array, visit: (member: number) => void): void {
-  let at = 0;
-  if (few.length * GALLOP < many.length) {
-    for (let i = 0; i < few.length; i += 1) {
-      const member = few[i] as number;
-      at = lowerBound(many, many.length, member, at);
-      if (at < many.length && many[at] === member) visit(member);
+/** Sorted numbers: those of an array from a position to another one, exclusive. */
+type Run = readonly [sorted: Uint32Array | Uint16Array | Uint8Array, from: number, to: number];
+
+/** `few` is usually the smaller side. */
+export function eachCommon([few, from, to]: Run, [many, start, end]: Run, visit: (number: number) => void): void {
+  let at = start;
+  if ((to - from) * GALLOP < end - start) {
+    for (let i = from; i < to; i += 1) {
+      const number = few[i] as number;
+      at = lowerBound(many, end, number, at);
+      if (at < end && many[at] === number) visit(number);
     }
     return;
   }
-  for (let i = 0; i < few.length && at < many.length; ) {
+  for (let i = from; i < to && at < end; ) {
     const a = few[i] as number;
     const b = many[at] as number;
     if (a === b) visit(a);
@@ -74,13 +77,6 @@ export function clearBits(bits: Uint32Array, members: Uint32Array): void {
 /** Adds the members of another bitmap, which is not longer. */
 export function addBits(bits: Uint32Array, other: Uint32Array): void {
   for (let i = 0; i < other.length; i += 1) bits[i] = (bits[i] as number) | (other[i] as number);
-}
-
-export function setBits(bits: Uint32Array, members: Uint32Array): void {
-  for (let i = 0; i < members.length; i += 1) {
-    const member = members[i] as number;
-    bits[member >>> 5] = (bits[member >>> 5] as number) | (1 << (member & 31));
-  }
 }
 
 /** Bits set in a 32-bit word (Warren, Hacker's Delight, 5-1). */

@@ -1,10 +1,8 @@
 // Intersections, unions and differences of sets. The results are new sets, except the union of a single one.
 import { DomainSet, isDense } from './domain-set.ts';
-import { addBits, clearBits, countBits, countBoth, eachCommon, keepBits, removeBits, setBits } from './set-kernels.ts';
+import { addBits, clearBits, countBits, countBoth, eachCommon, keepBits, removeBits } from './set-kernels.ts';
 import type { SparseMembers } from './sparse-members.ts';
 
-/** A set is searched for each member of the other one if that is smaller by at least this factor. */
-const SEARCH = 4;
 /** Lists that are longer together than this share of the numbers up to the largest are joined as a bitmap. */
 const BITMAP_SHARE = 1 / 512;
 
@@ -12,10 +10,10 @@ const BITMAP_SHARE = 1 / 512;
 export function intersectionSize(a: DomainSet, b: DomainSet): number {
   const [small, large] = bySize(a, b);
   const [few, many] = [small.sparse, large.sparse];
-  if (!few) return many ? many.countIn(small.bits) : countBoth(small.bits, large.bits);
-  if (!many) return few.countIn(large.bits);
+  if (!few) return many ? countIn(many, small.bits) : countBoth(small.bits, large.bits);
+  if (!many) return countIn(few, large.bits);
   let count = 0;
-  eachCommonOf(few, many, () => {
+  eachInBoth(few, many, () => {
     count += 1;
   });
   return count;
@@ -30,12 +28,12 @@ export function intersection(a: DomainSet, b: DomainSet): DomainSet {
   const found = new Uint32Array(Math.min(list.size, small.size));
   let count = 0;
   if (few && many) {
-    eachCommonOf(few, many, (member) => {
+    eachInBoth(few, many, (member) => {
       found[count++] = member;
     });
   } else {
     const { bits } = few ? large : small;
-    const members = list.view();
+    const members = list.toArray();
     for (let i = 0; i < members.length; i += 1) {
       const member = members[i] as number;
       if (((bits[member >>> 5] ?? 0) & (1 << (member & 31))) !== 0) found[count++] = member;
@@ -54,7 +52,7 @@ export function union(sets: readonly DomainSet[]): DomainSet {
   if (!isDense(size, limit) && size < limit * BITMAP_SHARE) return unionOfSparse(filled, size);
   const bits = new Uint32Array((limit + 31) >>> 5);
   for (const set of filled) {
-    if (set.sparse) setBits(bits, set.sparse.view());
+    if (set.sparse) setBits(bits, set.sparse);
     else addBits(bits, set.bits);
   }
   return ofBits(bits);
@@ -63,7 +61,7 @@ export function union(sets: readonly DomainSet[]): DomainSet {
 /** Members of the first set that are not in the second. */
 export function difference(set: DomainSet, other: DomainSet): DomainSet {
   const own = set.sparse;
-  return own ? DomainSet.ofSorted(own.view().filter((member) => !other.has(member))) : filter([set], [other]);
+  return own ? DomainSet.ofSorted(own.toArray().filter((member) => !other.has(member))) : filter([set], [other]);
 }
 
 /** Members of all of the included sets, of which there is one at least, and of none of the excluded. */
@@ -75,7 +73,7 @@ export function filter(included: readonly DomainSet[], excluded: readonly Domain
   const bits = first.bits.slice();
   for (const { sparse, bits: other } of more) if (!sparse) keepBits(bits, other);
   for (const { sparse, bits: other } of excluded) {
-    if (sparse) clearBits(bits, sparse.view());
+    if (sparse) clearBits(bits, sparse.toArray());
     else removeBits(bits, other);
   }
   return more.filter(({ sparse }) => sparse).reduce(intersection, ofBits(bits));
@@ -84,21 +82,49 @@ export function filter(included: readonly DomainSet[], excluded: readonly Domain
 const bySize = (a: DomainSet, b: DomainSet): readonly [small: DomainSet, large: DomainSet] =>
   b.size < a.size ? [b, a] : [a, b];
 
-const ofBits = (bits: Uint32Array<ArrayBuffer>): DomainSet => DomainSet.ofBits(bits, countBits(bits));
+const ofBits = (bits: Uint32Array<ArrayBuffer>): DomainSet => new DomainSet({ bits, size: countBits(bits) });
 
 /** Above every member of a set with members. */
 const limitOf = ({ sparse, bits }: DomainSet): number => (sparse ? sparse.last + 1 : bits.length * 32);
 
-function eachCommonOf(few: SparseMembers, many: SparseMembers, visit: (member: number) => void): void {
-  if (few.size * SEARCH >= many.size) {
-    eachCommon(few.view(), many.view(), visit);
-    return;
-  }
-  const members = few.view();
-  for (let i = 0; i < members.length; i += 1) {
-    const member = members[i] as number;
-    if (many.has(member)) visit(member);
-  }
+/** In ascending order. */
+function eachInBoth(few: SparseMembers, many: SparseMembers, visit: (member: number) => void): void {
+  const [own, lows] = [few.lows, many.lows];
+  const isAlike = few.shift === many.shift;
+  few.eachChunk((base, from, to) => {
+    if (isAlike) {
+      const [start, end] = many.chunkAt(base);
+      eachCommon([own, from, to], [lows, start, end], (low) => visit(base + low));
+      return;
+    }
+    for (let i = from; i < to; i += 1) {
+      const member = base + (own[i] as number);
+      if (many.has(member)) visit(member);
+    }
+  });
+}
+
+/** The number of members in a bitmap. */
+function countIn(sparse: SparseMembers, bits: Uint32Array): number {
+  const { lows } = sparse;
+  let count = 0;
+  sparse.eachChunk((base, from, to) => {
+    for (let i = from; i < to; i += 1) {
+      const member = base + (lows[i] as number);
+      count += ((bits[member >>> 5] ?? 0) >>> (member & 31)) & 1;
+    }
+  });
+  return count;
+}
+
+function setBits(bits: Uint32Array, sparse: SparseMembers): void {
+  const { lows } = sparse;
+  sparse.eachChunk((base, from, to) => {
+    for (let i = from; i < to; i += 1) {
+      const member = base + (lows[i] as number);
+      bits[member >>> 5] = (bits[member >>> 5] as number) | (1 << (member & 31));
+    }
+  });
 }
 
 function unionOfSparse(sets: readonly DomainSet[], size: number): DomainSet {

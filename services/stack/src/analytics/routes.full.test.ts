@@ -23,6 +23,7 @@ const SETS = [
     `search?${QUERY}`,
     'providers/google-workspace',
     'stats',
+    'enrichment/status',
   ],
   ...['stats/providers', 'stats/migrations?days=30', `stats/migrations?days=30&${QUERY}`, 'security/export.csv'],
   ...['market-share', 'market-share?category=email', `market-share?${QUERY}`].map((each) => `intelligence/${each}`),
@@ -46,6 +47,8 @@ async function exported({ running }: Harness): Promise<void> {
   const { analytics, store } = running.app;
   const latest = await store.events.latestSeq();
   await until(async () => (await analytics.asOf().catch(() => undefined))?.seq === latest);
+  // Reads the figures that are kept.
+  await running.updateLoop.run();
 }
 
 it('with ClickHouse the routes answer as with memory, refuse while it is away, and catch up', { skip }, async () => {

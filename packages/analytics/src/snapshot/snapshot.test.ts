@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { fc } from '../../../../tests/support/property.ts';
+import { DomainIndex } from '../index/domain-index.ts';
 import { checkIndex } from '../test/check-index.ts';
 import { changes, scans } from '../test/random-changes.ts';
 import { PROVIDERS, steps, takeStep } from '../test/random-domains.ts';
-import { DomainIndex } from './domain-index.ts';
 import { decodeSnapshot, encodeSnapshot } from './snapshot.ts';
 
 const STORE = 'store-1';
@@ -127,11 +127,9 @@ it('a snapshot is of the moment when it was begun, whatever happens to the index
       const chunks = encodeSnapshot(index, STORE)[Symbol.iterator]();
       const begun = Array.from({ length: read }, () => chunks.next().value).filter((chunk) => chunk !== undefined);
       take(index, { ...all, steps: all.steps.slice(half) });
-      assert.deepEqual(
-        described(await decoded([...begun, ...{ [Symbol.iterator]: () => chunks }])),
-        described(indexOf(first)),
-      );
-      checkIndex(index);
+      const again = await decoded([...begun, ...{ [Symbol.iterator]: () => chunks }]);
+      assert.deepEqual(described(again), described(indexOf(first)));
+      for (const each of [again, index]) checkIndex(each);
       assert.deepEqual(described(await decoded(encoded(index))), described(index));
     }),
     { numRuns: 15 },
@@ -140,10 +138,18 @@ it('a snapshot of another store, another version or other words is refused', asy
   const chunks = encoded(new DomainIndex());
   const changed = (other: object) => changedHeader(chunks, (header) => Object.assign(header, other));
   assert.equal(await decodeSnapshot(chunks, 'store-2'), undefined);
-  for (const other of [{ version: 1 }, { version: 8 }, { words: '[["email","dns"]]' }])
+  for (const other of [{ version: 1 }, { version: 9 }, { words: '[["email","dns"]]' }])
     assert.equal(await decodeSnapshot(changed(other), STORE), undefined);
   assert.equal((await decoded(changed({}))).size, 0);
   checkIndex(await decoded(changed({})));
+});
+it('a snapshot made with other roles gives the sets and counts of the present ones', async () => {
+  const index = sampleIndex();
+  const again = await decodeSnapshot(encoded(index), STORE, (category) =>
+    category === 'email' ? 'gateway' : undefined,
+  );
+  assert.notDeepEqual(again?.vocabulary.placements, index.vocabulary.placements);
+  checkIndex(again ?? assert.fail('is refused'));
 });
 it('a snapshot that is truncated anywhere, or longer than it was, throws', async () => {
   const chunks = encoded(sampleIndex());
@@ -223,9 +229,15 @@ it('a snapshot with a value that points nowhere throws and names its column', as
     ['pool', 0, 255],
     ['pool', 0, 3],
     ['ends', used, 2 ** 16 - 1],
+    ['terms', 0, 2 ** 30],
+    ['shifts', 0, 7],
+    ['sizes', 0, 2 ** 30],
+    ['lengths', 0, 2 ** 30],
+    ['words', 0, 2 ** 30],
   ] as const) {
     const changed = changedColumn(chunks, name, at, value);
-    await assert.rejects(decodeSnapshot(changed, STORE), new RegExp(`is inconsistent: ${name}`), name);
+    const named = ['terms', 'shifts', 'sizes', 'lengths', 'words'].includes(name) ? 'sets' : name;
+    await assert.rejects(decodeSnapshot(changed, STORE), new RegExp(`is inconsistent: ${named}`), name);
   }
   await assert.rejects(decodeSnapshot(changedColumn(chunks, 'seriesLengths', 0, 9), STORE), /series/);
 });

@@ -8,7 +8,8 @@ import { COUNTRIES, LEVELS, STATES } from '../columns/terms.ts';
 import { type ChangeHistory, SERIES_WIDTHS } from '../history/change-history.ts';
 import { numbersOf } from '../history/migration-log.ts';
 import { SCAN_FIELDS } from '../history/scan-days.ts';
-import type { IndexPosition } from './domain-index.ts';
+import type { IndexPosition } from '../index/domain-index.ts';
+import { TALLY_LENGTHS, type TallyColumns } from '../index/tallies.ts';
 import { FACT_COLUMNS, type PageColumns } from './snapshot-page.ts';
 
 /** Numbers of domains have 31 bits. */
@@ -22,6 +23,10 @@ export interface Head {
   readonly position: IndexPosition;
   readonly providers: readonly string[];
   readonly placements: readonly (readonly [category: number, provider: number])[];
+  /** By placement. */
+  readonly roles: readonly number[];
+  /** Top-level domains, by the number of their set. */
+  readonly tlds: readonly string[];
   readonly builds: readonly (BuildWord | null)[];
   readonly history: ReturnType<ChangeHistory['columns']>['lists'];
 }
@@ -104,6 +109,14 @@ export function checkOrder(order: Uint32Array, names: Pages<PackedRows>, limit: 
   }
 }
 
+/** Throws unless the counts are as many as there are terms. */
+export function checkTallies(tallies: TallyColumns): void {
+  for (const [column, length] of Object.entries(TALLY_LENGTHS))
+    expect(column, tallies[column as keyof TallyColumns]?.length === length);
+  for (const column of ['pairs', 'sole', 'categoryShares', 'roleShares'] as const)
+    expect(column, tallies[column] instanceof Uint32Array);
+}
+
 function checkHistory(columns: HistoryColumns, { series, migrating }: Head['history']): void {
   const { seriesLengths, seriesDays, seriesCounts, migrationTimes, migrationKeys, migrationDomains } = columns;
   let next = 0;
@@ -127,6 +140,6 @@ function checkHistory(columns: HistoryColumns, { series, migrating }: Head['hist
   );
 }
 
-function expect(column: string, isSound: boolean): void {
+export function expect(column: string, isSound: boolean): void {
   if (!isSound) throw new Error(`the snapshot is inconsistent: ${column}`);
 }

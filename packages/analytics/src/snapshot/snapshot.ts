@@ -1,7 +1,7 @@
-// The serialised index, for a fast start: columns and history, in chunks. Derived data is computed after reading.
-// Chunks: the head with everything that is not by domain; the pages of domains; the numbers in the order of the names;
-// the end.
-import { CATEGORIES, HOLDERS, POSTURE_FLAGS, type RoleOf, SECTORS } from '@strata/detect';
+// The serialised index, for a fast start, in chunks: the head with everything that is not by domain; the counts; the pages
+// of domains; the sets; the numbers in the order of the names; the end. Sets and counts follow from the pages: with other
+// roles than those they were made with they are computed.
+import { CATEGORIES, HOLDERS, POSTURE_FLAGS, ROLE_FACTS, ROLE_LIST, ROLES, type RoleOf, SECTORS } from '@strata/detect';
 import { Builds } from '../columns/builds.ts';
 import { DomainColumns } from '../columns/domain-columns.ts';
 import { NameTable } from '../columns/name-table.ts';
@@ -9,19 +9,29 @@ import { PackedRows } from '../columns/packed-rows.ts';
 import { PAGE_SIZE, Pages } from '../columns/pages.ts';
 import { LEVELS, STATES, Vocabulary } from '../columns/terms.ts';
 import { ChangeHistory } from '../history/change-history.ts';
-import { DomainIndex } from './domain-index.ts';
-import { checkHead, checkOrder, checkPage, type Head, type HistoryColumns } from './snapshot-checks.ts';
+import { type DerivedParts, DomainIndex } from '../index/domain-index.ts';
+import { NameGrams } from '../index/name-grams.ts';
+import { PairCounts } from '../index/pair-counts.ts';
+import { Tallies, type TallyColumns } from '../index/tallies.ts';
+import { TermSets } from '../index/term-sets.ts';
+import { TldSets } from '../index/tld-sets.ts';
+import { DomainSet } from '../sets/domain-set.ts';
+import { checkHead, checkOrder, checkPage, checkTallies, type Head, type HistoryColumns } from './snapshot-checks.ts';
 import { decodeChunk, encodeChunk } from './snapshot-chunk.ts';
 import { columnsOfPage, type PageColumns, pageOfColumns } from './snapshot-page.ts';
+import { chunksOfSets, readSets, type SetColumns, type Sets, shareSets } from './snapshot-sets.ts';
 
 /** Incremented with every change of the format or of the stored form of a score. */
-export const SNAPSHOT_VERSION = 9;
+export const SNAPSHOT_VERSION = 10;
 
 /**
  * The lists whose indexes are stored instead of their strings: with different lists the same numbers would change
  * meaning.
  */
-const WORDS = JSON.stringify([CATEGORIES, SECTORS, STATES, LEVELS, POSTURE_FLAGS, HOLDERS]);
+const WORDS = JSON.stringify([
+  ...[CATEGORIES, SECTORS, STATES, LEVELS, POSTURE_FLAGS, HOLDERS],
+  ...[ROLE_LIST, ROLES, ROLE_LIST.map((role) => ROLE_FACTS[role].category)],
+]);
 
 /** Numbers in the order of the names per chunk: 4 MiB. */
 const ORDER_AT_ONCE = 1 << 20;
@@ -39,12 +49,15 @@ export function encodeSnapshot(index: DomainIndex, storeId: string): Iterable<Ui
     position: index.position,
     providers: index.vocabulary.providers.words(),
     placements: index.vocabulary.placements.map(({ category, provider }) => [category, provider]),
+    roles: index.vocabulary.placements.map(({ role }) => role),
+    tlds: [...index.tlds.words()],
     builds: index.builds.words(),
     history: history.lists,
   };
   const { names, columns } = index;
   const parts = {
-    first: encodeChunk(head, history.columns),
+    first: [encodeChunk(head, history.columns), encodeChunk({ tallies: 1 }, index.tallies.columns())],
+    sets: Object.entries(setsOf(index)).map(([kind, sets]) => [kind, shareSets(sets)] as const),
     // A later merge makes another array.
     order: names.sorted.numbers(),
     names: names.pages.freeze(),
@@ -54,8 +67,15 @@ export function encodeSnapshot(index: DomainIndex, storeId: string): Iterable<Ui
   return chunksOf(index, parts);
 }
 
+const setsOf = ({ sets, grams, tlds }: DomainIndex): Readonly<Record<string, Sets>> => ({
+  ...sets.all,
+  grams: grams.sets,
+  tlds: tlds.sets,
+});
+
 interface Frozen {
-  readonly first: Uint8Array<ArrayBuffer>;
+  readonly first: readonly Uint8Array<ArrayBuffer>[];
+  readonly sets: readonly (readonly [kind: string, sets: ReturnType<typeof shareSets>])[];
   readonly order: Uint32Array<ArrayBuffer>;
   readonly names: ReturnType<NameTable['pages']['freeze']>;
   readonly columns: ReturnType<DomainColumns['pages']['freeze']>;
@@ -64,8 +84,8 @@ interface Frozen {
 
 function* chunksOf({ names, columns }: DomainIndex, frozen: Frozen): Generator<Uint8Array<ArrayBuffer>> {
   const { first, order, limit } = frozen;
-  yield first;
-  let count = 1;
+  yield* first;
+  let count = first.length;
   for (const [number, ofNames] of frozen.names.entries()) {
     const page = frozen.columns[number];
     if (!ofNames || !page) continue;
@@ -75,6 +95,12 @@ function* chunksOf({ names, columns }: DomainIndex, frozen: Frozen): Generator<U
     columns.pages.thaw(page);
     yield chunk;
     count += 1;
+  }
+  for (const [kind, sets] of frozen.sets) {
+    for (const chunk of chunksOfSets(kind, sets)) {
+      yield chunk;
+      count += 1;
+    }
   }
   for (let from = 0; from < order.length; from += ORDER_AT_ONCE) {
     yield encodeChunk({ order: from }, { order: order.subarray(from, from + ORDER_AT_ONCE) });
@@ -96,7 +122,7 @@ export async function decodeSnapshot(
   for await (const bytes of chunks) {
     const { about, columns } = decodeChunk(bytes);
     if (reading) {
-      reading.take(about as Partial<Record<string, number>>, columns as object);
+      reading.take(about as ChunkAbout, columns as object);
       continue;
     }
     const head = about as Head;
@@ -107,6 +133,10 @@ export async function decodeSnapshot(
   return reading.end(roleOf);
 }
 
+interface ChunkAbout extends Readonly<Partial<Record<'page' | 'order' | 'chunks' | 'tallies', number>>> {
+  readonly sets?: string;
+}
+
 class Reading {
   readonly #head: Head;
   readonly #history: HistoryColumns;
@@ -114,6 +144,9 @@ class Reading {
   #limit = 0;
   readonly #columns = new DomainColumns();
   readonly #orders: Uint32Array<ArrayBuffer>[] = [];
+  /** By kind. */
+  readonly #sets: Record<string, (DomainSet | undefined)[]> = {};
+  #tallies: TallyColumns | undefined;
   #chunks = 1;
   #isEnded = false;
 
@@ -123,7 +156,7 @@ class Reading {
     this.#history = history;
   }
 
-  take({ page, order, chunks }: Partial<Record<string, number>>, columns: object): void {
+  take({ page, order, chunks, tallies, sets }: ChunkAbout, columns: object): void {
     if (this.#isEnded) throw new Error('the snapshot has trailing chunks');
     if (chunks !== undefined) {
       if (chunks !== this.#chunks) throw new Error('the snapshot is truncated: chunks are missing');
@@ -140,6 +173,11 @@ class Reading {
       this.#limit = Math.max(this.#limit, page * PAGE_SIZE + ofPage.state.length);
       this.#columns.pages.put(page, content);
     }
+    if (tallies !== undefined) this.#tallies = columns as TallyColumns;
+    if (sets !== undefined) {
+      this.#sets[sets] ??= [];
+      readSets(columns as SetColumns, { sets: this.#sets[sets], limit: this.#limit });
+    }
     if (order !== undefined) this.#orders.push((columns as { readonly order: Uint32Array<ArrayBuffer> }).order);
   }
 
@@ -147,16 +185,34 @@ class Reading {
     if (!this.#isEnded) throw new Error('the snapshot is truncated');
     const order = concatenated(this.#orders);
     checkOrder(order, this.#names, this.#limit);
-    const { history: lists, providers, placements, builds, position } = this.#head;
-    const index = new DomainIndex({
-      names: new NameTable({ pages: this.#names, limit: this.#limit, order }),
-      columns: this.#columns,
-      vocabulary: new Vocabulary(providers, placements, roleOf),
-      builds: new Builds(builds),
-      history: new ChangeHistory({ columns: this.#history, lists }),
-    });
+    const { history: lists, providers, placements, builds, position, roles } = this.#head;
+    const vocabulary = new Vocabulary(providers, placements, roleOf);
+    const hasSameRoles = vocabulary.placements.every(({ role, number }) => role === roles[number]);
+    const index = new DomainIndex(
+      {
+        names: new NameTable({ pages: this.#names, limit: this.#limit, order }),
+        columns: this.#columns,
+        vocabulary,
+        builds: new Builds(builds),
+        history: new ChangeHistory({ columns: this.#history, lists }),
+      },
+      hasSameRoles ? this.#derived(vocabulary) : {},
+    );
     index.position = position;
     return index;
+  }
+
+  #derived(vocabulary: Vocabulary): DerivedParts {
+    const tallies = this.#tallies;
+    if (!tallies) throw new Error('the snapshot is truncated');
+    checkTallies(tallies);
+    const { grams, tlds = [], ...terms } = this.#sets;
+    return {
+      sets: new TermSets(vocabulary, terms),
+      grams: new NameGrams(grams),
+      tlds: new TldSets(this.#head.tlds.map((tld, at) => [tld, tlds[at] ?? new DomainSet()])),
+      tallies: new Tallies(vocabulary, new PairCounts(tallies.pairs), tallies),
+    };
   }
 }
 

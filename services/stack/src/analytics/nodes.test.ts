@@ -1,0 +1,50 @@
+// With ClickHouse no process reads all domains, whether it serves requests or runs the scheduler.
+import assert from 'node:assert/strict';
+import { existsSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { it, mock } from 'node:test';
+import { createLogger } from '@strata/http';
+import { readConfig } from '../config.ts';
+import { startScheduler } from '../roles/start-scheduler.ts';
+import { IndexFeed } from '../store/events/index-feed.ts';
+import { settingsFor, smallInternet, startHarness } from '../test/harness.ts';
+
+it('an API node and a scheduler with ClickHouse start without an index, also while it is away', async () => {
+  await using internet = await smallInternet();
+  const reads = mock.method(IndexFeed.prototype, 'readAll');
+  const built = () => reads.mock.calls.filter(({ arguments: [reader] }) => reader.domains).length;
+  await using service = await startHarness({ internet });
+  const [first = '', ...rest] = internet.domains();
+  await service.scan(first, ...rest.slice(0, 5));
+  const snapshot = path.join(service.directory, 'index.snapshot');
+  await service.running.updateLoop.run();
+  assert.deepEqual([built(), service.running.index?.size], [1, 6], 'without it, an index is built');
+  // The port of discard: no server listens there.
+  const settings = { STRATA_ANALYTICS_URL: 'http://127.0.0.1:9/strata' };
+  await service.restart(settings);
+  rmSync(snapshot, { force: true });
+  await service.running.updateLoop.run();
+  const suggested = async (q: string) => (await service.ask(`/suggest?q=${q}`)).body.domains;
+  assert.deepEqual(
+    [(await service.get(`/stack/v1/domains/${first}`)).status, await suggested(first[0] ?? '')],
+    [
+      200,
+      internet
+        .domains()
+        .slice(0, 6)
+        .filter((name) => name[0] === first[0])
+        .toSorted(),
+    ],
+  );
+  const affected = await service.get(`/stack/v1/enrichment/affected?domain=${first}`);
+  assert.deepEqual([affected.status, (await service.get('/stack/v1/enrichment/advisories')).status], [200, 503]);
+  await service.scan(first);
+  assert.equal((await service.get(`/stack/v1/domains/${first}`)).status, 200);
+  assert.equal(service.running.index, undefined);
+  await service.running[Symbol.asyncDispose]();
+  const config = readConfig({ ...settingsFor(internet, service.directory), ...settings });
+  await using scheduler = await startScheduler({ ...config, role: 'scheduler' }, createLogger({ level: 'silent' }));
+  assert.ok(scheduler.metricsPort > 0);
+  assert.deepEqual([built(), existsSync(snapshot)], [1, false]);
+  reads.mock.restore();
+});
