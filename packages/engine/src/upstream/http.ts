@@ -167,14 +167,12 @@ export class UpstreamHttp implements AsyncDisposable {
     const { apiKey, connectMs, firstTokenMs, idleMs } = this.#options;
     const text = body === undefined ? undefined : JSON.stringify(body);
     // A list, which Node writes as it is.
-    const headers = [
-      ...['host', url.host, 'accept-encoding', 'identity', 'user-agent', 'strata'],
-      ...['accept', text === undefined ? 'application/json' : 'text/event-stream, application/json'],
-    ];
-    propagation.inject(context.active(), headers, HEADER_LIST);
+    const headers = ['host', url.host, 'accept-encoding', 'identity', 'user-agent', 'strata'];
     if (apiKey !== undefined) headers.push('authorization', `Bearer ${apiKey}`);
-    if (text !== undefined)
-      headers.push('content-type', 'application/json', 'content-length', String(Buffer.byteLength(text)));
+    if (text === undefined) headers.push('accept', 'application/json');
+    else headers.push('accept', STREAM_OR_JSON, 'content-type', 'application/json');
+    if (text !== undefined) headers.push('content-length', String(Buffer.byteLength(text)));
+    propagation.inject(context.active(), headers, HEADER_LIST);
     const { promise, resolve, reject } = Promise.withResolvers<Opened | Failed>();
     const module = url.protocol === 'https:' ? https : http;
     const request = module.request({ ...options, method: text === undefined ? 'GET' : 'POST', agent, headers });
@@ -192,11 +190,12 @@ export class UpstreamHttp implements AsyncDisposable {
     const abort = () => (response ?? request).destroy();
     signal.addEventListener('abort', abort);
     // `on` costs less than `once`; these happen once.
-    request.on('socket', (socket) => {
-      if (request.reusedSocket) return connected();
-      destroyAfter(connectMs, (ms) => new Error(`no connection within ${ms} ms`));
-      socket.once(module === https ? 'secureConnect' : 'connect', connected);
-    });
+    if (request.reusedSocket) connected();
+    else
+      request.on('socket', (socket) => {
+        destroyAfter(connectMs, (ms) => new Error(`no connection within ${ms} ms`));
+        socket.once(module === https ? 'secureConnect' : 'connect', connected);
+      });
     request.on('response', (opened) => {
       clearTimeout(timer);
       response = opened;
@@ -257,6 +256,7 @@ function targetOf(url: URL): Target {
   return { url, options: { hostname, port, path } };
 }
 
+const STREAM_OR_JSON = 'text/event-stream, application/json';
 const HEADER_LIST = { set: (list: string[], name: string, value: string) => void list.push(name, value) };
 
 /** Redirects are followed within the origin only; our key and the client's text are not sent elsewhere. */

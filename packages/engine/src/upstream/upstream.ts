@@ -210,11 +210,12 @@ function notA(expected: string, opened: Opened): EngineError {
   return failed(`answered with ${typeOf(opened).slice(0, 64)} instead of ${expected}`);
 }
 
-async function* oneEvent(data: string): AsyncGenerator<readonly StreamEvent[]> {
-  yield [
+function oneEvent(data: string): AsyncIterator<readonly StreamEvent[]> {
+  const events = [
     { type: '', data },
     { type: '', data: '[DONE]' },
   ];
+  return { next: async () => ({ value: events }) };
 }
 
 /** Some newer models accept only the newer name of the token limit, and reject the request before they begin. */

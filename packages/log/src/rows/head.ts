@@ -1,5 +1,4 @@
 // Signs and verifies the head of a log in a database: it must be signed by a known key, and match its edge.
-import { hash } from 'node:crypto';
 import {
   equalBytes,
   formatCheckpoint,
@@ -13,7 +12,7 @@ import {
 import { type CheckpointSigner, noteSigner, type PublishedCheckpoint } from '../log.ts';
 import { LogError } from '../log-error.ts';
 import type { GrowLedger, LedgerGrowth, LedgerHead } from './ledger-tables.ts';
-import { TreeEdge } from './tree-edge.ts';
+import { sha256, TreeEdge } from './tree-edge.ts';
 
 /** The checkpoint keys known to this node. */
 export interface CheckpointKeys {
@@ -48,8 +47,6 @@ export type AddedLeaf = LedgerGrowth['leaves'][number];
 /** Hashes leaves in native code. */
 export const addedLeaves = (leaves: readonly Uint8Array[]): readonly AddedLeaf[] =>
   leaves.map((leaf) => ({ hash: leafHash(leaf, sha256), leaf }));
-
-const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
 
 export interface GrowthOptions {
   /** Of the locked head. */

@@ -1,4 +1,5 @@
 // The right edge of a tree as the hashes of its perfect subtrees: the minimal state to append from. Pure.
+import { hash as digestOf } from 'node:crypto';
 import { EMPTY_ROOT, foldHashes, HASH_BYTES, nodeHash, TILE_HEIGHT } from '@strata/receipts';
 
 /** A subtree over 256^level leaves that is complete. */
@@ -8,6 +9,9 @@ export interface SealedSubtree {
   readonly index: number;
   readonly hash: Uint8Array;
 }
+
+/** In native code. */
+export const sha256 = (bytes: Uint8Array): Uint8Array => digestOf('sha256', bytes, 'buffer');
 
 export class TreeEdge {
   readonly size: number;
@@ -41,7 +45,7 @@ export class TreeEdge {
       let height = 0;
       // Like a binary increment: each carried 1 bit is a subtree that gets its right half.
       for (let ones = size; ones % 2 === 1; ones = (ones - 1) / 2) {
-        hash = nodeHash(hashes.pop() ?? EMPTY_ROOT, hash);
+        hash = nodeHash(hashes.pop() ?? EMPTY_ROOT, hash, sha256);
         height++;
         if (height % TILE_HEIGHT === 0) {
           sealed.push({ level: height / TILE_HEIGHT, index: (size + 1) / 2 ** height - 1, hash });

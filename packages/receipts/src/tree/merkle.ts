@@ -20,12 +20,16 @@ export function leafHash(leaf: Uint8Array, digest: (bytes: Uint8Array) => Uint8A
 }
 
 /** RFC 6962 section 2.1: SHA-256(0x01 || left || right). */
-export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
+export function nodeHash(
+  left: Uint8Array,
+  right: Uint8Array,
+  digest: (bytes: Uint8Array) => Uint8Array = sha256,
+): Uint8Array {
   const input = new Uint8Array(1 + left.length + right.length);
   input[0] = 1;
   input.set(left, 1);
   input.set(right, 1 + left.length);
-  return sha256(input);
+  return digest(input);
 }
 
 /** Compares in constant time for a given length; false for different lengths. */

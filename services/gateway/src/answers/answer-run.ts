@@ -12,6 +12,7 @@ import {
   type Usage,
   usageChunk,
 } from '@strata/inference';
+import { abortWith } from '../limits/abort-with.ts';
 import { type Admission, runInSlots, SHARES } from '../limits/admission.ts';
 import type { Reservation } from '../limits/limits.ts';
 import { costOf, type GatewayKey } from '../store/access/policy.ts';
@@ -126,6 +127,16 @@ export class AnswerRun {
 
   /** A prompt counts once for all of its choices. */
   get usage(): Usage {
+    const [only, second] = this.#usages;
+    if (only && !second) {
+      const { promptTokens, completionTokens, reasoningTokens = 0 } = only;
+      return {
+        promptTokens,
+        completionTokens,
+        cachedTokens: Math.min(only.cachedTokens, promptTokens),
+        reasoningTokens,
+      };
+    }
     const prompts = new Map<number, { promptTokens: number; cachedTokens: number }>();
     let completionTokens = 0;
     let reasoningTokens = 0;
@@ -279,22 +290,5 @@ export class AnswerRun {
 }
 
 const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
-
-/**
- * Aborts when one of the signals does; `own` ones end with this answer, and keep their listener. `AbortSignal.any` costs
- * several times as much, as it keeps them weakly.
- */
-function abortWith(
-  controller: AbortController,
-  { own, shared }: { readonly own: readonly AbortSignal[]; readonly shared: AbortSignal },
-): Disposable {
-  const abort = ({ target }: { readonly target: EventTarget | null }) =>
-    controller.abort((target as AbortSignal).reason);
-  for (const each of [...own, shared]) {
-    if (each.aborted) controller.abort(each.reason);
-    else each.addEventListener('abort', abort);
-  }
-  return { [Symbol.dispose]: () => shared.removeEventListener('abort', abort) };
-}
 
 type OnDeltas = (deltas: readonly ChatDelta[], index: number) => Promise<void>;

@@ -1,5 +1,6 @@
 // Issues the receipts of answers. Those of one iteration of the event loop are sent to a worker thread in one batch: they
-// are a fifth of a busy gateway's work per answer. A single receipt is issued on the main thread, without that delay.
+// are a fifth of a busy gateway's work per answer. While the thread works, the next batch grows: each message wakes a thread,
+// which costs more than a receipt. A single receipt is issued on the main thread, without that delay.
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { type IssuedAnswer, issueAnswer, type ReceiptOrder } from './issue-answer.ts';
@@ -25,8 +26,8 @@ export class ReceiptIssuer implements AsyncDisposable {
   #thread: Worker | undefined;
   #isReady = false;
   #startAfterMs = Number.NEGATIVE_INFINITY;
-  /** Batches in the thread, oldest first. */
-  #sent: Waiting[][] = [];
+  /** The batch in the thread; empty: none. */
+  #sent: readonly Waiting[] = [];
 
   /** `url`: the module that the thread runs. */
   constructor(deps: ReceiptIssuerDeps, url = new URL('./receipt-issuer-thread.ts', import.meta.url)) {
@@ -47,18 +48,19 @@ export class ReceiptIssuer implements AsyncDisposable {
   }
 
   #issueQueued(): void {
+    if (this.#sent.length > 0 || this.#queued.length === 0) return;
     const batch = this.#queued;
     this.#queued = [];
     if (batch.length === 1 || !this.#send(batch)) issueHere(batch);
   }
 
   /** Sends a batch to the thread. False if the thread does not run: it is started, but nothing waits for that. */
-  #send(batch: Waiting[]): boolean {
+  #send(batch: readonly Waiting[]): boolean {
     try {
       this.#thread ??= this.#start();
       if (!this.#isReady) return false;
       this.#thread?.postMessage(batch.map(({ order }) => order));
-      this.#sent.push(batch);
+      this.#sent = batch;
       return true;
     } catch (error) {
       this.#warn(error);
@@ -78,19 +80,21 @@ export class ReceiptIssuer implements AsyncDisposable {
     thread.unref();
     thread.on('message', (results: readonly (IssuedAnswer | undefined)[]) => {
       this.#isReady = true;
-      if (results.length === 0) return;
-      for (const [at, waiting] of this.#sent.shift()?.entries() ?? []) {
+      const sent = this.#sent;
+      this.#sent = [];
+      for (const [at, waiting] of sent.entries()) {
         const issued = results[at];
         if (issued) waiting.resolve(issued);
         // It fails here again: an error that comes from the thread has lost its class.
         else issueHere([waiting]);
       }
+      this.#issueQueued();
     });
     // It ends then, and its batches are issued here.
     thread.on('error', (error) => this.#warn(error));
     thread.once('exit', () => {
-      const lost = this.#sent.flat();
-      this.#sent = [];
+      const lost = [...this.#sent, ...this.#queued];
+      [this.#sent, this.#queued] = [[], []];
       this.#isReady = false;
       this.#thread = undefined;
       issueHere(lost);
