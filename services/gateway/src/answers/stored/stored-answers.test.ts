@@ -4,12 +4,24 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
 import { type Engine, EngineError } from '@strata/engine';
+import type { ChatDelta } from '@strata/inference';
 import { createSimulatedEngine } from '@strata/testnet';
 import { exec } from '../../../../../tests/support/database/backends.ts';
 import { temporaryDirectory } from '../../../../../tests/support/index.ts';
-import { begin, events, HELLO, says, startScripted, streams } from '../../../../../tests/support/scripted-upstream.ts';
+import {
+  begin,
+  delta,
+  events,
+  HELLO,
+  says,
+  startScripted,
+  streams,
+} from '../../../../../tests/support/scripted-upstream.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { type Json, MODEL, startHarness } from '../../test/harness.ts';
 import { assertRefusal, ENDLESS, sharedGateway } from '../../test/shared.ts';
+import { AnswerCipher } from './answer-cipher.ts';
+import { bytesOf, entriesOf } from './log-parts.ts';
 
 it('a stream goes on after an event, once, for the same request alone', async () => {
   const { post, get, running } = await sharedGateway();
@@ -108,7 +120,7 @@ it('a response in the background goes on after a restart as if there was none, a
   assert.deepEqual([status, usage.output_tokens], ['incomplete', 60]);
 });
 
-it('the answer of an upstream is asked for again before its first token, and fails after it', async () => {
+it('the answer of an upstream is asked for again before its first content, once, and fails after it', async () => {
   await using directory = await temporaryDirectory();
   await using server = await startScripted();
   const upstream = { STRATA_UPSTREAM: server.base, STRATA_UPSTREAM_MODELS: 'm' };
@@ -126,6 +138,9 @@ it('the answer of an upstream is asked for again before its first token, and fai
     return (await second.post('/v1/chat/completions', asked, own)).text;
   };
   assert.match(await resumed(''), /"Hel".*"lo".*\[DONE\]/s);
+  const begun = await resumed(events(delta({ role: 'assistant' })));
+  assert.match(begun, /"Hel".*"lo".*\[DONE\]/s);
+  assert.equal(begun.split('"role"').length, 2, begun);
   assert.match(await resumed(events(says('Good'))), /"Good".*an upstream cannot.*"engine_failed"/s);
 });
 
@@ -175,3 +190,27 @@ it('an answer whose gateway has no worker is left to another gateway: its stream
   const { outcome, usage } = (await gateway.get(`/v1/receipts/${headers.get('x-receipt-id')}`)).body;
   assert.deepEqual([status, outcome, usage.prompt_tokens], [503, 'failed', 0], 'a client without its id gets all back');
 });
+
+it('parts as a version before JSON wrote them are read, as are those written from them; unknown ones are refused', () => {
+  const { key, answer, part } = casesOf<Readonly<Record<string, string>>>('gateway', 'part of an earlier version');
+  const read = entriesOf(new AnswerCipher(key ?? '', answer ?? '').open(1, part ?? ''));
+  const texts = read.flatMap((entry) => ('over' in entry ? entry.over.outcome : entry.deltas.map(shownOf)));
+  assert.deepEqual(texts, ['begin', 'Hi', 'é', 'end', 'completed']);
+  const [begun, ...tokens] = read.flatMap((entry) => ('over' in entry ? [] : [entry]));
+  assert.deepEqual([begun?.cachedTokens, tokens[0]?.firstTokenAt?.toJSON()], [3, '2026-11-29T12:00:00.000Z']);
+  const made = tokens.flatMap(({ token }) => (token ? [token] : []));
+  assert.equal(Buffer.concat(made.map(({ bytes }) => bytes)).toString(), 'Hié');
+  assert.deepEqual(
+    made.map(({ token, logprob, top }) => [token, logprob, top?.[0]?.bytes.toString()]),
+    [
+      [7, -1, undefined],
+      [8, -2, undefined],
+      [9, -0.5, 'é'],
+    ],
+  );
+  assert.deepEqual(entriesOf(bytesOf(read)).slice(0, -1), read.slice(0, -1));
+  for (const later of ['[[0,"a",[1]]]', '[[0,[{"kind":"image"}]]]', '[{"over":{"outcome":"paused"}}]'])
+    assert.throws(() => entriesOf(Buffer.from(later)), { kind: 'engine_failed' });
+});
+
+const shownOf = (delta: ChatDelta) => ('text' in delta ? delta.text : delta.kind);

@@ -4,7 +4,6 @@
 // Crash states: a kill before the record of the beginning leaves nothing that can go on, and the client has no id. After it,
 // the stored tokens are continued; those that were not stored yet, and not sent, are generated again. The end of the log is
 // stored with the receipt. Earlier versions stored it before: then the next gateway only stores the receipt.
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
 import { isSuperseded } from '@strata/db';
@@ -227,20 +226,21 @@ export class StoredAnswers implements AsyncDisposable {
 
   async #continue(answer: StoredAnswer, { isCancelled = false }: { readonly isCancelled?: boolean }): Promise<void> {
     const { stored, gateway, planned, limits, logger } = this.#deps;
-    // Before the change of the owner: without its model this gateway cannot continue the answer.
+    // Before the change of the owner: without its model, or its form, this gateway cannot continue the answer.
     const { model, plan } = await planned(answer.request);
     if (!isCancelled && !model.backend.isReady) throw unavailable(model.id);
-    const { owner } = await this.#read(answer, 1);
+    const { owner, parts } = await this.#read(answer, 1);
     if (!owner || this.#running.has(answer.id)) return;
+    entriesIn(answer.cipher, { parts });
     if (!(await stored.takeOver(answer.receiptId, { from: owner.gateway, to: gateway() }))) return;
     // From here on the gateway before can store no more.
-    const state = await this.#read(answer, 1);
+    const { parts: all } = await this.#read(answer, 0);
     const reservation = limits.reserveAgain(answer.caller, plan, answer.request.start.charge);
     if (owner.gateway !== gateway())
       logger.info({ answer: answer.id, gateway: owner.gateway }, 'an answer goes on here');
-    const entries = entriesIn(answer.cipher, state);
-    const size = state.parts.reduce((sum, { body }) => sum + body.length, 0);
-    this.#run(answer, { model, plan, reservation, number: state.parts.length + 1, entries, size, isCancelled });
+    const entries = entriesIn(answer.cipher, { parts: all.slice(1) });
+    const size = all.reduce((sum, { body }) => sum + body.length, 0);
+    this.#run(answer, { model, plan, reservation, number: all.length, entries, size, isCancelled });
   }
 
   #run(answer: StoredAnswer, begun: BegunAnswer): void {

@@ -59,21 +59,27 @@ export function withSeed(request: AskedAnswer): AskedAnswer {
   return { ...request, asked: { ...request.asked, chat: seeded(request.asked.chat) } };
 }
 
-/** The plan of an answer with these entries. Without tokens only an answer that has ended, or not begun, is the same. */
+/** The plan of an answer with these entries. Without tokens only a choice that has ended, or without content, is the same. */
 export function continuing(plan: Plan, entries: readonly LogEntry[]): Plan {
   if (plan.isContinuable || entries.length === 0) return plan;
   const over = overIn(entries.at(-1));
-  const choices = plan.choices.map(({ prompt }, index) => ({
+  const choices = plan.choices.map(({ prompt, deltas }, index) => ({
     prompt,
-    deltas: async function* ({ usage }: ChoiceDeps) {
-      if (over && index === 0) Object.assign(usage, over.usage);
+    deltas: async function* (deps: ChoiceDeps) {
+      if (over && index === 0) Object.assign(deps.usage, over.usage);
       const steps = entries.flatMap((entry) => ('over' in entry || entry.choice !== index ? [] : [entry.deltas]));
       yield* steps;
-      if (steps.at(-1)?.at(-1)?.kind !== 'end')
+      const last = steps.flat().at(-1)?.kind;
+      if (last === 'end') return;
+      if (over || (last && last !== 'begin'))
         throw new CompletionError(
           'engine_failed',
           'The gateway of this answer has ended; an upstream cannot continue it.',
         );
+      for await (const made of deltas(deps)) {
+        const fresh = made.filter(({ kind }) => kind !== last);
+        if (fresh.length > 0) yield fresh;
+      }
     },
   }));
   return { ...plan, choices };
