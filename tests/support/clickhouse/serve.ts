@@ -39,18 +39,23 @@ async function answer(request: IncomingMessage): Promise<Uint8Array> {
   const database = searchParams.get('database') ?? 'default';
   if (!['default', 'strata'].includes(database)) throw new Failure(404, 81, 'UNKNOWN_DATABASE');
   const sent = Buffer.concat(await Array.fromAsync(request));
-  const body = (request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent).toString();
+  const type = request.headers['content-type'] ?? '';
+  const isForm = type.startsWith('multipart/form-data');
+  const form = isForm ? await new Response(sent, { headers: { 'content-type': type } }).formData() : [];
+  for (const [key, value] of form) searchParams.append(key, String(value));
+  const text = request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
+  const body = isForm ? '' : text.toString();
   const before = [`USE ${database}`];
   let format = 'TabSeparated';
   for (const [key, value] of searchParams) {
-    if (value.length > MAX_FIELD_BYTES) throw new Failure(500, 1000, 'POCO_EXCEPTION');
+    if (Buffer.byteLength(value) > MAX_FIELD_BYTES) throw new Failure(500, 1000, 'POCO_EXCEPTION');
     if (key === 'default_format') format = value;
     else if (!OF_SERVER.test(key)) before.push(`SET ${key} = ${key.startsWith('param_') ? literal(value) : value}`);
   }
   const query = searchParams.get('query');
   if (query?.startsWith('INSERT') && body === '') return new Uint8Array();
-  const text = [...before, query === null ? body : `${query}\n${body}`].join('; ');
-  const result = last.then(() => session.queryAsync(text, { format }));
+  const statements = [...before, query === null ? body : `${query}\n${body}`].join('; ');
+  const result = last.then(() => session.queryAsync(statements, { format }));
   last = result.catch(() => {});
   return (await result).bytes();
 }

@@ -3,10 +3,9 @@ import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { chdbConnection, closeChdb } from './chdb.ts';
 import { clickHouseErrorOf } from './clickhouse-error.ts';
+import { type Params, withShortLists } from './long-lists.ts';
 
-/** Values of `{name:Type}` in a statement: never part of its text. */
-export type Params = Readonly<Record<string, ParamValue>>;
-type ParamValue = string | number | boolean | null | readonly (string | number | null)[];
+export type { Params } from './long-lists.ts';
 
 export interface StatementOptions {
   /** ClickHouse ends the statement after this time. */
@@ -65,6 +64,8 @@ export async function openClickHouse(url: string): Promise<ClickHouse> {
     max_open_connections: MAX_CONNECTIONS,
     request_timeout: REQUEST_TIMEOUT_MS,
     compression: { request: !isInProcess },
+    // Many parameters do not fit into an address.
+    use_multipart_params_auto: true,
     // The headers keep the connection of a long statement open.
     clickhouse_settings: {
       output_format_json_quote_64bit_integers: 0,
@@ -79,10 +80,11 @@ export async function openClickHouse(url: string): Promise<ClickHouse> {
         const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
         const { maxMemoryBytes = DEFAULT_MAX_MEMORY_BYTES, maxRows = DEFAULT_MAX_ROWS } = options;
         // In the statement: a setting of the client would stay set in ClickHouse in this process.
-        const query = `${text}\nSETTINGS max_execution_time = ${timeoutMs / 1_000},
+        const short = withShortLists(text, params);
+        const query = `${short.text}\nSETTINGS max_execution_time = ${timeoutMs / 1_000},
           max_memory_usage = ${maxMemoryBytes}, max_result_rows = ${maxRows}`;
         const abort_signal = AbortSignal.timeout(timeoutMs + GRACE_MS);
-        const result = await client.query({ query, query_params: params, format: 'JSONEachRow', abort_signal });
+        const result = await client.query({ query, query_params: short.params, format: 'JSONEachRow', abort_signal });
         return result.json<Row>();
       }),
     insert: (table, rows, token) => reported(() => insertRows(client, { table, rows, token })),
