@@ -39,12 +39,11 @@ async function answer(request: IncomingMessage): Promise<Uint8Array> {
   const database = searchParams.get('database') ?? 'default';
   if (!['default', 'strata'].includes(database)) throw new Failure(404, 81, 'UNKNOWN_DATABASE');
   const sent = Buffer.concat(await Array.fromAsync(request));
-  const type = request.headers['content-type'] ?? '';
+  const { 'content-type': type = '', 'content-encoding': encoding } = request.headers;
   const isForm = type.startsWith('multipart/form-data');
   const form = isForm ? await new Response(sent, { headers: { 'content-type': type } }).formData() : [];
   for (const [key, value] of form) searchParams.append(key, String(value));
-  const text = request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
-  const body = isForm ? '' : text.toString();
+  const body = isForm ? '' : (encoding === 'gzip' ? gunzipSync(sent) : sent).toString();
   const before = [`USE ${database}`];
   let format = 'TabSeparated';
   for (const [key, value] of searchParams) {
@@ -54,8 +53,8 @@ async function answer(request: IncomingMessage): Promise<Uint8Array> {
   }
   const query = searchParams.get('query');
   if (query?.startsWith('INSERT') && body === '') return new Uint8Array();
-  const statements = [...before, query === null ? body : `${query}\n${body}`].join('; ');
-  const result = last.then(() => session.queryAsync(statements, { format }));
+  const text = [...before, query === null ? body : `${query}\n${body}`].join('; ');
+  const result = last.then(() => session.queryAsync(text, { format }));
   last = result.catch(() => {});
   return (await result).bytes();
 }

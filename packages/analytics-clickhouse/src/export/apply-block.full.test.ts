@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { DAY_MS } from '@strata/analytics';
+import { missingChdb } from '../../../../tests/support/clickhouse/missing-chdb.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { type ClickHouse, openClickHouse } from '../connection/clickhouse.ts';
-import { missingChdb } from '../connection/test/missing-chdb.ts';
 import { createTables, removeTables } from '../tables/create-tables.ts';
 import { BlockWriter, finishLastBlock, TakenOver } from './apply-block.ts';
 import { appliedPosition, committedPosition } from './position.ts';
@@ -54,19 +54,16 @@ function withKnownToken(of: ClickHouse, token: RegExp): ClickHouse {
   return { ...of, command: async (text, ...rest) => (token.test(text) ? undefined : of.command(text, ...rest)) };
 }
 
-step(
-  'of two exporters that write the same block, one commits, also if both found that it is the next',
-  async (clickhouse) => {
-    for (const day of [1, 2]) {
-      const before = await committedPosition(clickhouse);
-      const a = await written(withoutCondition(clickhouse), before, 10 * day);
-      const b = await written(clickhouse, before, day);
-      await b.commit(position);
-      await assert.rejects(a.commit(position), TakenOver);
-    }
-    assert.equal(await daysIn(clickhouse), '1:1 2:1');
-  },
-);
+step('of two exporters that write the same block one commits, if both found it is next', async (clickhouse) => {
+  for (const day of [1, 2]) {
+    const before = await committedPosition(clickhouse);
+    const a = await written(withoutCondition(clickhouse), before, 10 * day);
+    const b = await written(clickhouse, before, day);
+    await b.commit(position);
+    await assert.rejects(a.commit(position), TakenOver);
+  }
+  assert.equal(await daysIn(clickhouse), '1:1 2:1');
+});
 
 step('a block that two exporters apply is applied once, and the one that stalled ends', async (clickhouse) => {
   const elsewhere = async () => {
@@ -78,45 +75,37 @@ step('a block that two exporters apply is applied once, and the one that stalled
   assert.equal(await daysIn(clickhouse), '1:1 2:1');
 });
 
-step(
-  'an exporter of tables that were removed in the meantime neither commits nor marks a block',
-  async (clickhouse) => {
-    let before = await (await written(clickhouse, undefined, 1)).commit(position);
-    before = await (await written(clickhouse, before, 2)).commit(position);
-    const again = async () => {
-      await removeTables(clickhouse);
-      await createTables(clickhouse);
-      await (await written(clickhouse, undefined, 7)).commit(position);
-    };
-    const late = await written(clickhouse, before, 3);
-    const marking = await written(stalled(clickhouse, /'1:3:/, again), before, 4);
-    await assert.rejects(marking.commit(position), TakenOver);
-    await assert.rejects(late.commit(position), TakenOver);
-    assert.equal((await appliedPosition(clickhouse))?.block, 1);
-    assert.equal(await daysIn(clickhouse), '7:1');
-    await clickhouse.command('DROP TABLE sets SYNC');
+step('an exporter of tables that were removed neither commits nor marks a block', async (clickhouse) => {
+  let before = await (await written(clickhouse, undefined, 1)).commit(position);
+  before = await (await written(clickhouse, before, 2)).commit(position);
+  const again = async () => {
+    await removeTables(clickhouse);
     await createTables(clickhouse);
-    assert.equal(await committedPosition(clickhouse), undefined);
-  },
-);
+    await (await written(clickhouse, undefined, 7)).commit(position);
+  };
+  const late = await written(clickhouse, before, 3);
+  const marking = await written(stalled(clickhouse, /'1:3:/, again), before, 4);
+  await assert.rejects(marking.commit(position), TakenOver);
+  await assert.rejects(late.commit(position), TakenOver);
+  assert.equal((await appliedPosition(clickhouse))?.block, 1);
+  assert.equal(await daysIn(clickhouse), '7:1');
+  await clickhouse.command('DROP TABLE sets SYNC');
+  await createTables(clickhouse);
+  assert.equal(await committedPosition(clickhouse), undefined);
+});
 
-step(
-  'after a kill a table that has the token without the rows gets them, and one that has the rows without it does not',
-  async (clickhouse) => {
-    const killed = () => Promise.reject(new Error('killed'));
-    await assert.rejects(
-      (await written(stalled(clickhouse, /INTO change_days/, killed), undefined, 1)).commit(position),
-    );
-    await finishLastBlock(withKnownToken(clickhouse, /:change_days'|'1:1:0'/));
-    let before = await committedPosition(clickhouse);
-    before = await (await written(withKnownToken(clickhouse, /'0:2:0'/), before, 2)).commit(position);
-    await assert.rejects((await written(stalled(clickhouse, /INTO change_days/, killed), before, 3)).commit(position));
-    await clickhouse.command(`INSERT INTO change_days (provider, category, day, gained)
+step('after a kill a table with the token but no rows gets them, one with the rows not', async (clickhouse) => {
+  const killed = () => Promise.reject(new Error('killed'));
+  await assert.rejects((await written(stalled(clickhouse, /INTO change_days/, killed), undefined, 1)).commit(position));
+  await finishLastBlock(withKnownToken(clickhouse, /:change_days'|'1:1:0'/));
+  let before = await committedPosition(clickhouse);
+  before = await (await written(withKnownToken(clickhouse, /'0:2:0'/), before, 2)).commit(position);
+  await assert.rejects((await written(stalled(clickhouse, /INTO change_days/, killed), before, 3)).commit(position));
+  await clickhouse.command(`INSERT INTO change_days (provider, category, day, gained)
     SELECT provider, category, day, gained FROM journal_change_days WHERE block = 3`);
-    await finishLastBlock(clickhouse);
-    assert.equal(await daysIn(clickhouse), '1:1 2:1 3:1');
-  },
-);
+  await finishLastBlock(clickhouse);
+  assert.equal(await daysIn(clickhouse), '1:1 2:1 3:1');
+});
 
 step('migrations of a past year are kept until much later ones', async (clickhouse) => {
   const moved = (day: number) => {

@@ -1,7 +1,8 @@
-// Whether the tables can answer: they are complete before a question, and were not emptied while it was asked.
+// Whether the tables can answer: they are of this version and complete before a question, and were not emptied while it was asked.
 import type { ClickHouse } from '../connection/clickhouse.ts';
 import { ClickHouseError } from '../connection/clickhouse-error.ts';
 import { appliedPosition, type BlockPosition } from '../export/position.ts';
+import { TABLES_VERSION, versionOf } from '../tables/create-tables.ts';
 
 export interface CheckedTablesOptions {
   /** Tables of another store are not read. */
@@ -27,7 +28,7 @@ export class CheckedTables {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** The position of complete tables, read now. Rejects with ClickHouseError `unavailable`. */
+  /** The position of complete tables of this version, read now. Rejects with ClickHouseError `unavailable`. */
   position(): Promise<BlockPosition> {
     const reading = { position: this.#read(), until: Number.POSITIVE_INFINITY };
     this.#shared = reading;
@@ -52,13 +53,21 @@ export class CheckedTables {
   }
 
   async #read(): Promise<BlockPosition> {
-    const position = await appliedPosition({
+    const clickhouse: Pick<ClickHouse, 'query'> = {
       query: (text, params) => this.#clickhouse.query(text, params, { timeoutMs: TIMEOUT_MS }),
-    }).catch((cause: unknown) => {
-      if (isUnavailable(cause)) throw cause;
-      // Before the first export; or this user may not read.
-      throw new ClickHouseError('unavailable', 'there are no readable tables in ClickHouse', { cause });
-    });
+    };
+    const [version, position] = await Promise.all([versionOf(clickhouse), appliedPosition(clickhouse)]).catch(
+      (cause: unknown) => {
+        if (isUnavailable(cause)) throw cause;
+        // Before the first export; or this user may not read.
+        throw new ClickHouseError('unavailable', 'there are no readable tables in ClickHouse', { cause });
+      },
+    );
+    if (version !== TABLES_VERSION)
+      throw new ClickHouseError(
+        'unavailable',
+        `the tables in ClickHouse are of version ${version}, not ${TABLES_VERSION}`,
+      );
     if (position?.stage !== 'log') throw building();
     const { storeId = position.storeId } = this.#options;
     if (position.storeId !== storeId)

@@ -1,5 +1,6 @@
 // Creates and upgrades the tables. Every step is idempotent: a process that ends in between repeats it.
 import type { ClickHouse } from '../connection/clickhouse.ts';
+import { ClickHouseError } from '../connection/clickhouse-error.ts';
 import { definitionOf, removalOf } from './table.ts';
 import { TABLES } from './tables.ts';
 
@@ -18,12 +19,18 @@ const VERSIONS = {
 } as const;
 
 /**
- * Creates the tables. Removes those of another version first, and those of which one is missing, because of a removal that did
- * not end: the exporter then starts from the beginning.
+ * Creates the tables. Removes those of an older version first, and those of which one is missing, because of a removal that did
+ * not end: the exporter then starts from the beginning. Rejects with ClickHouseError `unavailable` if they are of a newer
+ * version: while nodes of two versions run, they would remove each other's tables.
  */
 export async function createTables(clickhouse: ClickHouse): Promise<void> {
   for (const text of definitionOf(VERSIONS, clickhouse.cluster)) await clickhouse.command(text);
   const found = await versionOf(clickhouse);
+  if (found !== undefined && found > TABLES_VERSION)
+    throw new ClickHouseError(
+      'unavailable',
+      `the tables in ClickHouse are of version ${found}, this program fills ${TABLES_VERSION}: drop the database to go back`,
+    );
   if (found !== TABLES_VERSION || !(await isComplete(clickhouse))) await removeTables(clickhouse);
   for (const table of TABLES)
     for (const text of definitionOf(table, clickhouse.cluster)) await clickhouse.command(text);
@@ -53,7 +60,8 @@ async function isComplete(clickhouse: ClickHouse): Promise<boolean> {
   return row?.n === names.length;
 }
 
-async function versionOf(clickhouse: ClickHouse): Promise<number | undefined> {
+/** Of the tables that were created last; undefined before the first ones. */
+export async function versionOf(clickhouse: Pick<ClickHouse, 'query'>): Promise<number | undefined> {
   const text = 'SELECT version FROM table_versions ORDER BY at DESC, version DESC LIMIT 1';
   const [row] = await clickhouse.query<{ readonly version: number }>(text);
   return row?.version;
