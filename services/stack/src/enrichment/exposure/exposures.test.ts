@@ -28,6 +28,44 @@ it('exposures take a version for as many as the catalog says that it may be', as
   const reasons = ['2.4.49', '2.4', '2.5'].map((version) => reasonOf('apache', version));
   assert.deepEqual([...reasons, reasonOf('wordpress', '6.4')], ['in_range', 'no_range', undefined, 'in_range']);
 });
+it('uses follow answers that are later than the events, and an event during a read does not empty them', async () => {
+  await using store = await openStore('sqlite::memory:');
+  const index = new DomainIndex();
+  const memory = memoryAnalytics(index);
+  let duringRead = () => {};
+  const builds = async (products: readonly string[]) => {
+    const found = await memory.builds(products);
+    duringRead();
+    return found;
+  };
+  await using exposures = await Exposures.open({ store, analytics: { ...memory, builds }, rulebook });
+  const used = async () => (await exposures.uses(['wordpress'])).get('wordpress')?.map(({ version }) => version);
+  const versions = [];
+  for (const [seq, version] of [
+    [2, '6.4'],
+    [4, '6.5'],
+  ] as const) {
+    exposures.drop(seq - 1, ['wordpress']);
+    exposures.drop(seq, ['wordpress']);
+    versions.push(await used());
+    const rest = { scannedAt: 0, state: 'active', sector: 'unknown', posture: 0, holders: 0, score: null } as const;
+    index.put({
+      ...rest,
+      id: 1,
+      name: 'a.com',
+      firstSeen: 0,
+      services: [['web_platform', 'wordpress', 'high', version, null]],
+    });
+    for (index.position = { seq: seq - 1, scanId: 0 }; ; index.position = { seq, scanId: 0 }) {
+      versions.push(await used());
+      if (index.position.seq === seq) break;
+    }
+  }
+  assert.deepEqual(versions, [[], ['6.4'], ['6.4'], ['6.4'], ['6.5'], ['6.5']]);
+  duringRead = () => exposures.drop(5, ['wordpress']);
+  exposures.drop(5, ['wordpress']);
+  assert.deepEqual(await used(), ['6.5']);
+});
 it('the build of a product is the version with the highest confidence, the first of several, and none at low confidence', () => {
   type Level = ObservedService['confidence'];
   const service = (confidence: Level, version: string | null, platform: string | null = null) => {
