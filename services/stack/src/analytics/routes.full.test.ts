@@ -3,17 +3,11 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { it } from 'node:test';
 import { createInternet } from '@strata/testnet';
+import { missingChdb } from '../../../../tests/support/clickhouse/missing-chdb.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { POPULATION_MAX_STALE_MS } from '../routes/query-parameter.ts';
 import { type Harness, startHarness } from '../test/harness.ts';
 import { DAY_MS } from '../test/timeline.ts';
-
-const name = 'chdb/connection';
-const isInstalled = await import(name).then(
-  () => true,
-  () => false,
-);
-const skip = isInstalled ? false : 'ClickHouse in process is not installed: npm run engine:clickhouse';
 
 const QUERY = 'query=email:google-workspace';
 const SETS = [
@@ -51,7 +45,9 @@ async function exported({ running }: Harness): Promise<void> {
   await running.updateLoop.run();
 }
 
-it('with ClickHouse the routes answer as with memory, refuse while it is away, and catch up', { skip }, async () => {
+it('with ClickHouse the routes answer as with memory, refuse while it is away, and catch up', {
+  skip: missingChdb,
+}, async () => {
   await using internet = await createInternet({ domains: 60, hasFaults: false });
   let now = Date.now() - 20 * DAY_MS;
   let monotonicMs = 0;

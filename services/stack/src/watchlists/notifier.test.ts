@@ -52,23 +52,11 @@ onEach([memory], 'the notifier', (_backend, test) => {
     };
     const events = { latestSeq: async () => 0, since: async (seq: number) => log.filter((each) => each.seq > seq) };
     const exposures = { isLoaded: true, advisories, uses } as unknown as NotifierDeps['exposures'];
-    let hours = 0;
-    const [now, own] = [
-      () => new Date(Date.now() + hours * 3_600_000),
-      { ...store, events } as unknown as NotifierDeps['store'],
-    ];
-    const clock = {
-      now,
-      clock: now,
-      namesMatching: namesMatching({ known: { usersOf: () => undefined }, rulebook, clock: now }),
-    };
-    const notifier = await Notifier.open({
-      names: knownNames(rulebook),
-      exposures,
-      analytics,
-      ...clock,
-      store: own,
-    });
+    let ahead = 0;
+    const [now, own] = [() => new Date(Date.now() + ahead), { ...store, events } as unknown as NotifierDeps['store']];
+    const matching = namesMatching({ known: { usersOf: () => undefined }, rulebook, clock: now });
+    const clock = { now, clock: now, namesMatching: matching };
+    const notifier = await Notifier.open({ names: knownNames(rulebook), exposures, analytics, ...clock, store: own });
     const answer = async (seq: number, times: number) => {
       index.position = { seq, scanId: 0 };
       for (let left = times; left > 0; left -= 1) await notifier.match();
@@ -96,7 +84,7 @@ onEach([memory], 'the notifier', (_backend, test) => {
 
     // The next hour evaluates all lists, but not by answers without the matched events.
     put(5, 'ovh');
-    hours = 1;
+    ahead = 3_600_000;
     await answer(log.length - 1, 5);
     assert.deepEqual((await followed())[2], ['d4.com', 'd5.com']);
     await answer(log.length + 1, 5);
