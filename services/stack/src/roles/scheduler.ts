@@ -15,7 +15,7 @@ import { Notifier } from '../watchlists/notifier.ts';
 
 export interface SchedulerDeps {
   readonly store: Store;
-  readonly knowledge: Pick<Knowledge, 'analytics' | 'known' | 'log' | 'names' | 'exposures' | 'catchUp'>;
+  readonly knowledge: Pick<Knowledge, 'analytics' | 'known' | 'names' | 'exposures' | 'catchUp'>;
   readonly namesMatching: NamesMatching;
   readonly notary: Notary;
   readonly events: EventBus;
