@@ -31,11 +31,8 @@ function worldOf(store: Store, seed: number) {
   return async () => {
     today += 1;
     const scans = Array.from({ length: 30 + random(30) }, () => {
-      const plain = scanOf(
-        `d${random(90)}.${['com', 'de'][random(2)]}`,
-        day(today),
-        [GOOGLE, MICROSOFT][random(2)] ?? null,
-      );
+      const domain = `d${random(90)}.${['com', 'de'][random(2)]}`;
+      const plain = scanOf(domain, day(today), [GOOGLE, MICROSOFT][random(2)] ?? null);
       const scan = random(3) === 0 ? withTxt(plain, [['v=spf1 -all', 'MS=ms1'], []][random(2)] ?? []) : plain;
       if (random(9) === 0) return { ...scan, profile: { ...scan.profile, state: 'unmeasured' as const, services: [] } };
       return random(4) === 0 ? withServer(scan, `nginx/1.${random(3)}.0`) : scan;

@@ -11,15 +11,9 @@ import { DAY_MS } from '../test/timeline.ts';
 
 const QUERY = 'query=email:google-workspace';
 const SETS = [
-  ...[
-    'search',
-    'search?limit=5&sort=-score&facets=dns,grade',
-    `search?${QUERY}`,
-    'providers/google-workspace',
-    'stats',
-    'enrichment/status',
-  ],
+  ...['search', 'search?limit=5&sort=-score&facets=dns,grade', `search?${QUERY}`, 'stats', 'enrichment/status'],
   ...['stats/providers', 'stats/migrations?days=30', `stats/migrations?days=30&${QUERY}`, 'security/export.csv'],
+  'providers/google-workspace',
   ...['market-share', 'market-share?category=email', `market-share?${QUERY}`].map((each) => `intelligence/${each}`),
   ...['supply-chain/cloudflare', 'adoption/google-workspace'].map((each) => `intelligence/${each}`),
   ...['security-scorecard', `security-scorecard?${QUERY}`].map((each) => `intelligence/${each}`),
