@@ -32,6 +32,7 @@ export class SparseMembers {
     this.#bases = bases;
     this.#offsets = offsets;
     this.#size = lows.length;
+    this.#groups = Math.max(0, bases.length - 1);
     this.#trim();
   }
 
@@ -175,7 +176,6 @@ export class SparseMembers {
 
   /** Finds the greatest member; its group is the last one. */
   #trim(): void {
-    this.#groups = Math.max(0, this.#bases.length - 1);
     while (this.#groups > 0 && this.#bases[this.#groups - 1] === this.#size) this.#groups -= 1;
     if (this.#size === 0) {
       this.#last = -1;
@@ -210,6 +210,7 @@ export class SparseMembers {
     this.#lows = lows;
     this.#bases = bases;
     this.#offsets = offsets;
+    this.#groups = Math.max(0, bases.length - 1);
     this.#trim();
   }
 }
