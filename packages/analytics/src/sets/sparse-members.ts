@@ -46,6 +46,13 @@ export class SparseMembers {
     };
   }
 
+  /** Continues in copies, with their spare capacity: the views given before stay as they are. */
+  own(): void {
+    this.#lows = this.#lows.slice();
+    this.#bases = this.#bases.slice();
+    this.#offsets = this.#offsets.slice();
+  }
+
   /** With spare capacity at the end. */
   get lows(): Lows {
     return this.#lows;
