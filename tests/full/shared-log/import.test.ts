@@ -205,16 +205,14 @@ describe('a ledger brought to a database', { skip: postgres.skip }, () => {
     const now = () => new Date();
     await using shared = await openShared(url);
     const [kid] = await rotateSigningKeys(other.path, now, { origin: ORIGIN, shared });
-    let keysWhenClosed = 0;
     const close = async (...args: Parameters<LedgerTable['close']>) => {
-      keysWhenClosed = (await readPublicKeys(other.path)).receipts.length;
+      assert.equal((await readPublicKeys(other.path)).receipts.length, 3, 'written before');
       return shared.log.close(...args);
     };
     const from = { ...shared, log: withMethods(shared.log, { close }) };
     const back = (directory: string) => returnLedger({ directory, origin: ORIGIN, now, from });
     await assert.rejects(back(folder.path), failsWith('wrong-key'));
     assert.equal((await back(other.path)).added, 11);
-    assert.equal(keysWhenClosed, 3, 'keys that cannot be written leave the database open');
     await using ledger = await openLedgerOf(other.path);
     const { keys } = ledger.keySet();
     assert.deepEqual([keys.length, keys[0]?.kid], [3, kid]);

@@ -60,8 +60,6 @@ export async function refuseUsedDatabase(url: string): Promise<void> {
 }
 
 async function refuseInUse(client: Pick<pg.PoolClient, 'query'>): Promise<void> {
-  // Within a transaction the connections of its first query would be returned again.
-  await client.query('select pg_stat_clear_snapshot()');
   const { rows } = await client.query<{ n: number }>(
     `select count(*) as n from pg_stat_activity
      where datname = current_database() and application_name like 'strata%' and pid <> pg_backend_pid()`,
