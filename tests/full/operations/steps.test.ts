@@ -113,8 +113,10 @@ it('the commands of docs/scale.md lead from small to large and back, without los
   /** While processes of the size before run, or once the step is done, a step starts no service that signs. */
   const assertNothingSigns = async (step: string) => {
     const { services } = await execute(commandsOf(step));
-    const signing = services.filter(({ ROLE = '' }) => !/scheduler|scanner/.test(ROLE));
-    assert.deepEqual(signing, [], step);
+    assert.ok(
+      services.every(({ ROLE = '' }) => /scheduler|scanner/.test(ROLE)),
+      step,
+    );
     if (databaseUrl.startsWith('sqlite:')) return;
     const moveBack = 'echo "$STRATA_DATABASE_URL" | npx strata stack migrate-log --back - || exit';
     await assert.rejects(execute(moveBack), /connected to the database/);

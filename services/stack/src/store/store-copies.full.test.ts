@@ -263,10 +263,7 @@ onEach([postgres], 'a copied store', ({ empty }) => {
 
   it('does not block the process between two pages of a file', async () => {
     const events: string[] = [];
-    const onProgress = () => {
-      events.push('page');
-      setImmediate(() => events.push('turn'));
-    };
+    const onProgress = () => events.push('page') && setImmediate(() => events.push('turn'));
     await copyStore(stackSchema, `sqlite:${await filledFile()}`, fileUrl(), { onProgress });
     assert.ok(!events.join(' ').includes('page page'));
   });
