@@ -1,4 +1,4 @@
-// Write transactions: one at a time, or in parallel with others of different rows; retried when the server rolled them back.
+// Write transactions: one at a time, or in parallel if they write different rows; retried when the server rolled them back.
 import { setTimeout as delay } from 'node:timers/promises';
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import { LOCK_NUMBERS, LOCK_WRITERS, SHARE_WRITERS } from '../dialects/postgres-dialect.ts';

@@ -103,7 +103,7 @@ onEach([postgres], 'two processes that record at once', (_backend, test) => {
       if (fate === 'ended') await terminate(url, "application_name = 'stopping' and wait_event_type = 'Lock'");
       await gate.query('select pg_advisory_unlock(7)');
       await Promise.all([end, other, both]);
-      // The server commits what a killed process has sent, unless it notices before that nobody reads the answers.
+      // The server commits what a killed process has sent, unless it notices the closed connection before.
       const isCommitted = fate === 'killed' ? await hasScan(a, 2) : fate === 'goes on';
       days.set(a, isCommitted ? [0, 1, 2, 3] : [0, 1, 3]).set(b, [0, 1, 2, 3]);
     };
