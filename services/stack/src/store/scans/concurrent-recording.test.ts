@@ -11,7 +11,7 @@ onEach([postgres], 'batches that are recorded at once', (_backend, test) => {
   test('wait for other writers, which wait for them', async (store, url) => {
     await store.domains.add(['x.com', 'y.com'], { source: 'test' });
     const record = (name: string, n: number) => recordScan(store, scanOf(name, day(n), GOOGLE), confirm);
-    const writing = await connect(url, BEGIN_WRITING);
+    await using writing = await connect(url, BEGIN_WRITING);
     const first = record('x.com', 0);
     await untilWaiting(url);
     await writing.query('commit');
@@ -24,7 +24,6 @@ onEach([postgres], 'batches that are recorded at once', (_backend, test) => {
     await untilWaiting(url, 2);
     await beside.query('rollback');
     await Promise.all([second, other]);
-    await writing.end();
   });
 
   test('lock their domains in one order, in whichever they are', async (store, url) => {
