@@ -59,9 +59,10 @@ export async function returnLedger({ from, now, ...options }: ReturnOptions): Pr
   const { log: table } = stack.use(await openLedgerFile(movedRowsIn(directory)));
   const notes = [...(await savedNotes({ ...options, directory, keys })), head.note];
   const copied = await copyLeaves({ ...options, keys, table, notes, leaves: readLeaves(from.log, head) });
+  // Before the closing: keys that cannot be written leave the database open.
+  await restoreKeys(data, { published, now: now() });
   if (!(await from.log.close(head, closed)))
     throw new LogError('not-moved', 'the log in the database grew while it was copied: stop every node first');
-  await restoreKeys(data, { published, now: now() });
   // Closing the last connection writes everything to the file and removes its log.
   await stack.disposeAsync();
   await rename(movedRowsIn(directory), rowsIn(directory));

@@ -42,7 +42,7 @@ export interface SignedLedgerOptions {
   readonly now: () => Date;
   /** The log of several nodes, instead of one in the directory. All nodes have the same `keys/ledger`, the newest or the previous one. */
   readonly shared?: LedgerTables | undefined;
-  /** Stores the newest checkpoint of a log in the directory a second time, outside of it. */
+  /** Stores the newest checkpoint of a log in the directory a second time, outside of it. A shared log must extend it. */
   readonly checkpointCopy?: CheckpointCopy | undefined;
   /** Witnesses that cosign the log's checkpoints. */
   readonly witnesses?: LogWitnesses | undefined;
@@ -194,7 +194,7 @@ export const directoryOptions = (
 ) => ({ directory: ledgerIn(directory), origin, keys: checkpointKeysOf(checkpoints) });
 
 async function openShared(
-  { directory, origin, now }: SignedLedgerOptions,
+  { directory, origin, now, checkpointCopy }: SignedLedgerOptions,
   { log: table, keys }: LedgerTables,
   { receipts, checkpoints }: Keyrings,
 ): Promise<{
@@ -208,11 +208,21 @@ async function openShared(
       `${folder} holds a log that has not been moved to the database: move it with strata stack migrate-log`,
     );
   }
+  if ((await checkpointCopy?.read()) !== undefined && !(await table.head())) {
+    throw new LogError(
+      'not-moved',
+      'the store has a checkpoint of this log, but the database has no log: move it with strata stack migrate-log',
+    );
+  }
   await makeDirectory(folder);
   const ledgerKeys = new LedgerKeys({ origin, keyring: checkpoints, storage: keys, now });
   await ledgerKeys.refresh();
   // The log is opened first: only a node that may write it publishes its keys.
-  const log = await openLog({ origin, table, keys: ledgerKeys, checkpointFile: checkpointIn(folder) });
+  const log = await openLog({
+    ...{ origin, table, keys: ledgerKeys, checkpointFile: checkpointIn(folder) },
+    // Not written: a checkpoint in the same database would be lost with the log.
+    checkpointCopy: checkpointCopy && { read: () => checkpointCopy.read(), write: async () => {} },
+  });
   try {
     ledgerKeys.refuseRetired({ overlapMs: 0 });
     await ledgerKeys.publish();

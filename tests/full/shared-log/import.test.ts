@@ -8,13 +8,14 @@ import {
   checkpointOf,
   importLedger,
   type LedgerTable,
+  readPublicKeys,
   returnLedger,
   rotateSigningKeys,
 } from '@strata/log';
 import { consistencyProof, verifyConsistency } from '@strata/receipts';
 import { appendAll, upTo } from '../../../packages/log/src/test/conformance.ts';
 import { idOf, leafOf, ORIGIN, tilesServedBy } from '../../../packages/log/src/test/fixture.ts';
-import { failsWith } from '../../../packages/log/src/test/log-on-disk.ts';
+import { failsWith, memoryCopy } from '../../../packages/log/src/test/log-on-disk.ts';
 import { exec, postgres } from '../../../services/stack/src/store/test/backends.ts';
 import { altered, openLedgerOf, openShared, withMethods } from '../../support/shared-log/database.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -117,6 +118,13 @@ describe('a ledger brought to a database', { skip: postgres.skip }, () => {
   it('is not given up for a database that holds less, or another history', async () => {
     const url = await postgres.fresh();
     await using folder = await filled(300);
+    await using copied = await temporaryDirectory();
+    cpSync(path.join(folder.path, 'keys'), path.join(copied.path, 'keys'), { recursive: true });
+    const copy = Object.assign(memoryCopy(), { note: folder.checkpoint });
+    const withCopy = () => openLedgerOf(copied.path, url, undefined, copy);
+    await assert.rejects(withCopy(), failsWith('not-moved'), 'the store has moved, and the ledger has not');
+    await append(copied.path, url, []);
+    await assert.rejects(withCopy(), failsWith('lost-leaves'));
     await bringOver(folder.path, url);
     await append(folder.path, url, upTo(400).slice(300));
     await assert.rejects(openLedgerOf(folder.path, await postgres.fresh()), failsWith('lost-leaves'), 'an empty one');
@@ -138,7 +146,10 @@ describe('a ledger brought to a database', { skip: postgres.skip }, () => {
     const url = await postgres.fresh();
     await using folder = await filled(300);
     await bringOver(folder.path, url);
-    await append(folder.path, url, upTo(700).slice(300));
+    const older = await openShared(url).then(async (shared) => {
+      await using _ = shared;
+      return await shared.log.head();
+    });
     const back = async (directory = folder.path, table: Partial<LedgerTable> = {}) => {
       await using shared = await openShared(url);
       const from = { ...shared, log: withMethods(shared.log, table) };
@@ -147,6 +158,18 @@ describe('a ledger brought to a database', { skip: postgres.skip }, () => {
     await using other = await temporaryDirectory();
     await assert.rejects(back(other.path), failsWith('wrong-key'), 'without keys');
     cpSync(path.join(folder.path, 'keys'), path.join(other.path, 'keys'), { recursive: true });
+    await append(other.path, url, upTo(700).slice(300));
+    {
+      await using _leaf = await altered(
+        url,
+        ['ledger_leaves'],
+        `update ledger_leaves set leaf = 'x' where leaf_index = 699`,
+      );
+      await assert.rejects(back(), failsWith('corrupt-checkpoint'), 'not the leaves of the head');
+    }
+    cpSync(path.join(other.path, 'ledger/checkpoint'), path.join(folder.path, 'ledger/checkpoint'));
+    const restored = { head: async () => older };
+    await assert.rejects(back(folder.path, restored), failsWith('lost-leaves'), 'an older backup of the database');
     {
       await using node = await openLedgerOf(other.path, url);
       const whileItWorks = async (...args: Parameters<LedgerTable['close']>) => {
@@ -187,9 +210,16 @@ describe('a ledger brought to a database', { skip: postgres.skip }, () => {
     const now = () => new Date();
     await using shared = await openShared(url);
     const [kid] = await rotateSigningKeys(other.path, now, { origin: ORIGIN, shared });
-    const back = (directory: string) => returnLedger({ directory, origin: ORIGIN, now, from: shared });
+    let keysWhenClosed = 0;
+    const close = async (...args: Parameters<LedgerTable['close']>) => {
+      keysWhenClosed = (await readPublicKeys(other.path)).receipts.length;
+      return shared.log.close(...args);
+    };
+    const from = { ...shared, log: withMethods(shared.log, { close }) };
+    const back = (directory: string) => returnLedger({ directory, origin: ORIGIN, now, from });
     await assert.rejects(back(folder.path), failsWith('wrong-key'));
     assert.equal((await back(other.path)).added, 11);
+    assert.equal(keysWhenClosed, 3, 'keys that cannot be written leave the database open');
     await using ledger = await openLedgerOf(other.path);
     const { keys } = ledger.keySet();
     assert.deepEqual([keys.length, keys[0]?.kid], [3, kid]);

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { DAY_MS } from '@strata/analytics';
+import { missingChdb } from '../../../../tests/support/clickhouse/missing-chdb.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
 import { type ClickHouse, openClickHouse } from '../connection/clickhouse.ts';
-import { missingChdb } from '../connection/test/missing-chdb.ts';
 import { createTables, removeTables } from '../tables/create-tables.ts';
 import { BlockWriter, finishLastBlock, TakenOver } from './apply-block.ts';
 import { appliedPosition, committedPosition } from './position.ts';

@@ -4,6 +4,7 @@ import { fc, holds } from '../../../../tests/support/property.ts';
 import { compareText } from '../compare-text.ts';
 import { NameGrams } from '../index/name-grams.ts';
 import { TldSets } from '../index/tld-sets.ts';
+import { DomainSet } from '../sets/domain-set.ts';
 import { partsOf, uniqueNames } from '../test/domain-names.ts';
 import { bytesOf } from './byte-text.ts';
 import { NameTable } from './name-table.ts';
@@ -118,3 +119,13 @@ it('parts of names that hold what no name may hold are found nowhere', () => {
 });
 it('parts of names distinguish rare characters that share a code', () =>
   finds(['a~b.com', 'a%b.com', '~~', '%~%'], '~ % ~b %b a~b a%b ~~ %~% ~%~ a~b.com'));
+it('the domains of the last words are kept, up to 32 MiB and sixteen words', () => {
+  const keptOf = (words: number) => {
+    const set = new DomainSet({ bits: new Uint32Array(words).fill(2 ** 32 - 1), size: words * 32 });
+    const grams = new NameGrams(Array.from({ length: 65_600 }, () => set));
+    const table = tableOf([]);
+    for (const last of 'abcdefghijklmnopqr') grams.search(`aa${last}`, table, TldSets.of(table));
+    return (grams.byteLength - 65_600 * set.byteLength) / set.byteLength;
+  };
+  assert.deepEqual([keptOf(16), keptOf(2 ** 20)], [16, 8]);
+});

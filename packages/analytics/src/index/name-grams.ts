@@ -19,6 +19,8 @@ const codeOfThree = (first: number, second: number, third: number): number =>
   (first * ALPHABET + second) * LAST + third;
 /** Words whose domains are kept: of few characters the sets of many runs are joined, of more many names are read. */
 const MAX_KEPT = 16;
+/** Of the sets of these words: a list has up to 4 bytes per domain. */
+const MAX_KEPT_BYTES = 1 << 25;
 
 export class NameGrams {
   readonly #sets: (DomainSet | undefined)[];
@@ -73,7 +75,11 @@ export class NameGrams {
   }
 
   get byteLength(): number {
-    return sizeOfSets(this.#sets) + sizeOfSets([...this.#kept.values()]);
+    return sizeOfSets(this.#sets) + this.#keptBytes;
+  }
+
+  get #keptBytes(): number {
+    return sizeOfSets([...this.#kept.values()]);
   }
 
   #search(words: readonly string[], names: NameTable, tlds: TldSets): DomainSet {
@@ -117,8 +123,10 @@ export class NameGrams {
     const set = this.#kept.get(word) ?? filter([find()], []);
     this.#kept.delete(word);
     this.#kept.set(word, set);
-    const [oldest = word] = this.#kept.keys();
-    if (this.#kept.size > MAX_KEPT) this.#kept.delete(oldest);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= MAX_KEPT && this.#keptBytes <= MAX_KEPT_BYTES) break;
+      this.#kept.delete(oldest);
+    }
     return set;
   }
 

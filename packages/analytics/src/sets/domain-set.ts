@@ -135,10 +135,8 @@ export class DomainSet {
 
   #own(): void {
     this.#isShared = false;
-    this.#bits = this.#bits.slice();
-    if (!this.#sparse) return;
-    const { shift, lows, bases, offsets } = this.#sparse.arrays;
-    this.#sparse = new SparseMembers({ shift, lows: lows.slice(), bases: bases.slice(), offsets: offsets.slice() });
+    if (this.#sparse) this.#sparse.own();
+    else this.#bits = this.#bits.slice();
   }
 
   #addBit(member: number): boolean {

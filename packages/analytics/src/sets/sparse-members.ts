@@ -32,6 +32,7 @@ export class SparseMembers {
     this.#bases = bases;
     this.#offsets = offsets;
     this.#size = lows.length;
+    this.#groups = Math.max(0, bases.length - 1);
     this.#trim();
   }
 
@@ -43,6 +44,13 @@ export class SparseMembers {
       bases: this.#shift === 32 ? this.#bases : this.#bases.subarray(0, this.#groups + 1),
       offsets: this.#offsets.subarray(0, offsetsOf(this.#shift, this.#groups)),
     };
+  }
+
+  /** Continues in copies, with their spare capacity: the views given before stay as they are. */
+  own(): void {
+    this.#lows = this.#lows.slice();
+    this.#bases = this.#bases.slice();
+    this.#offsets = this.#offsets.slice();
   }
 
   /** With spare capacity at the end. */
@@ -175,7 +183,6 @@ export class SparseMembers {
 
   /** Finds the greatest member; its group is the last one. */
   #trim(): void {
-    this.#groups = Math.max(0, this.#bases.length - 1);
     while (this.#groups > 0 && this.#bases[this.#groups - 1] === this.#size) this.#groups -= 1;
     if (this.#size === 0) {
       this.#last = -1;
@@ -210,6 +217,7 @@ export class SparseMembers {
     this.#lows = lows;
     this.#bases = bases;
     this.#offsets = offsets;
+    this.#groups = Math.max(0, bases.length - 1);
     this.#trim();
   }
 }

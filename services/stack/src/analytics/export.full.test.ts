@@ -7,6 +7,7 @@ import { it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DAY_MS } from '@strata/analytics';
 import { openClickHouse, removeTables } from '@strata/analytics-clickhouse';
+import { missingChdb } from '../../../../tests/support/clickhouse/missing-chdb.ts';
 import { startClickHouseServer } from '../../../../tests/support/clickhouse/server.ts';
 import { randomFrom } from '../../../../tests/support/random.ts';
 import { rulebook } from '../../../../tests/support/rulebook.ts';
@@ -16,12 +17,6 @@ import { confirm, GOOGLE, MICROSOFT, scanOf, withServer, withTxt } from '../stor
 import { Exporting } from './exporting.ts';
 import { checkTables } from './test/check-tables.ts';
 
-const name = 'chdb/connection';
-const isInstalled = await import(name).then(
-  () => true,
-  () => false,
-);
-const skip = isInstalled ? false : 'ClickHouse in process is not installed: npm run engine:clickhouse';
 const program = path.join(import.meta.dirname, 'test/export-process.ts');
 
 /** Within the time for which migrations are kept. */
@@ -36,11 +31,8 @@ function worldOf(store: Store, seed: number) {
   return async () => {
     today += 1;
     const scans = Array.from({ length: 30 + random(30) }, () => {
-      const plain = scanOf(
-        `d${random(90)}.${['com', 'de'][random(2)]}`,
-        day(today),
-        [GOOGLE, MICROSOFT][random(2)] ?? null,
-      );
+      const domain = `d${random(90)}.${['com', 'de'][random(2)]}`;
+      const plain = scanOf(domain, day(today), [GOOGLE, MICROSOFT][random(2)] ?? null);
       const scan = random(3) === 0 ? withTxt(plain, [['v=spf1 -all', 'MS=ms1'], []][random(2)] ?? []) : plain;
       if (random(9) === 0) return { ...scan, profile: { ...scan.profile, state: 'unmeasured' as const, services: [] } };
       return random(4) === 0 ? withServer(scan, `nginx/1.${random(3)}.0`) : scan;
@@ -97,7 +89,7 @@ async function assertSurvives(analytics: string, server?: { kill(): Promise<void
   assert.deepEqual(await checkTables(clickhouse, store, rulebook.roleOf), [domains, services]);
 }
 
-const limit = { skip, timeout: 600_000 };
+const limit = { skip: missingChdb, timeout: 600_000 };
 
 it('an export that is killed at random moments loses nothing and has nothing twice', limit, async () => {
   await using folder = await temporaryDirectory();

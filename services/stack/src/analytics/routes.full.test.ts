@@ -3,29 +3,17 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { it } from 'node:test';
 import { createInternet } from '@strata/testnet';
+import { missingChdb } from '../../../../tests/support/clickhouse/missing-chdb.ts';
 import { until } from '../../../../tests/support/until.ts';
 import { POPULATION_MAX_STALE_MS } from '../routes/query-parameter.ts';
 import { type Harness, startHarness } from '../test/harness.ts';
 import { DAY_MS } from '../test/timeline.ts';
 
-const name = 'chdb/connection';
-const isInstalled = await import(name).then(
-  () => true,
-  () => false,
-);
-const skip = isInstalled ? false : 'ClickHouse in process is not installed: npm run engine:clickhouse';
-
 const QUERY = 'query=email:google-workspace';
 const SETS = [
-  ...[
-    'search',
-    'search?limit=5&sort=-score&facets=dns,grade',
-    `search?${QUERY}`,
-    'providers/google-workspace',
-    'stats',
-    'enrichment/status',
-  ],
+  ...['search', 'search?limit=5&sort=-score&facets=dns,grade', `search?${QUERY}`, 'stats', 'enrichment/status'],
   ...['stats/providers', 'stats/migrations?days=30', `stats/migrations?days=30&${QUERY}`, 'security/export.csv'],
+  'providers/google-workspace',
   ...['market-share', 'market-share?category=email', `market-share?${QUERY}`].map((each) => `intelligence/${each}`),
   ...['supply-chain/cloudflare', 'adoption/google-workspace'].map((each) => `intelligence/${each}`),
   ...['security-scorecard', `security-scorecard?${QUERY}`].map((each) => `intelligence/${each}`),
@@ -51,7 +39,9 @@ async function exported({ running }: Harness): Promise<void> {
   await running.updateLoop.run();
 }
 
-it('with ClickHouse the routes answer as with memory, refuse while it is away, and catch up', { skip }, async () => {
+it('with ClickHouse the routes answer as with memory, refuse while it is away, and catch up', {
+  skip: missingChdb,
+}, async () => {
   await using internet = await createInternet({ domains: 60, hasFaults: false });
   let now = Date.now() - 20 * DAY_MS;
   let monotonicMs = 0;

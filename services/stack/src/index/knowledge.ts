@@ -33,8 +33,9 @@ export async function openKnowledge(config: Config, deps: KnowledgeDeps): Promis
   const domains = stack.use(await openDomains({ ...deps, file }));
   const { analytics, known, log, index } = domains;
   const exposures = stack.use(await Exposures.open({ store, analytics, rulebook }));
-  events.subscribe('event-indexed', ({ effects }) => exposures.drop(effects.providers));
-  events.subscribe('index-rebuilt', () => exposures.drop());
+  exposures.drop(log.position.seq);
+  events.subscribe('event-indexed', ({ event, effects }) => exposures.drop(event.seq, effects.providers));
+  events.subscribe('index-rebuilt', () => exposures.drop(log.position.seq));
   let wasLoaded = exposures.isLoaded;
   const updateAdvisories = async () => {
     const isNew = exposures.isLoaded && !wasLoaded;

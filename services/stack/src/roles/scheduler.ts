@@ -15,7 +15,7 @@ import { Notifier } from '../watchlists/notifier.ts';
 
 export interface SchedulerDeps {
   readonly store: Store;
-  readonly knowledge: Pick<Knowledge, 'analytics' | 'known' | 'log' | 'names' | 'exposures' | 'catchUp'>;
+  readonly knowledge: Pick<Knowledge, 'analytics' | 'known' | 'names' | 'exposures' | 'catchUp'>;
   readonly namesMatching: NamesMatching;
   readonly notary: Notary;
   readonly events: EventBus;
@@ -109,11 +109,11 @@ export class Scheduler implements AsyncDisposable {
 
   async #open(hold: TermHold): Promise<Work> {
     const { knowledge, namesMatching, notary, events, now, clock, tasks } = this.#deps;
-    const { analytics, known, log, names, exposures } = knowledge;
+    const { analytics, known, names, exposures } = knowledge;
     const store: Store = { ...this.#deps.store, ...this.#deps.store.inTerm(hold.term) };
     const watch = await Watch.open({ store, analytics, known, names, exposures, now: clock, events });
     const publisher = await StreamPublisher.open({ store, notary, names, exposures, analytics, now });
-    const notifier = await Notifier.open({ store, names, exposures, analytics, log, namesMatching, now, clock });
+    const notifier = await Notifier.open({ store, names, exposures, analytics, namesMatching, now, clock });
     const stopping = new AbortController();
     hold.lost.addEventListener('abort', () => stopping.abort(), { once: true });
     if (hold.lost.aborted) stopping.abort();

@@ -53,13 +53,10 @@ it('each event reaches the receiver under one message id, also where it makes a 
     const { stored: key } = await store.keys.create({ tier: 'standard' });
     const rules = [{ kind: 'gained_provider', category: 'email' }] as const;
     const channel = { kind: 'webhook', target: url, secret: 'whsec_AAAA', digest: 'none', timeZone: 'UTC' } as const;
+    const channels = [{ id: 'ch', ...channel }];
     const contents = DOMAINS.map((name) => ({ name, domains: [name], query: undefined }));
     for (const { ...content } of [...contents, { name: 'query', domains: [], query: 'email:microsoft-365' }])
-      await store.watchlists.create(
-        key.id,
-        { ...content, rules, channels: [{ id: 'ch', ...channel }] },
-        { maxLists: 9, now: new Date() },
-      );
+      await store.watchlists.create(key.id, { ...content, rules, channels }, { maxLists: 9, now: new Date() });
   }
   for (const [round, when] of KILLS.entries()) {
     for (const at of [1, 2]) await scanAll(2 * round + at, EXCHANGES[round % 3] ?? '');

@@ -41,7 +41,6 @@ onEach([memory], 'the notifier', (_backend, test) => {
     const index = new DomainIndex();
     const put = (n: number, dns: string) => index.put({ ...stateOf(n, dns), name: `d${n}.com`, firstSeen: 1_000 });
     for (const [n, dns] of ['', 'ovh', 'ovh', 'cloudflare', 'cloudflare', 'ovh'].entries()) if (n > 0) put(n, dns);
-    index.position = { seq: 1, scanId: 0 };
     const entry = { number: 1, products: ['p'], advisory: { id: 'CVE-1', title: null } };
     const advisories = { find: () => entry, verdictsOf: () => ({ find: () => 0 }) };
     const analytics = memoryAnalytics(index);
@@ -53,21 +52,16 @@ onEach([memory], 'the notifier', (_backend, test) => {
     };
     const events = { latestSeq: async () => 0, since: async (seq: number) => log.filter((each) => each.seq > seq) };
     const exposures = { isLoaded: true, advisories, uses } as unknown as NotifierDeps['exposures'];
-    const [now, own] = [() => new Date(), { ...store, events } as unknown as NotifierDeps['store']];
-    const clock = {
-      now,
-      clock: now,
-      namesMatching: namesMatching({ known: { usersOf: () => undefined }, rulebook, clock: now }),
+    let ahead = 0;
+    const [now, own] = [() => new Date(Date.now() + ahead), { ...store, events } as unknown as NotifierDeps['store']];
+    const matching = namesMatching({ known: { usersOf: () => undefined }, rulebook, clock: now });
+    const clock = { now, clock: now, namesMatching: matching };
+    const notifier = await Notifier.open({ names: knownNames(rulebook), exposures, analytics, ...clock, store: own });
+    const answer = async (seq: number, times: number) => {
+      index.position = { seq, scanId: 0 };
+      for (let left = times; left > 0; left -= 1) await notifier.match();
     };
-    const notifier = await Notifier.open({
-      names: knownNames(rulebook),
-      exposures,
-      analytics,
-      log: index,
-      ...clock,
-      store: own,
-    });
-    for (let times = 0; times < 3; times += 1) await notifier.match();
+    await answer(1, 3);
     const reported = async (id: string) => (await store.notifications.list(id, 9)).map(({ domains }) => domains);
     assert.deepEqual(await Promise.all(lists.map(reported)), [[['d1.com', 'd2.com']], [], [undefined], []]);
     const followed = () => Promise.all(lists.map((id) => store.watchlists.domainsOf(id)));
@@ -79,11 +73,21 @@ onEach([memory], 'the notifier', (_backend, test) => {
     push(changed(1, 'hetzner'), exposed(1), changed(1, 'ovh'), exposed(2));
     put(3, 'ovh');
     put(5, 'cloudflare');
-    await notifier.match();
+    await answer(1, 1);
+    assert.deepEqual((await followed())[2], ['d3.com', 'd4.com'], 'the answers do not have the events');
+    await answer(log.length, 1);
     const [old, recent] = [['d1.com', 'd2.com', 'd3.com', 'd5.com'], ['d5.com']];
     assert.deepEqual((await followed()).slice(2), [['d4.com', 'd5.com'], [], old, recent]);
     const domainsOf = async (n: number) =>
       (await store.notifications.list(lists[n] ?? '', 9)).map(({ domain }) => domain).toSorted();
     assert.deepEqual([await domainsOf(2), await domainsOf(3)], [['d1.com', 'd3.com', 'd5.com'], ['d1.com']]);
+
+    // The next hour evaluates all lists, but not by answers without the matched events.
+    put(5, 'ovh');
+    ahead = 3_600_000;
+    await answer(log.length - 1, 5);
+    assert.deepEqual((await followed())[2], ['d4.com', 'd5.com']);
+    await answer(log.length + 1, 5);
+    assert.deepEqual((await followed())[2], ['d4.com']);
   });
 });

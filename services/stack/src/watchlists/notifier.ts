@@ -60,7 +60,7 @@ export class Notifier {
     for (let isMore = true; isMore; ) isMore = await this.#matchMentions();
     await this.#expiry.step();
     // Last: a domain that no longer matches was on the list at the time of the events above.
-    await this.#queries.step();
+    await this.#queries.step(this.#to.seq);
   }
 
   async #skip(to: MatchedTo): Promise<void> {
@@ -71,8 +71,12 @@ export class Notifier {
 
   async #matchEvents(): Promise<boolean> {
     const { store, exposures, names, analytics } = this.#deps;
-    const found = await store.events.since(this.#to.seq, EVENTS_AT_ONCE);
-    const isCut = found.length === EVENTS_AT_ONCE;
+    const stored = await store.events.since(this.#to.seq, EVENTS_AT_ONCE);
+    if (stored.length === 0) return false;
+    const { seq: known } = await analytics.asOf();
+    // The domains that an advisory affects are asked when the answers include the events before it.
+    const found = stored.filter(({ seq }) => seq <= known);
+    const isCut = found.length === EVENTS_AT_ONCE || found.length < stored.length;
     const events = firstStates(found, isCut);
     const last = events.at(-1);
     if (!last) return false;

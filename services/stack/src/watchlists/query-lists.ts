@@ -1,7 +1,7 @@
 // Keeps the domains of lists that follow a query up to date: for each event of a domain, and completely every hour if something has
 // changed, one list in each step. After a restart all are evaluated again.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { type Analytics, type IndexPosition, QueryError } from '@strata/analytics';
+import { type Analytics, QueryError } from '@strata/analytics';
 import type { NamesMatching } from '../index/domain-queries.ts';
 import type { FollowedDomains, QueryList, Store } from '../store/index.ts';
 import { limitsOf } from './watchlist.ts';
@@ -9,8 +9,6 @@ import { limitsOf } from './watchlist.ts';
 export interface QueryListDeps {
   readonly store: Pick<Store, 'watched'>;
   readonly analytics: Analytics;
-  /** The events that this process has applied. */
-  readonly log: { readonly position: IndexPosition };
   readonly namesMatching: NamesMatching;
   readonly clock: () => Date;
 }
@@ -22,7 +20,7 @@ const MAX_FOLLOWING = 10_000;
 
 export class QueryLists {
   readonly #deps: QueryListDeps;
-  /** The hour of the last complete pass, and the events that the index had at its beginning. */
+  /** The hour of the last complete pass, and the events that the answers had at its beginning. */
   #hour = 0;
   #seq = -1;
   #pass: { readonly seq: number; after: string } | undefined;
@@ -59,12 +57,14 @@ export class QueryLists {
     return left;
   }
 
-  /** Evaluates the next list, if a pass is due. Events must be matched with the previous domains before. */
-  async step(): Promise<void> {
-    const { store, analytics, log, clock } = this.#deps;
+  /** Evaluates the next list, if a pass is due. The events to `matched` must be matched with the previous domains before. */
+  async step(matched: number): Promise<void> {
+    const { store, analytics, clock } = this.#deps;
     const hour = Math.floor(clock().getTime() / HOUR_MS);
-    const { seq } = log.position;
-    if (!this.#pass && (hour === this.#hour || seq === this.#seq)) return;
+    if (!this.#pass && hour === this.#hour) return;
+    const { seq } = await analytics.asOf();
+    // Older answers would remove a domain that a matched event has added.
+    if (seq < matched || (!this.#pass && seq === this.#seq)) return;
     this.#pass ??= { seq, after: '' };
     const list = await store.watched.nextWithQuery(this.#pass.after);
     if (!list) {

@@ -234,13 +234,13 @@ export class StoredAnswers implements AsyncDisposable {
     entriesIn(answer.cipher, { parts });
     if (!(await stored.takeOver(answer.receiptId, { from: owner.gateway, to: gateway() }))) return;
     // From here on the gateway before can store no more.
-    const state = await this.#read(answer, 1);
+    const { parts: all } = await this.#read(answer, 0);
     const reservation = limits.reserveAgain(answer.caller, plan, answer.request.start.charge);
     if (owner.gateway !== gateway())
       logger.info({ answer: answer.id, gateway: owner.gateway }, 'an answer goes on here');
-    const entries = entriesIn(answer.cipher, state);
-    const size = state.parts.reduce((sum, { body }) => sum + body.length, 0);
-    this.#run(answer, { model, plan, reservation, number: state.parts.length + 1, entries, size, isCancelled });
+    const entries = entriesIn(answer.cipher, { parts: all.slice(1) });
+    const size = all.reduce((sum, { body }) => sum + body.length, 0);
+    this.#run(answer, { model, plan, reservation, number: all.length, entries, size, isCancelled });
   }
 
   #run(answer: StoredAnswer, begun: BegunAnswer): void {

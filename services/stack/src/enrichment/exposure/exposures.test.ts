@@ -28,6 +28,29 @@ it('exposures take a version for as many as the catalog says that it may be', as
   const reasons = ['2.4.49', '2.4', '2.5'].map((version) => reasonOf('apache', version));
   assert.deepEqual([...reasons, reasonOf('wordpress', '6.4')], ['in_range', 'no_range', undefined, 'in_range']);
 });
+it('uses follow answers that are later than the events, also where an event arrives during the read', async () => {
+  await using store = await openStore('sqlite::memory:');
+  const index = new DomainIndex();
+  const memory = memoryAnalytics(index);
+  const builds = async (products: readonly string[]) => {
+    const found = await memory.builds(products);
+    if (index.position.seq === 3) exposures.drop(3, products);
+    return found;
+  };
+  await using exposures = await Exposures.open({ store, analytics: { ...memory, builds }, rulebook });
+  const usersAt = async (seq: number) => {
+    index.position = { seq, scanId: 0 };
+    return (await exposures.uses(['wordpress'])).get('wordpress')?.length;
+  };
+  exposures.drop(2, ['wordpress']);
+  const users = [await usersAt(1)];
+  const services = [['web_platform', 'wordpress', 'high', '6.4', null]] as const;
+  const rest = { state: 'active', sector: 'unknown', posture: 0, holders: 0, score: null, services } as const;
+  index.put({ id: 1, name: 'a.com', scannedAt: 0, ...rest });
+  users.push(await usersAt(2));
+  exposures.drop(3, ['wordpress']);
+  assert.deepEqual([...users, await usersAt(3)], [0, 1, 1]);
+});
 it('the build of a product is the version with the highest confidence, the first of several, and none at low confidence', () => {
   type Level = ObservedService['confidence'];
   const service = (confidence: Level, version: string | null, platform: string | null = null) => {

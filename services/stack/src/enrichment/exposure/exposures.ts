@@ -37,6 +37,8 @@ export class Exposures implements AsyncDisposable {
   readonly advisories: ExposureIndex;
   /** Read on demand; dropped when a domain with the product changes. */
   readonly #uses = new Map<string, Promise<readonly BuildCount[]>>();
+  /** By product: the last event that dropped its uses, until the answers include it, and their position at the last read. */
+  readonly #awaited = new Map<string, { readonly seq: number; readAt?: number }>();
   #seq: number;
   #isKnown = false;
   #isLoaded = false;
@@ -106,9 +108,26 @@ export class Exposures implements AsyncDisposable {
     return this.#isKnown;
   }
 
-  /** Drops the uses of these products, by default of all. */
-  drop(products: Iterable<string> = [...this.#uses.keys()]): void {
-    for (const product of products) this.#uses.delete(product);
+  /** Drops the uses of these products, by default of all, for an event that the answers may not include yet. */
+  drop(seq: number, products: Iterable<string> = this.advisories.products): void {
+    for (const product of products) {
+      this.#uses.delete(product);
+      this.#awaited.set(product, { seq });
+    }
+  }
+
+  /** Drops what was read before the answers included an awaited event. */
+  async #dropOutdated(products: readonly string[]): Promise<void> {
+    const awaited = products.filter((product) => this.#awaited.has(product));
+    if (awaited.length === 0) return;
+    const { seq } = await this.#deps.analytics.asOf();
+    for (const product of awaited) {
+      const event = this.#awaited.get(product);
+      if (!event) continue;
+      if (event.readAt !== seq) this.#uses.delete(product);
+      event.readAt = seq;
+      if (event.seq <= seq) this.#awaited.delete(product);
+    }
   }
 
   /** Applies changes in the store since the last call. A change whose consumer fails is repeated by the next call. */
@@ -141,6 +160,7 @@ export class Exposures implements AsyncDisposable {
 
   /** The uses of these products, by default of all; rejects if analytics are unavailable. */
   async uses(products: readonly string[] = this.advisories.products): Promise<Uses> {
+    await this.#dropOutdated(products);
     const unknown = products.filter((product) => !this.#uses.has(product));
     if (unknown.length > 0) {
       const reading = this.#deps.analytics.builds(unknown);
@@ -151,8 +171,8 @@ export class Exposures implements AsyncDisposable {
         this.#uses.set(product, uses);
         uses.catch(() => this.#uses.get(product) === uses && this.#uses.delete(product));
       }
-      await reading;
     }
+    // Before the answer: an event in the meantime does not remove them from this one.
     const known = products.map((product) => [product, this.#uses.get(product)] as const);
     const uses = new Map<string, readonly BuildCount[]>();
     for (const [product, builds = []] of known) uses.set(product, await builds);
