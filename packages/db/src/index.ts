@@ -2,6 +2,7 @@
 export type { StoreCopy } from './copies/copy-manifest.ts';
 export { copyStore } from './copies/copy-store.ts';
 export * from './copies/postgres-backup.ts';
+export { refuseUsedDatabase } from './copies/postgres-end.ts';
 export * from './copies/sqlite-backup.ts';
 export { counterIncrement, counterOf, incrementCounter } from './counters.ts';
 export {

@@ -6,7 +6,6 @@ import {
   openLog,
   openSignedLedger,
   type SignedLedger,
-  type SignedLedgerOptions,
 } from '@strata/log';
 import { openStore } from '@strata/stack/store';
 import { keysOf, ORIGIN } from '../../../packages/log/src/test/fixture.ts';
@@ -34,17 +33,10 @@ export async function openNode(url: string): Promise<DatabaseLog> {
 }
 
 /** A node's ledger with its signing keys, below a directory of its own. */
-export async function openLedgerOf(
-  directory: string,
-  url?: string,
-  now = () => new Date(),
-  checkpointCopy?: SignedLedgerOptions['checkpointCopy'],
-): Promise<SignedLedger> {
+export async function openLedgerOf(directory: string, url?: string, now = () => new Date()): Promise<SignedLedger> {
   await using stack = new AsyncDisposableStack();
   const shared = url === undefined ? undefined : stack.use(await openShared(url));
-  const ledger = stack.use(
-    await openSignedLedger({ directory, origin: ORIGIN, keySetPath: '/keys', now, shared, checkpointCopy }),
-  );
+  const ledger = stack.use(await openSignedLedger({ directory, origin: ORIGIN, keySetPath: '/keys', now, shared }));
   const owned = stack.move();
   return { ...ledger, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

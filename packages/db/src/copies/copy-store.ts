@@ -30,7 +30,7 @@ export interface CopyOptions {
  * Copies the store of a `sqlite:` or `postgres://` URL to another one, which must hold no store with rows, and compares both.
  * Both schemas are upgraded first. Rows written during the copy are not included. The copy is atomic: if it is stopped, killed
  * or differs, the target store stays empty. Rejects with StoreError: `in-use` if other processes are connected to a PostgreSQL
- * database that is copied from, `not-empty`, `copy-differs` or a database error.
+ * database that is copied from, before its upgrade or at the end, `not-empty`, `copy-differs` or a database error.
  */
 export async function copyStore(
   { migrations, keys }: Pick<StoreSchema, 'migrations' | 'keys'>,
@@ -40,7 +40,7 @@ export async function copyStore(
 ): Promise<readonly CopiedTable[]> {
   const open = async (url: string, isSource: boolean) => {
     const file = sqliteFileOf(url);
-    return file === undefined ? openPostgresEnd(url, migrations) : openSqliteEnd(file, migrations, isSource);
+    return file === undefined ? openPostgresEnd(url, migrations, isSource) : openSqliteEnd(file, migrations, isSource);
   };
   try {
     await using from = await open(source, true);
@@ -68,6 +68,7 @@ export async function copyStore(
           if (last > 0) await write.setLastNumber(each, last);
           copied.push({ table, rows: written.rows, sha256 });
         }
+        await read.refuseInUse();
         return copied;
       }),
     );

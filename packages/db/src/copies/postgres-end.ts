@@ -7,14 +7,15 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { withoutNul } from '../dialects/postgres-connection.ts';
 import { BEGIN_WRITING, openPool, postgresDialect } from '../dialects/postgres-dialect.ts';
 import { type Migrations, migrate } from '../migrations/migrator.ts';
-import { StoreError } from '../store-error.ts';
+import { StoreError, storeErrorOf } from '../store-error.ts';
 import { type CopyEnd, PAGE_ROWS, type Row, type StoreRows } from './store-rows.ts';
 
 /** The duration of a statement depends on the size of its table. */
 const UNLIMITED = 'set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0';
 const BEGIN_READING = 'begin isolation level repeatable read read only';
 
-export async function openPostgresEnd(url: string, migrations: Migrations): Promise<CopyEnd> {
+/** Rejects with StoreError `in-use` if other processes are connected to a source, which is not upgraded then. */
+export async function openPostgresEnd(url: string, migrations: Migrations, isSource: boolean): Promise<CopyEnd> {
   const pool = openPool(url, { poolSize: 1 });
   const db = new Kysely<unknown>({ dialect: postgresDialect(pool) });
   const inTransaction = async <T>(begin: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
@@ -33,21 +34,32 @@ export async function openPostgresEnd(url: string, migrations: Migrations): Prom
   };
   await using opening = new AsyncDisposableStack();
   opening.defer(() => db.destroy());
+  if (isSource) await refuseInUse(pool);
   await migrate(db, migrations);
   const opened = opening.move();
   return {
-    reading: (work) =>
-      inTransaction(BEGIN_READING, async (client) => {
-        await refuseInUse(client);
-        return await work(rowsOf(client));
-      }),
+    reading: (work) => inTransaction(BEGIN_READING, (client) => work(rowsOf(client))),
     writing: (work) => inTransaction(BEGIN_WRITING, (client) => work(rowsOf(client))),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
 
-/** What other processes write later would not be copied. */
-async function refuseInUse(client: pg.PoolClient): Promise<void> {
+/**
+ * Rejects with StoreError `in-use` if other processes of Strata are connected to the database of a `postgres://` URL: what they write
+ * later would not be copied.
+ */
+export async function refuseUsedDatabase(url: string): Promise<void> {
+  const pool = openPool(url, { poolSize: 1 });
+  try {
+    await refuseInUse(pool);
+  } catch (error) {
+    throw storeErrorOf(error);
+  } finally {
+    await pool.end();
+  }
+}
+
+async function refuseInUse(client: Pick<pg.PoolClient, 'query'>): Promise<void> {
   const { rows } = await client.query<{ n: number }>(
     `select count(*) as n from pg_stat_activity
      where datname = current_database() and application_name like 'strata%' and pid <> pg_backend_pid()`,
@@ -59,6 +71,7 @@ function rowsOf(client: pg.PoolClient): StoreRows {
   const run = async (text: string) => (await client.query<Row>(text)).rows;
   return {
     run,
+    refuseInUse: () => refuseInUse(client),
     columns: (table) => columnsOf(client, table),
     async *pages({ table, key }) {
       await run(`declare rows_read no scroll cursor for select * from ${table} order by ${listOf(key)}`);

@@ -1,6 +1,7 @@
 // A SQLite store as the source or the target of a copy.
 import { existsSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Kysely } from 'kysely';
 import { openFile, sqliteDialect } from '../dialects/sqlite-dialect.ts';
 import { type Migrations, migrate } from '../migrations/migrator.ts';
@@ -28,8 +29,7 @@ export async function openSqliteEnd(file: string, migrations: Migrations, isSour
   };
   return {
     reading: (work) => inTransaction('BEGIN', work),
-    // Rows of a table may refer to later ones of the same table.
-    writing: (work) => inTransaction('BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON', work),
+    writing: (work) => inTransaction('BEGIN IMMEDIATE', work),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
@@ -38,6 +38,7 @@ function rowsOf(database: DatabaseSync): StoreRows {
   const all = (text: string, ...values: SQLInputValue[]) => database.prepare(text).all(...values) as Row[];
   return {
     run: async (text) => all(text),
+    refuseInUse: async () => {},
     columns: async (table) =>
       all('select name from pragma_table_info(?) order by name', table).map(({ name }) => String(name)),
     async *pages({ table, key }) {
@@ -48,6 +49,7 @@ function rowsOf(database: DatabaseSync): StoreRows {
         const page = all(`select * from ${table} ${last ? after : ''} order by ${names} limit ${PAGE_ROWS}`, ...values);
         last = page.at(-1);
         if (!last) return;
+        await yieldToEventLoop();
         yield page;
       }
     },

@@ -18,6 +18,8 @@ export interface TableColumns extends KeyedTable {
 export interface StoreRows {
   /** Runs a statement that both databases know. */
   run(text: string): Promise<readonly Row[]>;
+  /** Rejects with StoreError `in-use` if other processes are connected to the database, as far as it knows them. */
+  refuseInUse(): Promise<void>;
   columns(table: string): Promise<readonly string[]>;
   /** All rows in key order. */
   pages(table: KeyedTable): AsyncIterable<readonly Row[]>;

@@ -245,8 +245,27 @@ onEach([postgres], 'a copied store', ({ empty }) => {
       assert.equal(next?.seq, 4, 'a number of a deleted row does not come back');
     }
     await assertSame();
-    await assert.rejects(copyStore(stackSchema, url, fileUrl()), failsWith('in-use'));
     await assert.rejects(copyStore(stackSchema, fileUrl(), url), failsWith('cannot-open'));
+  });
+
+  it('is not taken from a database in use, whose schema stays, nor from one that is used before the end', async () => {
+    const [bare, url, back] = [await empty(), await empty(), fileUrl()];
+    const pools = [bare, url].map((each) => db.openPool(each, { poolSize: 1 }));
+    await pools[0]?.query('select 1');
+    await assert.rejects(copyStore(stackSchema, bare, back), failsWith('in-use'));
+    await assert.rejects(rows(bare, 'select 1 from domains'), /domains/);
+    await copyStore(stackSchema, `sqlite:${await filledFile()}`, url);
+    const onProgress = once(async () => pools[1]?.query('select 1'));
+    await assert.rejects(copyStore(stackSchema, url, back, { onProgress }), failsWith('in-use'));
+    assert.deepEqual(await rows(back, 'select id from domains'), []);
+    await Promise.all(pools.map((pool) => pool.end()));
+  });
+
+  it('does not block the process between two pages of a file', async () => {
+    const events: string[] = [];
+    const onProgress = () => events.push('page') && setImmediate(() => events.push('turn'));
+    await copyStore(stackSchema, `sqlite:${await filledFile()}`, fileUrl(), { onProgress });
+    assert.ok(!events.join(' ').includes('page page'));
   });
 
   it('is complete or empty: stopped, it can be begun again', async () => {

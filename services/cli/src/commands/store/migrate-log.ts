@@ -1,4 +1,5 @@
 // `strata stack migrate-log`: moves the ledger from the data directory to PostgreSQL, or back, or from the folder of an earlier version to rows.
+import { refuseUsedDatabase } from '@strata/db';
 import { type CopyProgress, importLedger, LogError, openLedgerTables, returnLedger } from '@strata/log';
 import { encodeBase64 } from '@strata/receipts';
 import type { Config } from '@strata/stack';
@@ -38,6 +39,7 @@ export async function migrateLogCommand(
       signal,
     };
     if (back) {
+      await refuseUsedDatabase(url ?? '');
       await using from = await openLedgerTables(url ?? '');
       if (!from) throw new CommandError('the database has no ledger: check its URL');
       return await returnLedger({ ...options, from });

@@ -14,21 +14,21 @@ import { counted, type OutputOptions, printJson, printTable } from '../../output
 import { rowCounts, startCounter } from '../../progress.ts';
 
 export interface MigrateStoreOptions extends OutputOptions {
-  readonly from?: string;
+  readonly file?: string;
   readonly back?: boolean;
 }
 
 export async function migrateStoreCommand(
   context: CommandContext,
   address: string,
-  { from, back = false, json = false }: MigrateStoreOptions,
+  { file: given, back = false, json = false }: MigrateStoreOptions,
   config: Config,
 ): Promise<void> {
   const { stdout } = context;
-  const file = from ?? sqliteFileOf(config.databaseUrl);
+  const file = given ?? sqliteFileOf(config.databaseUrl);
   if (file === undefined)
     throw usageError(
-      'the configured database is not an SQLite file; specify one with --from, or unset STRATA_DATABASE_URL',
+      'the configured database is not an SQLite file; specify one with --file, or unset STRATA_DATABASE_URL',
     );
   const url = await postgresAddress(address, context.stdin);
   const ledger = ledgerIn(config.dataDirectory);

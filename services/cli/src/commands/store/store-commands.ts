@@ -59,7 +59,7 @@ export function addStoreCommands(stack: Command, context: CommandContext, config
     .command('migrate-store')
     .description('copy the SQLite database to an empty PostgreSQL database, or back, and compare every row')
     .argument('<url>', 'postgres://user:password@host/database, or - to read it from standard input')
-    .option('--from <file>', 'the SQLite file (default: the configured one)')
+    .option('--file <file>', 'the SQLite file (default: the configured one)')
     .option('--back', 'copy from PostgreSQL to a new SQLite file')
     .option('--json', 'print the tables as JSON')
     .addHelpText('after', migrateStoreHelp)
