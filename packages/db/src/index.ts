@@ -7,6 +7,7 @@ export * from './copies/sqlite-backup.ts';
 export { counterIncrement, counterOf, incrementCounter } from './counters.ts';
 export {
   BEGIN_WRITING,
+  IS_OUTDATED,
   isPostgres,
   LOCK_WRITERS,
   openPool,

@@ -1,4 +1,4 @@
-// A Kysely dialect over pg: a connection pool, one writer at a time, frequent statements prepared by name.
+// A Kysely dialect over pg: a connection pool, the locks of writers, frequent statements prepared by name.
 import {
   type DatabaseConnection,
   type DataTypeNode,
@@ -30,8 +30,10 @@ const lock = (key: number, mode: '' | '_shared' = '') =>
 export const LOCK_WRITERS = lock(WRITERS);
 /** Shares the writer lock with transactions that do the same, and excludes all other writers. */
 export const SHARE_WRITERS = lock(WRITERS, '_shared');
+/** The name of a transaction setting: `yes` if the transaction writes nothing, because its plan is outdated. */
+export const IS_OUTDATED = 'strata.is_outdated';
 /** Held from the first number of a log that a transaction with the shared lock assigns, to its end. */
-export const LOCK_NUMBERS = lock(NUMBERS);
+export const LOCK_NUMBERS = `${lock(NUMBERS)} where current_setting('${IS_OUTDATED}', true) is distinct from 'yes'`;
 /** Begins a write transaction. */
 export const BEGIN_WRITING = `begin; ${LOCK_WRITERS}`;
 
@@ -149,9 +151,9 @@ class PoolDriver implements Driver {
   }
 
   /**
-   * Write transactions are serialized by the writer lock, as in SQLite: numbers of a log become visible in order, and rows
-   * read before a write cannot change in between. A reader sees one snapshot and blocks no writer. A transaction with an
-   * explicit isolation level takes its own locks and does not wait for the writer lock.
+   * A write transaction takes the writer lock, as in SQLite: numbers of a log become visible in order, and rows read before
+   * a write cannot change in between. A reader sees one snapshot and blocks no writer. A transaction with an explicit
+   * isolation level begins without a lock: `writeInParallel` takes its own.
    */
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
     const own = connection as PoolConnection;

@@ -6,8 +6,8 @@ import { isPostgres } from '../dialects/postgres-dialect.ts';
 type Db = Pick<Kysely<unknown>, 'getExecutor'>;
 /**
  * SQLite's types; a blob is hex in JSON. `….id` refers to a row that the same transaction inserts and whose id is not known
- * yet: it counts back from the last row of its table, 0 for the last, -1 for the one before. The writer lock makes the
- * numbers of the rows that one statement inserts consecutive.
+ * yet: it counts back from the last row of its table, 0 for the last, -1 for the one before. The transaction must hold the
+ * lock without which no other inserts into the table: that of the writers, alone, or for logs that of their numbers.
  */
 type ColumnType = 'integer' | 'real' | 'text' | 'blob' | `${string}.id`;
 

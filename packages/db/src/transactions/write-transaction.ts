@@ -1,4 +1,4 @@
-// Write transactions. They are serialized (postgres-dialect.ts), and retried when the server rolled them back.
+// Write transactions: one at a time, or in parallel if they write different rows; retried when the server rolled them back.
 import { setTimeout as delay } from 'node:timers/promises';
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import { LOCK_NUMBERS, LOCK_WRITERS, SHARE_WRITERS } from '../dialects/postgres-dialect.ts';
@@ -42,7 +42,10 @@ export interface ParallelWrite<Own, Numbered> {
   readonly first: readonly CompiledQuery[];
   /** They lock the rows that they depend on, in one order, and assign no number that a reader waits for. */
   readonly own: Own;
-  /** They assign the numbers of logs, which become visible in order: one transaction at a time. */
+  /**
+   * They assign the numbers of logs, which become visible in order: one transaction at a time. If `own` has set `IS_OUTDATED`,
+   * they must write nothing, and do not wait.
+   */
   readonly numbered: Numbered;
   /** Excludes all other writers, as `writeTransaction` does. */
   readonly isAlone: boolean;

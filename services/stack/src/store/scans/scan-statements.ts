@@ -1,6 +1,16 @@
 // The SQL statements that record scans: built once, each for any number of rows.
 
-import { executePipelined, isPostgres, type Json, type JsonColumns, listedIn, plan, rowsIn, toJson } from '@strata/db';
+import {
+  executePipelined,
+  IS_OUTDATED,
+  isPostgres,
+  type Json,
+  type JsonColumns,
+  listedIn,
+  plan,
+  rowsIn,
+  toJson,
+} from '@strata/db';
 import {
   needsRedetection,
   type ObservedRecords,
@@ -37,8 +47,7 @@ const CHANGE_ID = sql`'ch_' || case when change_id < 10000000000 then substr(cas
 const PAYLOAD = sql`'{' || case when change_id is null then '' else '"id":"' || ${CHANGE_ID} || '",' end
   || '"domainId":' || domain_id || ',' || rest || '}'`;
 
-/** PostgreSQL transaction settings: whether the plan is outdated, and the rows to write. */
-const IS_OUTDATED = sql.lit('strata.is_outdated');
+/** Begins the names of PostgreSQL transaction settings that hold the rows to write. */
 const ROWS = 'strata.rows';
 
 /** Recording a scan ends the lease of its domain. */
@@ -68,7 +77,7 @@ export function prepareScanStatements(db: Db) {
   const write = <Row>(build: (json: Json) => RawBuilder<Row>): Statement<Row> => {
     const setting = `${ROWS}_${writes++}`;
     const sent = (name: string) => sql<string>`
-      case when current_setting(${IS_OUTDATED}, true) = 'yes' then '[]' else current_setting(${name}) end`;
+      case when current_setting(${sql.lit(IS_OUTDATED)}, true) = 'yes' then '[]' else current_setting(${name}) end`;
     const query = plan(({ value }: { value: string }) => ({
       compile: () => build(isPostgres(db) ? sent(value) : value).compile(db),
     }));
@@ -136,7 +145,7 @@ export function prepareScanStatements(db: Db) {
       (json) => sql<{ is_outdated: string }>`
         with planned as materialized ${rowsIn(db, json, PLANNED)}, stored as materialized (
           select name, revision from domains where name in (select name from planned) order by id for no key update)
-        select set_config(${IS_OUTDATED}, case when exists (
+        select set_config(${sql.lit(IS_OUTDATED)}, case when exists (
           select 1 from planned left join stored using (name) where stored.revision is distinct from planned.revision
         ) then 'yes' else 'no' end, true) as is_outdated`,
     ),
