@@ -2,10 +2,8 @@
 import assert from 'node:assert/strict';
 import { chmodSync, copyFileSync, existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
 import * as db from '@strata/db';
-import { connect, untilWaiting } from '../../../../tests/support/database/connections.ts';
 import { repeatDuring } from '../../../../tests/support/until.ts';
 import { openStore, receiptsInRows, receiptsInSqliteCopy, restorePostgres, type Store, stackSchema } from './index.ts';
 import { damage, exec, failsWith, file, freshPath, onEach, pathOf, postgres, rows } from './test/backends.ts';
@@ -261,31 +259,6 @@ onEach([postgres], 'a copied store', ({ empty }) => {
     await assert.rejects(copyStore(stackSchema, url, back, { onProgress }), failsWith('in-use'));
     assert.deepEqual(await rows(back, 'select id from domains'), []);
     await Promise.all(pools.map((pool) => pool.end()));
-  });
-
-  it('has every row: a writer that comes and goes during the copy is excluded', async () => {
-    const [url, target] = [await empty(), await empty()];
-    await copyStore(stackSchema, `sqlite:${await filledFile()}`, url);
-    await (await openStore(target))[Symbol.asyncDispose]();
-    await using held = await connect(target, 'begin; lock table domains');
-    const copying = copyStore(stackSchema, url, target);
-    await untilWaiting(target);
-    await using writer = await connect(url, 'set lock_timeout = 100');
-    await assert.rejects(writer.query("update domains set source = 'x'"), /lock timeout/);
-    await held.query('rollback');
-    const copied = (await copying).find(({ table }) => table === 'domains')?.rows;
-    assert.equal(copied, (await rows(url, 'select id from domains')).length);
-    // As one that comes and goes while a file is copied.
-    const own = new DatabaseSync(await filledFile(), { timeout: 0 });
-    const writes: string[] = [];
-    const onProgress = () => {
-      if (writes.length > 0) return;
-      assert.throws(() => own.exec("update domains set source = 'x'"), /locked/);
-      writes.push('refused');
-    };
-    await copyStore(stackSchema, `sqlite:${await filledFile()}`, fileUrl(), { onProgress });
-    own.close();
-    assert.deepEqual(writes, ['refused']);
   });
 
   it('does not block the process between two pages of a file', async () => {
