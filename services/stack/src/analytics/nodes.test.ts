@@ -58,6 +58,11 @@ it('an API node and a scheduler with ClickHouse start without an index, also whi
   // Far less than its limit of a statement.
   await until(published, { limitMs: 4_000, intervalMs: 50 });
   assert.equal(log.position.seq, await store.events.latestSeq());
+  const begun = internet.domains().filter((name) => name.startsWith(first.slice(0, 4)));
+  assert.deepEqual(
+    await suggested(first.slice(0, 4)),
+    begun.filter((name) => rest.slice(0, 5).includes(name) || name === first).toSorted(),
+  );
   hanging.closeAllConnections();
   await service.running[Symbol.asyncDispose]();
   const config = readConfig({ ...settingsFor(internet, service.directory), ...settings });
