@@ -74,8 +74,8 @@ export class CodedColumn {
     if (bits >= 8) this.#codes[row] = code;
     else if (bits > 0) {
       const [at, shift] = [(row * bits) >>> 3, (row * bits) & 7];
-      const others = (this.#codes[at] as number) & ~(((1 << bits) - 1) << shift);
-      this.#codes[at] = others | (code << shift);
+      const kept = (this.#codes[at] as number) & ~(((1 << bits) - 1) << shift);
+      this.#codes[at] = kept | (code << shift);
     }
   }
 

@@ -9,7 +9,7 @@ const SHARE = 256;
 /** Times that are read for the bound. */
 const SAMPLE = 8 * SHARE;
 
-/** More or fewer numbers than twice as many as when the sets were made, and so many, make them anew. */
+/** The sets are made again when they have twice or half as many numbers as then, and so many more or fewer. */
 const SLACK = 64;
 
 interface First {

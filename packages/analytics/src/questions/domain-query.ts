@@ -56,9 +56,9 @@ function firstInTime(index: DomainIndex, { set, first, order, page }: TimedPage)
   if (!tied && !isComplete) return undefined;
   const [start, next] = [after && sortable(after[0], order), sortable(tied?.at ?? null, order)];
   if (start === undefined || start <= next) {
-    const others = tied ? intersection(set, tied.set) : difference(set, before);
+    const remaining = tied ? intersection(set, tied.set) : difference(set, before);
     const rest = { limit: limit - found.length, offset: 0, ...(after && start === next && { after: after[1] }) };
-    for (const domain of inNameOrder(index, others, rest)) found.push(domain);
+    for (const domain of inNameOrder(index, remaining, rest)) found.push(domain);
   }
   return found.length === limit || isComplete ? found : undefined;
 }
