@@ -90,12 +90,13 @@ async function idsByName(
       clickhouse,
       sql`WITH ${set} AS matching
         SELECT arraySlice(groupArrayIf(member, isCurrent), ${offset + 1}, ${limit + 1}) AS ids, sum(rows) AS rows FROM (
-          SELECT if(isMatch, name, '') AS place, if(isMatch, id, 0) AS member, any(isMatch) AND sum(n) > 0 AS isCurrent,
+          SELECT if(isMatch, name, '') AS memberName, if(isMatch, id, 0) AS member, any(isMatch) AND sum(n) > 0 AS isCurrent,
             toInt64(count()) AS rows FROM (
             SELECT name, id, n, ${isMatch} AS isMatch FROM (
               SELECT name, id, n FROM names WHERE ${where} AND ${condition} ORDER BY name, id LIMIT ${most}
-              SETTINGS max_threads = 1, max_block_size = 8192, use_index_for_in_with_subqueries = 0))
-          GROUP BY place, member ORDER BY place, member)`,
+              SETTINGS max_threads = 1, max_block_size = 8192, read_in_order_use_buffering = 0,
+                use_index_for_in_with_subqueries = 0))
+          GROUP BY memberName, member ORDER BY memberName, member)`,
     );
     const { ids = [], rows = 0 } = found ?? {};
     // The last of a limited number of rows may be incomplete; it is not on the page if another domain follows it.
@@ -166,7 +167,11 @@ async function* timeGroups(
   const byName =
     (condition: Sql, name: string | undefined): Group =>
     (limit) =>
-      idsByName(clickhouse, { set: having(condition), size: undefined, all }, { limit, offset: 0, condition: later(name) });
+      idsByName(
+        clickhouse,
+        { set: having(condition), size: undefined, all },
+        { limit, offset: 0, condition: later(name) },
+      );
   if (key !== undefined) yield byName(sql`value = ${key}`, after?.[1]);
   const outside = key === undefined ? raw('true') : sql`value ${raw(isDescending ? '<' : '>')} ${key}`;
   if (!after || key !== undefined)
