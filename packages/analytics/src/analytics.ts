@@ -51,6 +51,8 @@ export interface Search {
   readonly after?: OrderKey | undefined;
   /** Each with its most frequent values, at most `MAX_FACET_VALUES`. */
   readonly facets?: readonly Facet[];
+  /** The limit of each statement of another server: it rejects as unavailable. */
+  readonly timeoutMs?: number;
 }
 
 export interface FacetCounts {

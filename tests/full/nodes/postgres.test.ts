@@ -1,6 +1,7 @@
 // Commands and PostgreSQL: a store and a ledger are copied to it from SQLite, and the service continues there; `strata doctor`
 // counts connections under every limit of a server, and finds poolers.
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { it } from 'node:test';
 import { verifyBody } from '@strata/client';
 import { checkDatabase, needsOf } from '../../../services/cli/src/doctor/database.ts';
@@ -32,8 +33,17 @@ it('the stack service on PostgreSQL goes on with what a SQLite store had, by the
     assert.match(busy.stderr, /^strata: .*is held by process/m);
   }
   await harness.running[Symbol.asyncDispose]();
-  const copied = await command('migrate-store', '-', '--json');
+  // With the new address set already, the file is named.
+  Object.assign(env, { STRATA_DATABASE_URL: url });
+  const unnamed = await command('migrate-store', '-');
+  assert.equal(unnamed.code, 2);
+  assert.match(unnamed.stderr, /not an SQLite file; specify one with --file/);
+  const missing = await command('migrate-store', '-', '--file', '/none/strata.db');
+  assert.match(missing.stderr, /The database file cannot be opened/);
+  const file = path.join(harness.directory, 'strata.db');
+  const copied = await command('migrate-store', '-', '--json', '--file', file);
   assert.equal(copied.code, 0, copied.stderr);
+  Object.assign(env, { STRATA_DATABASE_URL: undefined });
   const tables = JSON.parse(copied.stdout) as readonly { readonly table: string; readonly rows: number }[];
   assert.equal(tables.find(({ table }) => table === 'domains')?.rows, domains.length);
   const again = await command('migrate-store', '-');

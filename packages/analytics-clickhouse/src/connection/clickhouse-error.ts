@@ -17,19 +17,26 @@ export class ClickHouseError extends Error {
 
 /** Types of ClickHouse's errors after which the same statement may succeed, then or with other limits. */
 const PASSING: ReadonlySet<string> = new Set([
+  'ABORTED',
   'ALL_CONNECTION_TRIES_FAILED',
+  'CANNOT_ALLOCATE_MEMORY',
+  'CANNOT_SCHEDULE_TASK',
   'KEEPER_EXCEPTION',
   'MEMORY_LIMIT_EXCEEDED',
   'NETWORK_ERROR',
+  'NOT_ENOUGH_SPACE',
   'NO_ZOOKEEPER',
   'QUERY_WAS_CANCELLED',
+  'SERVER_OVERLOADED',
   'SOCKET_TIMEOUT',
+  'TABLE_IS_DROPPED',
   'TABLE_IS_READ_ONLY',
   'TIMEOUT_EXCEEDED',
   'TOO_FEW_LIVE_REPLICAS',
   'TOO_MANY_PARTS',
   'TOO_MANY_ROWS_OR_BYTES',
   'TOO_MANY_SIMULTANEOUS_QUERIES',
+  'TOO_SLOW',
   'UNKNOWN_STATUS_OF_INSERT',
   'UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE',
 ]);

@@ -10,7 +10,10 @@ it('every statement has a limit of time; one above another limit is unavailable,
   const limits: string[] = [];
   const server = createServer(async (request, response) => {
     const text = (await Array.fromAsync(request)).join('');
-    limits.push(/max_execution_time ?= ?(\d+)/.exec(`${request.url} ${text}`)?.[1] ?? 'none');
+    const { searchParams } = new URL(request.url ?? '', 'http://localhost');
+    assert.equal(searchParams.get('cancel_http_readonly_queries_on_client_close'), '1');
+    const asked = `${request.url} ${searchParams.get('query')} ${text}`;
+    limits.push(/max_execution_time ?= ?(\d+)/.exec(asked)?.[1] ?? 'none');
     const [code, type] = text.startsWith('SELECT') ? [396, 'TOO_MANY_ROWS_OR_BYTES'] : [62, 'SYNTAX_ERROR'];
     response.writeHead(500, { 'x-clickhouse-exception-code': code });
     response.end(`Code: ${code}. DB::Exception: no. (${type})`);
@@ -19,6 +22,7 @@ it('every statement has a limit of time; one above another limit is unavailable,
   await using clickhouse = await openClickHouse(`http://127.0.0.1:${(server.address() as AddressInfo).port}/strata`);
   await assert.rejects(clickhouse.query('SELECT 1', {}, { timeoutMs: 7_000 }), { kind: 'unavailable' });
   await assert.rejects(clickhouse.command('DROP', {}, { timeoutMs: 9_000 }), { kind: 'refused' });
+  await assert.rejects(clickhouse.insert('names', [{ name: 'a.com' }]), { kind: 'refused' });
   server.close();
-  assert.deepEqual(limits, ['7', '9']);
+  assert.deepEqual(limits, ['7', '9', '600']);
 });

@@ -34,6 +34,8 @@ export interface ClickHouse extends AsyncDisposable {
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
+/** A server delays inserts while it merges. */
+const INSERT_TIMEOUT_MS = 600_000;
 /** All bitmaps of a hundred million domains, and what is computed from them. */
 const DEFAULT_MAX_MEMORY_BYTES = 4 * 1024 ** 3;
 /** Above the largest page, the ids of a table of domains. */
@@ -66,8 +68,9 @@ export async function openClickHouse(url: string): Promise<ClickHouse> {
     compression: { request: !isInProcess },
     // Many parameters do not fit into an address.
     use_multipart_params_auto: true,
-    // The headers keep the connection of a long statement open.
+    // The headers keep the connection of a long statement open; a query ends with its connection.
     clickhouse_settings: {
+      ...(server && { cancel_http_readonly_queries_on_client_close: 1 }),
       output_format_json_quote_64bit_integers: 0,
       send_progress_in_http_headers: 1,
       http_headers_progress_interval_ms: '20000',
@@ -124,10 +127,14 @@ async function insertRows(
   const columns = Object.keys(first);
   for (const name of [table, token ?? 'none', ...columns])
     if (!NAME.test(name)) throw new TypeError(`${name} is not a name`);
-  const settings = token === undefined ? '' : `SETTINGS insert_deduplication_token = '${token}'`;
-  const query = `INSERT INTO ${table} (${columns.join(', ')}) ${settings} FORMAT JSONCompactEachRow`;
+  const settings = [
+    `max_execution_time = ${INSERT_TIMEOUT_MS / 1_000}`,
+    ...(token === undefined ? [] : [`insert_deduplication_token = '${token}'`]),
+  ];
+  const query = `INSERT INTO ${table} (${columns.join(', ')}) SETTINGS ${settings.join(', ')} FORMAT JSONCompactEachRow`;
   const values = Readable.from(linesOf(rows, columns), { objectMode: false });
-  const { stream } = await client.exec({ query, values });
+  const abort_signal = AbortSignal.timeout(INSERT_TIMEOUT_MS + GRACE_MS);
+  const { stream } = await client.exec({ query, values, abort_signal });
   stream.resume();
 }
 

@@ -123,7 +123,8 @@ function statementsOf(
     // rows: to do it here too takes three quarters of the time of an insert.
     text: (token) => `INSERT INTO ${table} (${columns.join(', ')})
       SETTINGS insert_deduplication_token = '${block}:${attempt}:${token}', min_insert_block_size_rows = 1000000000,
-        min_insert_block_size_bytes = 0, max_insert_threads = 1, optimize_on_insert = 0, distributed_foreground_insert = 1
+        min_insert_block_size_bytes = 0, max_insert_threads = 1, optimize_on_insert = 0, distributed_foreground_insert = 1,
+        max_execution_time = ${APPLY_TIMEOUT_MS / 1_000}
       ${select}`,
   }));
 }

@@ -1,6 +1,7 @@
 // Answers the questions from ClickHouse.
 import type { Analytics, Within } from '@strata/analytics';
 import type { ClickHouse } from '../connection/clickhouse.ts';
+import { limited } from './ask.ts';
 import { CheckedTables, type CheckedTablesOptions } from './checked-tables.ts';
 import { marketsOf, scorecardIn } from './counts.ts';
 import { querySet } from './domain-sets.ts';
@@ -17,7 +18,7 @@ export function clickHouseAnalytics(clickhouse: ClickHouse, options: CheckedTabl
       const { seq, scanId } = await tables.position();
       return { seq, scanId };
     },
-    search: (search) => tables.ask(() => searched(clickhouse, search)),
+    search: (search) => tables.ask(() => searched(limited(clickhouse, search.timeoutMs), search)),
     statistics: (options) => tables.ask(() => statisticsIn(clickhouse, options.now, setOf(options))),
     leaders: (options) => tables.ask(() => leadersIn(clickhouse, options, setOf(options))),
     markets: (options) => tables.ask(() => marketsOf(clickhouse, options, setOf(options))),

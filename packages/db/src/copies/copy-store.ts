@@ -28,19 +28,20 @@ export interface CopyOptions {
 
 /**
  * Copies the store of a `sqlite:` or `postgres://` URL to another one, which must hold no store with rows, and compares both.
- * Both schemas are upgraded first. Rows written during the copy are not included. The copy is atomic: if it is stopped, killed
+ * Both schemas are upgraded first. Writers of the source wait until its end. The copy is atomic: if it is stopped, killed
  * or differs, the target store stays empty. Rejects with StoreError: `in-use` if other processes are connected to a PostgreSQL
  * database that is copied from, before its upgrade or at the end, `not-empty`, `copy-differs` or a database error.
  */
 export async function copyStore(
-  { migrations, keys }: Pick<StoreSchema, 'migrations' | 'keys'>,
+  schema: Pick<StoreSchema, 'migrations' | 'keys'>,
   source: string,
   target: string,
   { onProgress, signal }: CopyOptions = {},
 ): Promise<readonly CopiedTable[]> {
+  const { migrations, keys } = schema;
   const open = async (url: string, isSource: boolean) => {
     const file = sqliteFileOf(url);
-    return file === undefined ? openPostgresEnd(url, migrations, isSource) : openSqliteEnd(file, migrations, isSource);
+    return file === undefined ? openPostgresEnd(url, schema, isSource) : openSqliteEnd(file, migrations, isSource);
   };
   try {
     await using from = await open(source, true);

@@ -6,22 +6,31 @@ import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { withoutNul } from '../dialects/postgres-connection.ts';
 import { BEGIN_WRITING, openPool, postgresDialect } from '../dialects/postgres-dialect.ts';
-import { type Migrations, migrate } from '../migrations/migrator.ts';
+import { migrate } from '../migrations/migrator.ts';
 import { StoreError, storeErrorOf } from '../store-error.ts';
+import type { StoreSchema } from '../store-schema.ts';
 import { type CopyEnd, PAGE_ROWS, type Row, type StoreRows } from './store-rows.ts';
 
 /** The duration of a statement depends on the size of its table. */
 const UNLIMITED = 'set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0';
 const BEGIN_READING = 'begin isolation level repeatable read read only';
+/** Writers wait, and so are connected at the end, or give up: none comes and goes with rows that are not copied. */
+const lockOf = (tables: readonly string[]) => `lock table ${listOf(tables)} in share mode`;
 
 /** Rejects with StoreError `in-use` if other processes are connected to a source, which is not upgraded then. */
-export async function openPostgresEnd(url: string, migrations: Migrations, isSource: boolean): Promise<CopyEnd> {
+export async function openPostgresEnd(
+  url: string,
+  { migrations, keys }: Pick<StoreSchema, 'migrations' | 'keys'>,
+  isSource: boolean,
+): Promise<CopyEnd> {
   const pool = openPool(url, { poolSize: 1 });
   const db = new Kysely<unknown>({ dialect: postgresDialect(pool) });
   const inTransaction = async <T>(begin: string, work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const client = await pool.connect();
     try {
       await client.query(`${begin}; ${UNLIMITED}`);
+      // Before the first read, which takes the snapshot.
+      if (begin === BEGIN_READING) await client.query(lockOf(Object.keys(keys)));
       const result = await work(client);
       await client.query('commit');
       return result;

@@ -28,7 +28,8 @@ export async function openSqliteEnd(file: string, migrations: Migrations, isSour
     }
   };
   return {
-    reading: (work) => inTransaction('BEGIN', work),
+    // Also here: a writer waits, and gives up.
+    reading: (work) => inTransaction('BEGIN IMMEDIATE', work),
     writing: (work) => inTransaction('BEGIN IMMEDIATE', work),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };

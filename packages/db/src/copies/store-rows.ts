@@ -32,7 +32,7 @@ export interface StoreRows {
 
 /** One end of a copy: an open store with the current schema. */
 export interface CopyEnd extends AsyncDisposable {
-  /** Reads one snapshot. */
+  /** Reads one snapshot, and excludes writers until its end. */
   reading<T>(work: (rows: StoreRows) => Promise<T>): Promise<T>;
   /** Excludes other writers, and is rolled back if `work` rejects. */
   writing<T>(work: (rows: StoreRows) => Promise<T>): Promise<T>;

@@ -31,7 +31,7 @@ describe('the request to an upstream', () => {
       ...{ tools, tool_choice: 'auto', parallel_tool_calls: false, logprobs: true, top_logprobs: 3 },
       ...{ temperature: 0.5, top_p: 0.9, top_k: 40, min_p: 0.05, presence_penalty: 1, frequency_penalty: -1 },
       ...{ logit_bias: { 5: -100 }, stop: ['END', 'STOP'], prompt_cache_key: 'k' },
-      ...{ reasoning_effort: 'low', chat_template_kwargs: { enable_thinking: false } },
+      ...{ reasoning_effort: 'low', reasoning_format: 'none', chat_template_kwargs: { enable_thinking: false } },
     };
     const [messages, sent] = casesOf<object[][]>('engine', 'messages to an upstream');
     const limit = { max_completion_tokens: 9 };

@@ -50,7 +50,7 @@ export function createProblemSender(deps: {
     // If the ledger cannot accept a leaf, the problem is sent without a receipt.
     const sent = await (isOwn ? notary.sign(body) : notary.signOnce(body)).catch((cause: unknown) => {
       report(cause, { requestId: request.id }, 'signing a problem response failed');
-      return body;
+      return JSON.stringify(body);
     });
     return reply
       .code(status)
@@ -61,6 +61,6 @@ export function createProblemSender(deps: {
         'cache-control': 'no-store',
         'x-request-id': request.id,
       })
-      .send(JSON.stringify(sent));
+      .send(sent);
   };
 }

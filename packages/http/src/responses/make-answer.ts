@@ -43,7 +43,7 @@ function columnOf(columns: readonly TableColumn[], name: string): TableColumn {
 }
 
 async function signedAnswer(notary: Notary, data: object, status: number): Promise<ReadyAnswer> {
-  const bytes = Buffer.from(JSON.stringify(await notary.sign(envelope(data))));
+  const bytes = Buffer.from(await notary.sign(envelope(data)));
   return { bytes, etag: etagOf(bytes), status };
 }
 

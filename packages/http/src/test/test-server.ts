@@ -104,7 +104,11 @@ export function createTestServer(
 export const serverOf = (routes: readonly http.Route<object>[], options: Partial<http.SignedServerDeps<object>> = {}) =>
   createSignedServer({
     ...{ app: {}, routes, answers: new AnswerCache(), logger: pino({ level: 'silent' }), metrics: new Metrics() },
-    notary: { sign: async (body) => body, signOnce: async (body) => body, signBytes: async () => ({}) },
+    notary: {
+      sign: async (body) => JSON.stringify(body),
+      signOnce: async (body) => JSON.stringify(body),
+      signBytes: async () => ({}),
+    },
     keys: { ...noRevocations, find: async () => undefined, take: async () => ({ isAllowed: false, used: 0 }) },
     ...options,
   });
@@ -131,8 +135,8 @@ function createNotary() {
   const keys = [receipts.publicKeyEntry(signer.publicKey, { status: 'current', not_before: '2026-01-01T00:00:00Z' })];
   const ledger = receipts.ledgerEntry(keys, { origin: 'ledger.test', url: '/ledger/' });
   const issuing = () => ({ signer, now: new Date(), random: randomBytes(16), publicKeyUrl: '/keys.json' });
-  const once = new Map<string, object>();
-  const issue: http.Notary['sign'] = async (body) => receipts.issueReceipt(body, issuing()).body;
+  const once = new Map<string, string>();
+  const issue: http.Notary['sign'] = async (body) => JSON.stringify(receipts.issueReceipt(body, issuing()).body);
   const notary: http.Notary = {
     sign: issue,
     async signOnce(body) {

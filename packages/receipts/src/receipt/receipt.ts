@@ -1,6 +1,6 @@
 // Issues receipts: the signed bytes, the provenance that is sent with an answer, and the leaf for the ledger.
 import { encodeBase32, encodeBase64, encodeHex } from '../encoding/base-encoding.ts';
-import { canonicalize } from '../encoding/jcs.ts';
+import { canonicalForm, canonicalize } from '../encoding/jcs.ts';
 import { ulid } from '../encoding/ulid.ts';
 import type { Signer } from '../notes/ed25519.ts';
 import { leafHash, sha256 } from '../tree/merkle.ts';
@@ -74,21 +74,43 @@ export type PrepareOptions = Omit<IssueOptions, 'signer'> & { readonly signer: P
 /** A receipt without its signature, for a caller that signs elsewhere, such as in another thread. */
 export interface PreparedReceipt<Body extends object> {
   readonly signedBytes: Uint8Array;
-  /** Takes the 64-byte signature over `signedBytes` by the key with the given id. */
-  finish(signature: Uint8Array): IssuedReceipt & { body: SignedBody<Body> };
+  /** Takes the 64-byte signature over `signedBytes` by the key with the given id. `text` is that of `JSON.stringify(body)`. */
+  finish(signature: Uint8Array): IssuedReceipt & { readonly body: SignedBody<Body>; text(): string };
 }
 
 /** As `issueReceipt`, without signing. */
 export function prepareReceipt<Body extends object>(body: Body, options: PrepareOptions): PreparedReceipt<Body> {
   if (Object.hasOwn(body, 'provenance')) throw new TypeError('the body already has a receipt');
-  const { signedBytes, finish } = prepare((provenance) => bodySignedBytes(body, provenance), options);
+  const members = Object.entries(body).map(([name, value]) => memberOf(name, value));
+  const { signedBytes, finish } = prepare((provenance) => {
+    const signed = [...members, memberOf('provenance', provenance)].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return utf8.encode(objectText(signed.map(({ written, text }) => written + text)));
+  }, options);
   return {
     signedBytes,
     finish(signature) {
       const issued = finish(signature);
-      return { ...issued, body: { ...body, provenance: issued.provenance } };
+      const { provenance } = issued;
+      return {
+        ...issued,
+        body: { ...body, provenance },
+        // What was signed in its own order is not written again.
+        text() {
+          const own = members.map(({ written, text, isSorted, value }) =>
+            isSorted ? written + text : written + JSON.stringify(value),
+          );
+          return objectText([...own, `"provenance":${JSON.stringify(provenance)}`]);
+        },
+      };
     },
   };
+}
+
+const objectText = (members: readonly string[]): string => `{${members.join(',')}}`;
+
+/** A member of a body, with its canonical text. */
+function memberOf(name: string, value: unknown) {
+  return { name, value, written: `${canonicalize(name)}:`, ...canonicalForm(value, 1) };
 }
 
 /** Content outside of its receipt, or its SHA-256: of a file that is not held in memory. */
@@ -160,7 +182,7 @@ function prepare(
   { signer: { keyId: key_id }, now, random, publicKeyUrl, receiptId, digest }: PrepareOptions,
 ): { readonly signedBytes: Uint8Array; readonly finish: (signature: Uint8Array) => IssuedReceipt } {
   const receipt_id = receiptId ?? newReceiptId(now, random);
-  const signed = { receipt_id, public_key_url: publicKeyUrl, signed_at: now.toISOString(), key_id };
+  const signed = { key_id, public_key_url: publicKeyUrl, receipt_id, signed_at: now.toISOString() };
   const signedBytes = signedBytesOf(signed);
   return {
     signedBytes,

@@ -74,8 +74,8 @@ function perfectSubtrees(low: number, high: number): Subtree[] {
 }
 
 /** Hash over adjacent subtree hashes, left to right, as `perfectSubtrees` lists them. */
-export function foldHashes(hashes: readonly Uint8Array[]): Uint8Array {
-  return hashes.reduceRight((right, left) => nodeHash(left, right));
+export function foldHashes(hashes: readonly Uint8Array[], digest?: (bytes: Uint8Array) => Uint8Array): Uint8Array {
+  return hashes.reduceRight((right, left) => nodeHash(left, right, digest));
 }
 
 async function rangeHash(read: HashReader, low: number, high: number): Promise<Uint8Array> {

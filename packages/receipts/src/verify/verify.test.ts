@@ -1,10 +1,11 @@
 // Every step of the verification of an answer, with good and altered parts.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { codePoint, fc, holds } from '../../../../tests/support/property.ts';
 import { formatCheckpoint } from '../notes/checkpoint.ts';
 import { signNote } from '../notes/note.ts';
 import { keySetDocument, ledgerPathOf, publicKeyEntry } from '../receipt/key-set.ts';
-import { issueReceipt } from '../receipt/receipt.ts';
+import { bodySignedBytes, issueReceipt, prepareReceipt } from '../receipt/receipt.ts';
 import * as fixture from '../test/fixture.ts';
 import { KEY_OVERLAP_MS, VERIFY_STEPS, verifyAnswer } from './verify.ts';
 
@@ -120,3 +121,11 @@ it('issuing makes a receipt that the ledger can store, once', () => {
   assert.throws(() => issueReceipt(issued.body, options), /already has a receipt/);
   assert.throws(() => issueReceipt({ a: undefined }, options), /not JSON/);
 });
+it('issuing writes any body as JSON does, and signs what a verifier reads from it', () =>
+  holds(100, [fc.dictionary(fc.string({ unit: codePoint }), fc.jsonValue())], (value) => {
+    const options = { signer: RECEIPT_KEY, now: NOW, random: new Uint8Array(16), publicKeyUrl: '/keys' };
+    const { signedBytes, finish } = prepareReceipt(value, options);
+    const { body, text } = finish(new Uint8Array(64));
+    assert.equal(text(), JSON.stringify(body));
+    assert.deepEqual(signedBytes, bodySignedBytes(body, body.provenance));
+  }));

@@ -123,8 +123,8 @@ export class Watch {
       earlier.map((each) => `${each.subjectKind} ${each.subject} ${each.metric} ${anomalyDay(each)}`),
     );
     const series = [];
-    const { size } = known;
     const history = await known.historySince(firstWatchedDay(day));
+    const { size } = known;
     const usersOf = (provider: string) => known.usersOf(provider);
     for (const each of watchedSeries({ size, history, usersOf }, { day, now })) {
       series.push(each);

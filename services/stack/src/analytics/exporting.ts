@@ -29,10 +29,11 @@ export class Exporting {
     this.#deps = deps;
   }
 
-  /** Events that are not in ClickHouse; undefined while this process does not export. */
+  /** Events that are not in ClickHouse, all of them until its tables answer; undefined while this process does not export. */
   async lag(): Promise<number | undefined> {
     if (!this.#isExporting) return undefined;
-    return Math.max(0, (await this.#deps.store.events.latestSeq()) - (this.#position?.seq ?? 0));
+    const { stage, seq = 0 } = this.#position ?? {};
+    return Math.max(0, (await this.#deps.store.events.latestSeq()) - (stage === 'log' ? seq : 0));
   }
 
   /** Whenever no other process exports, until the signal aborts. */

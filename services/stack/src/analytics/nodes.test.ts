@@ -1,12 +1,17 @@
 // With ClickHouse no process reads all domains, whether it serves requests or runs the scheduler.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { it, mock } from 'node:test';
 import { createLogger } from '@strata/http';
+import { until } from '../../../../tests/support/until.ts';
 import { readConfig } from '../config.ts';
 import { startScheduler } from '../roles/start-scheduler.ts';
 import { IndexFeed } from '../store/events/index-feed.ts';
+import { confirm, day, GOOGLE, MICROSOFT, recordScan, scanOf } from '../store/test/scans.ts';
 import { settingsFor, smallInternet, startHarness } from '../test/harness.ts';
 
 it('an API node and a scheduler with ClickHouse start without an index, also while it is away', async () => {
@@ -41,6 +46,24 @@ it('an API node and a scheduler with ClickHouse start without an index, also whi
   await service.scan(first);
   assert.equal((await service.get(`/stack/v1/domains/${first}`)).status, 200);
   assert.equal(service.running.index, undefined);
+  // A ClickHouse that accepts statements and never responds delays neither the logs nor the stream.
+  await using hanging = createServer().listen(0, '127.0.0.1');
+  await once(hanging, 'listening');
+  const port = (hanging.address() as AddressInfo).port;
+  await service.restart({ STRATA_ANALYTICS_URL: `http://127.0.0.1:${port}/strata` });
+  const { store, log } = service.running.app;
+  for (const [n, exchange] of [GOOGLE, MICROSOFT, MICROSOFT].entries())
+    await recordScan(store, scanOf('moved.com', day(n), exchange), confirm);
+  const published = async () => JSON.stringify((await service.get('/stack/v1/stream/json')).body).includes('moved.com');
+  // Far less than its limit of a statement.
+  await until(published, { limitMs: 4_000, intervalMs: 50 });
+  assert.equal(log.position.seq, await store.events.latestSeq());
+  const begun = internet.domains().filter((name) => name.startsWith(first.slice(0, 4)));
+  assert.deepEqual(
+    await suggested(first.slice(0, 4)),
+    begun.filter((name) => rest.slice(0, 5).includes(name) || name === first).toSorted(),
+  );
+  hanging.closeAllConnections();
   await service.running[Symbol.asyncDispose]();
   const config = readConfig({ ...settingsFor(internet, service.directory), ...settings });
   await using scheduler = await startScheduler({ ...config, role: 'scheduler' }, createLogger({ level: 'silent' }));

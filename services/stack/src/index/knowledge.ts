@@ -18,11 +18,11 @@ export interface KnowledgeDeps {
   readonly logger: Logger;
 }
 
-export interface Knowledge extends Omit<Domains, 'refresh'> {
+export interface Knowledge extends Domains {
   readonly names: KnownNames;
   readonly exposures: Exposures;
-  /** In order: apply the logs, then the advisories. After a failure each continues at its position. */
-  readonly steps: readonly (() => Promise<void>)[];
+  /** Applies the advisories in the store. After a failure it continues at its position, as `catchUp` does. */
+  updateAdvisories(): Promise<void>;
 }
 
 /** Opens both, up to date with the store. */
@@ -43,10 +43,10 @@ export async function openKnowledge(config: Config, deps: KnowledgeDeps): Promis
     if ((await exposures.learn()) || isNew) events.publish('exposures-known');
     for await (const change of exposures.changes()) events.publish('advisories-changed', change);
   };
-  const catchUp = () => domains.catchUp();
   return Object.assign(stack.move(), {
-    ...{ analytics, known, log, index, exposures, catchUp },
+    ...{ analytics, known, log, index, exposures, updateAdvisories },
+    catchUp: () => domains.catchUp(),
+    refresh: () => domains.refresh(),
     names: knownNames(rulebook),
-    steps: [catchUp, () => domains.refresh(), updateAdvisories],
   });
 }

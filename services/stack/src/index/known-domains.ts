@@ -7,7 +7,7 @@ export interface KnownDomains {
   readonly size: number;
   /** Number of domains that use a provider; undefined for one that is not known. */
   usersOf(provider: string): number | undefined;
-  /** The changes and scans of each day, at least since this one. */
+  /** The changes and scans of each day, at least since this one. Rejects until the figures are known. */
   historySince(day: number): Promise<ChangeHistory>;
 }
 
@@ -28,6 +28,7 @@ export class TableFigures implements KnownDomains {
   #size = 0;
   #users: ReadonlyMap<string, number> = new Map();
   #until = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
 
   constructor(deps: TableFiguresDeps) {
     this.#deps = deps;
@@ -42,6 +43,7 @@ export class TableFigures implements KnownDomains {
   }
 
   async historySince(day: number): Promise<ChangeHistory> {
+    await this.refresh();
     const history = new ChangeHistory();
     await this.#deps.store.feed.daysSince(day, {
       changeDays: (batch) => {
@@ -54,8 +56,15 @@ export class TableFigures implements KnownDomains {
     return history;
   }
 
-  /** Reads them again if they are old. Rejects while the tables are unavailable. */
+  /** Reads them again if they are old; calls in the meantime share the read. Rejects while the tables are unavailable. */
   async refresh(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    await this.#reading;
+  }
+
+  async #read(): Promise<void> {
     const { analytics, now = () => performance.now() } = this.#deps;
     if (now() < this.#until) return;
     const users = new Map<string, number>();

@@ -2,11 +2,15 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Analytics, type DomainIndex, type IndexPosition, memoryAnalytics, usersOf } from '@strata/analytics';
 import { type ClickHouse, clickHouseAnalytics } from '@strata/analytics-clickhouse';
+import { sleep } from '../sleep.ts';
 import type { KnownDomains } from './known-domains.ts';
 import { TableFigures } from './known-domains.ts';
 import { LiveIndex, type LiveIndexDeps } from './live-index.ts';
 import { LiveLog } from './live-log.ts';
 import { SegmentCounts } from './segment-counts.ts';
+
+/** The figures are read again later: a start does not wait for a ClickHouse that hangs. */
+const OPEN_WAIT_MS = 2_000;
 
 export interface DomainsDeps extends LiveIndexDeps {
   /** If given, no index is built. */
@@ -33,7 +37,12 @@ export async function openDomains({ clickhouse, ...deps }: DomainsDeps): Promise
   const log = await LiveLog.open(deps);
   const analytics = clickHouseAnalytics(clickhouse, { storeId: await store.feed.storeId() });
   const known = new TableFigures({ analytics, store });
-  await known.refresh().catch((error: unknown) => logger.warn({ err: error }, 'ClickHouse has no answers yet'));
+  const waiting = new AbortController();
+  const reading = known
+    .refresh()
+    .catch((error: unknown) => logger.warn({ err: error }, 'ClickHouse has no answers yet'))
+    .finally(() => waiting.abort());
+  await Promise.race([reading, sleep(OPEN_WAIT_MS, waiting.signal)]);
   return {
     ...{ analytics, known, log, index: undefined },
     catchUp: () => log.catchUp(),

@@ -58,7 +58,7 @@ function createSigning(
       const { signedBytes, finish } = prepareReceipt(body, options);
       const issued = finish(await signInPool(null, signedBytes, options.signer.privateKey));
       await append(issued.leaf);
-      return issued.body;
+      return issued.text();
     },
     async signBytes(content, contentType) {
       const issued = issueDetachedReceipt(content, contentType, issuing());

@@ -18,22 +18,22 @@ export interface SignOnceDeps {
  * each, and the last one is stored.
  */
 export function createSignOnce({ sign, log, keyId, texts }: SignOnceDeps): Notary['signOnce'] {
-  const signed = new Map<string, Promise<object>>();
+  const signed = new Map<string, Promise<string>>();
 
   /** The stored body. Ignored if its leaf is missing, because the ledger was replaced. */
-  async function readStored(name: string): Promise<object | undefined> {
+  async function readStored(name: string): Promise<string | undefined> {
     const text = await texts.get(name);
     if (text === undefined) return undefined;
     const body = JSON.parse(text) as { readonly provenance: { readonly ledger_receipt_id: string } };
-    return (await log.receipt(body.provenance.ledger_receipt_id)) && body;
+    return (await log.receipt(body.provenance.ledger_receipt_id)) && text;
   }
 
-  async function make(name: string, body: Readonly<Record<string, unknown>>): Promise<object> {
+  async function make(name: string, body: Readonly<Record<string, unknown>>): Promise<string> {
     // If the store fails, the body is signed again and kept in this process only.
     const known = await readStored(name).catch(() => undefined);
     if (known) return known;
     const made = await sign(body);
-    await texts.put(name, JSON.stringify(made)).catch(() => {});
+    await texts.put(name, made).catch(() => {});
     return made;
   }
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { OpenAdvisoriesSchema } from '../enrichment/exposure/advisory-report.ts';
 import type { KnownNames } from '../index/known-names.ts';
 import type { StoredChange, StoredProfile } from '../store/index.ts';
+import { sortMembers } from './in-schema.ts';
 import { MeasurementSchema, SecuritySchema, securityReport } from './security-report.ts';
 import { StaleRolesSchema, staleRoles } from './stale-report.ts';
 
@@ -79,33 +80,34 @@ export function domainReport(
   profile: StoredProfile,
   { names, advisories }: { readonly names: KnownNames; readonly advisories: z.input<typeof OpenAdvisoriesSchema> },
 ): z.input<typeof DomainReportSchema> {
+  // The members of each value are sorted: what is canonical already is signed in less time, and written once.
   return {
     domain: profile.domain,
     scanned_at: profile.scannedAt.toISOString(),
     state: profile.state,
     sector: profile.sector,
     sector_source: profile.sectorSource ?? null,
-    country: { tld: countryOfTld(profile.domain), network: profile.country },
+    country: { network: profile.country, tld: countryOfTld(profile.domain) },
     services: [...profile.services]
       .sort((a, b) => CATEGORIES.indexOf(a.category) - CATEGORIES.indexOf(b.category) || b.score - a.score)
       .map((stored) => ({ ...stored, role: names.roleOf(stored.category, stored.provider, stored.role) }))
       .map((service) => ({
         category: service.category,
-        role: service.role,
+        confidence: service.confidence,
+        evidence: service.evidence.map(({ rule, source, value }) => ({ rule, source, value })),
+        explanation: sentenceOf(service, names.nameOf(service.provider)),
+        first_seen: service.firstObserved.toISOString(),
+        kinds: [...names.kindsOf(service.provider)],
+        last_seen: service.lastObserved.toISOString(),
+        platform: service.platform,
         provider: names.nameOf(service.provider),
         provider_id: service.provider,
-        confidence: service.confidence,
-        first_seen: service.firstObserved.toISOString(),
-        last_seen: service.lastObserved.toISOString(),
+        role: service.role,
         stale: profile.stale?.roles[service.role] !== undefined,
         version: service.version,
-        platform: service.platform,
-        evidence: service.evidence.map(({ source, value, rule }) => ({ source, value, rule })),
-        explanation: sentenceOf(service, names.nameOf(service.provider)),
-        kinds: [...names.kindsOf(service.provider)],
       })),
     security: securityReport(profile),
-    roles: profile.roles,
+    roles: sortMembers(profile.roles),
     stale_roles: staleRoles(profile),
     redirects_to: profile.redirectsTo,
     advisories,

@@ -186,31 +186,36 @@ const DAY_MS = 86_400_000;
 /** `scannedAt`: the reference time for the remaining days of the certificate. */
 export function securityReport(profile: Pick<StoredProfile, 'security' | 'stale' | 'scannedAt'>): SecurityReport {
   const { security: posture, stale, scannedAt } = profile;
-  const { spf, dkim, tls, headers } = posture;
+  const { spf, dmarc, dkim, tls, headers } = posture;
   const daysLeft = tls.validTo === null ? null : Math.floor((Date.parse(tls.validTo) - scannedAt.getTime()) / DAY_MS);
   return {
-    spf: inSchema(parts.spf, { ...spf, voidLookups: spf.voids }),
-    dmarc: inSchema(parts.dmarc, posture.dmarc),
-    dkim: inSchema(parts.dkim, { ...dkim, keys: dkim.keys.map((key) => inSchema(DkimKeySchema, key)) }),
-    dnssec: inSchema(parts.dnssec, posture.dnssec),
-    caa: inSchema(parts.caa, posture.caa),
-    mta_sts: inSchema(parts.mta_sts, posture.mtaSts),
-    tls_rpt: inSchema(parts.tls_rpt, posture.tlsRpt),
     bimi: inSchema(parts.bimi, posture.bimi),
-    tls: inSchema(parts.tls, { ...tls, daysLeft }),
-    hsts: inSchema(parts.hsts, posture.hsts),
-    headers: inSchema(parts.headers, { ...headers, contentSecurityPolicy: headers.csp }),
-    security_txt: inSchema(parts.security_txt, posture.securityTxt),
-    factors: posture.factors.map((factor) => ({
-      ...factor,
-      stale: stale?.security[factor.factor] !== undefined,
-      issues: [...factor.issues],
-      ...explainFactor(posture, factor),
-    })),
-    stale_parts: staleParts(profile),
-    score: posture.score,
-    grade: posture.grade,
+    caa: inSchema(parts.caa, posture.caa),
     coverage: posture.coverage,
+    dkim: inSchema(parts.dkim, { ...dkim, keys: dkim.keys.map((key) => inSchema(DkimKeySchema, key)) }),
+    dmarc: inSchema(parts.dmarc, { ...dmarc, problems: dmarc.problems.map(({ code, term }) => ({ code, term })) }),
+    dnssec: inSchema(parts.dnssec, posture.dnssec),
+    factors: posture.factors.map((each) => {
+      const { factor, finding, issues, points, possible, weight } = each;
+      const { advice, evidence, id } = explainFactor(posture, each);
+      const isStale = stale?.security[factor] !== undefined;
+      return { advice, evidence, factor, finding, id, issues: [...issues], points, possible, stale: isStale, weight };
+    }),
+    grade: posture.grade,
+    headers: inSchema(parts.headers, { ...headers, contentSecurityPolicy: headers.csp }),
+    hsts: inSchema(parts.hsts, posture.hsts),
+    mta_sts: inSchema(parts.mta_sts, posture.mtaSts),
+    score: posture.score,
     score_version: posture.scoreVersion,
+    security_txt: inSchema(parts.security_txt, posture.securityTxt),
+    spf: inSchema(parts.spf, {
+      ...spf,
+      voidLookups: spf.voids,
+      problems: spf.problems.map(({ at, code, term }) => ({ at, code, term })),
+      senders: spf.senders.map(({ depth, host }) => ({ depth, host })),
+    }),
+    stale_parts: staleParts(profile),
+    tls: inSchema(parts.tls, { ...tls, daysLeft }),
+    tls_rpt: inSchema(parts.tls_rpt, posture.tlsRpt),
   };
 }

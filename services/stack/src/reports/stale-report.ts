@@ -14,10 +14,10 @@ export const StalePartsSchema = z
   .describe('Parts that the last scan could not measure, and when an earlier one did. The score uses them.');
 
 export const staleRoles = ({ stale }: Pick<StoredProfile, 'stale'>): z.input<typeof StaleRolesSchema> =>
-  Object.entries(stale?.roles ?? {}).map(([role, measured_at]) => ({ role, measured_at }));
+  Object.entries(stale?.roles ?? {}).map(([role, measured_at]) => ({ measured_at, role }));
 
 export const staleParts = ({ stale }: Pick<StoredProfile, 'stale'>): z.input<typeof StalePartsSchema> =>
   FACTORS.flatMap((part) => {
     const measured_at = stale?.security[part];
-    return measured_at === undefined ? [] : [{ part, measured_at }];
+    return measured_at === undefined ? [] : [{ measured_at, part }];
   });

@@ -12,10 +12,11 @@ import { aborted, sleep } from '../sleep.ts';
 import type { Store } from '../store/index.ts';
 import { StreamPublisher } from '../stream/stream-publisher.ts';
 import { Notifier } from '../watchlists/notifier.ts';
+import type { Chain } from './update-loop.ts';
 
 export interface SchedulerDeps {
   readonly store: Store;
-  readonly knowledge: Pick<Knowledge, 'analytics' | 'known' | 'names' | 'exposures' | 'catchUp'>;
+  readonly knowledge: Pick<Knowledge, 'analytics' | 'known' | 'log' | 'names' | 'exposures' | 'catchUp'>;
   readonly namesMatching: NamesMatching;
   readonly notary: Notary;
   readonly events: EventBus;
@@ -39,31 +40,33 @@ interface Work {
   readonly publisher: StreamPublisher;
   readonly notifier: Notifier;
   readonly stopping: AbortController;
-  /** Changed advisories that were not processed yet. Undefined: all, since the previous term may have ended at any point. */
-  pending: Set<string> | undefined;
+  /** Changed advisories that were not processed yet, each with the last event before the change. */
+  readonly pending: Map<string, number>;
+  /** The last event before the term, until all advisories were processed once: the previous term may have ended at any point. */
+  pendingAll: number | undefined;
   tasks: Promise<unknown>;
-  /** The step in progress; never rejects. */
-  step: Promise<void>;
+  /** The steps in progress; they never reject. */
+  readonly steps: Set<Promise<void>>;
 }
 
 export class Scheduler implements AsyncDisposable {
   readonly #deps: SchedulerDeps;
   #work: Work | undefined;
-  /** The steps of an update in the active process, in order: each sees the results of the previous one. */
-  readonly steps: readonly (() => Promise<void>)[];
+  /** The steps of an update in the active process. */
+  readonly steps: Readonly<Record<'alert' | 'publish' | 'notify', Chain>>;
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
-    this.steps = [
-      () => this.#inTerm((work) => this.#publishAdvisories(work)),
-      () => this.#inTerm(({ watch }) => watch.evaluate()),
+    const { log, catchUp } = deps.knowledge;
+    const inTerm = (step: (work: Work) => Promise<void>) => () => this.#inTerm(step);
+    this.steps = {
+      alert: [inTerm((work) => this.#publishAdvisories(work)), inTerm(({ watch }) => watch.evaluate())],
       // Alerts and anomalies are applied before the stream publishes them.
-      () => this.#inTerm(() => deps.knowledge.catchUp()),
-      () => this.#inTerm(({ publisher }) => publisher.publish()),
-      () => this.#inTerm(({ notifier }) => notifier.match()),
-    ];
+      publish: [inTerm(() => catchUp()), inTerm(({ publisher }) => publisher.publish())],
+      notify: [inTerm(({ notifier }) => notifier.match())],
+    };
     deps.events.subscribe('advisories-changed', ({ entries }) => {
-      for (const { advisory } of entries) this.#work?.pending?.add(advisory.id);
+      for (const { advisory } of entries) this.#work?.pending.set(advisory.id, log.position.seq);
     });
   }
 
@@ -109,7 +112,7 @@ export class Scheduler implements AsyncDisposable {
 
   async #open(hold: TermHold): Promise<Work> {
     const { knowledge, namesMatching, notary, events, now, clock, tasks } = this.#deps;
-    const { analytics, known, names, exposures } = knowledge;
+    const { analytics, known, log, names, exposures } = knowledge;
     const store: Store = { ...this.#deps.store, ...this.#deps.store.inTerm(hold.term) };
     const watch = await Watch.open({ store, analytics, known, names, exposures, now: clock, events });
     const publisher = await StreamPublisher.open({ store, notary, names, exposures, analytics, now });
@@ -119,8 +122,8 @@ export class Scheduler implements AsyncDisposable {
     if (hold.lost.aborted) stopping.abort();
     const fail = (error: unknown) => this.#deps.logger.error({ err: error }, 'a task of the scheduler ended');
     const running = Promise.all(tasks.map((task) => task(store, stopping.signal).catch(fail)));
-    const step = Promise.resolve();
-    return { hold, store, watch, publisher, notifier, stopping, pending: undefined, tasks: running, step };
+    const pending = { pending: new Map<string, number>(), pendingAll: log.position.seq };
+    return { hold, store, watch, publisher, notifier, stopping, ...pending, tasks: running, steps: new Set() };
   }
 
   /** Releases the lock after the last write: the next scheduler sees everything. */
@@ -128,7 +131,7 @@ export class Scheduler implements AsyncDisposable {
     const work = this.#work;
     if (!work) return;
     work.stopping.abort();
-    await work.step;
+    await Promise.all(work.steps);
     await work.tasks;
     this.#work = undefined;
     await work.hold[Symbol.asyncDispose]();
@@ -138,31 +141,44 @@ export class Scheduler implements AsyncDisposable {
     const work = this.#work;
     if (!work || work.stopping.signal.aborted) return;
     const running = step(work);
-    work.step = running.catch(() => {});
+    const ended = running.catch(() => {});
+    work.steps.add(ended);
     try {
       await running;
     } catch (error) {
       // A superseded term cannot write any more: the next term, here or in another process, continues its work.
       if (isSuperseded(error)) work.stopping.abort();
       else if (!work.stopping.signal.aborted) throw error;
+    } finally {
+      work.steps.delete(ended);
     }
   }
 
-  /** Publishes changed advisories. After a crash all are processed again, and only missing events are written. */
+  /**
+   * Publishes changed advisories, once the answers include the events before the change: without them, a domain that uses the
+   * product may be missing. While ClickHouse does not respond they wait. After a crash all are processed again, and only missing
+   * events are written.
+   */
   async #publishAdvisories(work: Work): Promise<void> {
     const { knowledge, clock, events } = this.#deps;
-    const { exposures } = knowledge;
-    if (!exposures.isLoaded) return;
-    const { pending } = work;
-    work.pending = new Set();
+    const { analytics, exposures } = knowledge;
+    const { pending, pendingAll } = work;
+    if (!exposures.isLoaded || (pendingAll === undefined && pending.size === 0)) return;
+    const { seq: known } = await analytics.asOf();
+    if (pendingAll !== undefined && pendingAll > known) return;
+    const due = [...pending].filter(([, seq]) => seq <= known);
+    const entries =
+      pendingAll === undefined
+        ? due.map(([id]) => exposures.advisories.find(id)).filter((entry) => entry !== undefined)
+        : exposures.advisories.inOrder();
+    // Before they are processed: one that changes in the meantime is processed again.
+    work.pendingAll = undefined;
+    for (const [id] of due) pending.delete(id);
     try {
-      const entries =
-        pending === undefined
-          ? exposures.advisories.inOrder()
-          : [...pending].map((id) => exposures.advisories.find(id)).filter((entry) => entry !== undefined);
       await announceAdvisories(entries, { ...knowledge, store: work.store, now: clock, events });
     } catch (error) {
-      work.pending = pending && new Set([...pending, ...work.pending]);
+      work.pendingAll = pendingAll;
+      for (const [id, seq] of due) if (!pending.has(id)) pending.set(id, seq);
       throw error;
     }
   }

@@ -41,7 +41,7 @@ import { openScanning } from '../scan/open-scanning.ts';
 import { StreamHub } from '../stream/stream-hub.ts';
 import { listenForMetrics, listening } from './listening.ts';
 import { addScanMetrics, addStackMetrics, countedGate, timedNotary } from './stack-metrics.ts';
-import { openScheduling, type Scheduling } from './start-scheduler.ts';
+import { chainsOf, openScheduling, type Scheduling } from './start-scheduler.ts';
 import { UpdateLoop } from './update-loop.ts';
 import { warmUpRoutes } from './warm-up.ts';
 
@@ -92,13 +92,9 @@ export async function startStack(config: Config, logger: Logger, world: World = 
           ),
         )
       : undefined;
-  const steps = [
-    ...knowledge.steps,
-    ...(scheduling?.scheduler.steps ?? []),
-    () => hub.catchUp(),
-    () => mentions.catchUp(),
-  ];
-  const updateLoop = stack.use(new UpdateLoop({ store, events, logger, steps }));
+  const live = [() => hub.catchUp(), () => mentions.catchUp()];
+  const chains = chainsOf(knowledge, scheduling?.scheduler, live);
+  const updateLoop = stack.use(new UpdateLoop({ store, events, logger, chains }));
   const jobs = await Jobs.open({
     ...{ directory: path.join(dataDirectory, 'jobs'), table: store.jobs, notary, logger, now },
     sourceOf: (order, uploadPath) => sourceOf(app, order, uploadPath),

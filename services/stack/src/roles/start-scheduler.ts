@@ -33,7 +33,7 @@ import { sendDeliveries } from '../watchlists/sender.ts';
 import { listenForMetrics } from './listening.ts';
 import { Scheduler, type SchedulerDeps } from './scheduler.ts';
 import { addLedgerRefusal, addStoreMetrics, timedNotary } from './stack-metrics.ts';
-import { UpdateLoop } from './update-loop.ts';
+import { type Chain, UpdateLoop } from './update-loop.ts';
 
 /** Resolves when it is active or on standby. */
 export async function startScheduler(config: Config, logger: Logger, world: World = {}): Promise<RunningRole> {
@@ -54,8 +54,8 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   const { scheduler } = stack.use(
     await openScheduling(config, { scanning, knowledge, clickhouse, notary, events, logger, metrics, now }, world),
   );
-  const steps = [...knowledge.steps, ...scheduler.steps];
-  const updateLoop = stack.use(new UpdateLoop({ store, events, logger, steps }));
+  const chains = chainsOf(knowledge, scheduler);
+  const updateLoop = stack.use(new UpdateLoop({ store, events, logger, chains }));
   const readiness = new Readiness({ database: () => store.inspection.heads(), ledger: () => canSign(ledger) });
   readiness.report(() => ({ role: config.role, is_working: scheduler.isWorking }));
   const { port: metricsPort } = stack.use(await listenForMetrics(metrics, config, readiness));
@@ -69,6 +69,17 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
     await Promise.all(tasks);
   });
   return Object.assign(stack.move(), { store, catalog, metricsPort });
+}
+
+/**
+ * What an update does: everything in order, so that what the watch finds in an event is published with it. With ClickHouse the
+ * steps that wait for its answers delay neither the logs and live streams nor what is published.
+ */
+export function chainsOf(knowledge: Knowledge, scheduler: Scheduler | undefined, live: Chain = []): readonly Chain[] {
+  const { alert = [], publish = [], notify = [] } = scheduler?.steps ?? {};
+  const apply = [() => knowledge.catchUp(), () => knowledge.updateAdvisories()];
+  if (knowledge.index) return [[...apply, ...alert, ...publish, ...notify, ...live]];
+  return [[...apply, ...live], publish, [() => knowledge.refresh(), ...alert, ...notify]];
 }
 
 export interface SchedulingDeps {

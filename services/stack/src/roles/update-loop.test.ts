@@ -71,7 +71,7 @@ it('the log of repeated failures has two lines for the poll of the store, regard
     return { events: 1 } as never;
   };
   const [store, update] = [{ inspection: { heads } }, async () => stop.abort()];
-  const deps = { store, logger, events: new EventBus(logger), steps: [update], sleep: async () => {} };
+  const deps = { store, logger, events: new EventBus(logger), chains: [[update]], sleep: async () => {} };
   await new UpdateLoop(deps).follow(stop.signal);
   const what = 'reading the positions of the logs';
   const logged = lines.map(({ msg, failures }) => `${msg} ${failures}`);
@@ -88,7 +88,7 @@ it('polling the store reports changes during a slow update, and waits for it at 
     if (heads.keys === 2) stop.abort();
   });
   let isOver = false;
-  const loop = new UpdateLoop({ store, events, logger, steps: [() => held.promise], sleep: async () => {} });
+  const loop = new UpdateLoop({ store, events, logger, chains: [[() => held.promise]], sleep: async () => {} });
   const following = loop.follow(stop.signal).then(() => {
     isOver = true;
   });

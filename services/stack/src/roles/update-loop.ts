@@ -8,11 +8,15 @@ import { SharedRun } from '../shared-run.ts';
 import { sleep } from '../sleep.ts';
 import type { StoreHeads, StoreInspection } from '../store/index.ts';
 
+export type Step = () => Promise<void>;
+/** Steps in order: each sees the results of the previous one. */
+export type Chain = readonly Step[];
+
 export interface UpdateLoopDeps {
   readonly store: { readonly inspection: Pick<StoreInspection, 'heads'> };
   readonly events: EventBus;
-  /** In order: each sees the results of the previous one. */
-  readonly steps: readonly (() => Promise<void>)[];
+  /** They run concurrently: a slow chain delays only itself. */
+  readonly chains: readonly Chain[];
   readonly logger: Logger;
   /** Replaces the delay between polls in tests. */
   readonly sleep?: typeof sleep;
@@ -27,9 +31,7 @@ const MAX_UPDATE_INTERVAL_MS = 1_000;
 
 export class UpdateLoop implements AsyncDisposable {
   readonly #deps: UpdateLoopDeps;
-  /** Separate failure logs: a permanent failure of one step must not hide those of another. */
-  readonly #steps: readonly { readonly step: () => Promise<void>; readonly failures: FailureLog }[];
-  readonly #updates = new SharedRun(() => this.#update());
+  readonly #updates: readonly SharedRun[];
   #heads: StoreHeads | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
@@ -37,11 +39,15 @@ export class UpdateLoop implements AsyncDisposable {
   /** Updates run soon after a scan, a sync step or new mentions. */
   constructor(deps: UpdateLoopDeps) {
     this.#deps = deps;
-    const { events, logger } = deps;
-    this.#steps = deps.steps.map((step) => ({
-      step,
-      failures: new FailureLog(logger, { what: 'processing the event log' }),
-    }));
+    const { events, logger, chains } = deps;
+    this.#updates = chains.map((chain) => {
+      // Separate failure logs: a permanent failure of one step must not hide those of another.
+      const steps = chain.map((step) => ({
+        step,
+        failures: new FailureLog(logger, { what: 'processing the event log' }),
+      }));
+      return new SharedRun(() => this.#update(steps));
+    });
     events.subscribe('scan-recorded', () => this.schedule());
     events.subscribe('advisories-stored', () => this.schedule());
     events.subscribe('feed-polled', ({ mentions }) => mentions > 0 && this.schedule());
@@ -62,11 +68,11 @@ export class UpdateLoop implements AsyncDisposable {
   }
 
   /**
-   * Processes everything that was committed before this call. Updates never overlap: calls during one share the next one. Failures are
-   * logged, and the next update retries.
+   * Processes everything that was committed before this call. Updates of a chain never overlap: calls during one share the next one.
+   * Failures are logged, and the next update retries.
    */
-  run(): Promise<void> {
-    return this.#updates.start();
+  async run(): Promise<void> {
+    await Promise.all(this.#updates.map((updates) => updates.start()));
   }
 
   /** Polls the store until `signal` aborts. Events of the bus do not wait for a slow update. */
@@ -92,11 +98,11 @@ export class UpdateLoop implements AsyncDisposable {
       }
       await delay(Math.max(0, startedAt + POLL_INTERVAL_MS - performance.now()), signal);
     }
-    await this.#updates.ended();
+    await this.#ended();
   }
 
-  async #update(): Promise<void> {
-    for (const { step, failures } of this.#steps) {
+  async #update(steps: readonly { readonly step: Step; readonly failures: FailureLog }[]): Promise<void> {
+    for (const { step, failures } of steps) {
       if (this.#isStopped) return;
       try {
         await step();
@@ -111,7 +117,11 @@ export class UpdateLoop implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
-    await this.#updates.ended();
+    await this.#ended();
+  }
+
+  async #ended(): Promise<void> {
+    await Promise.all(this.#updates.map((updates) => updates.ended()));
   }
 }
 

@@ -1,10 +1,12 @@
 // Suggestions for the explorer's search box: names of domains and providers only. It is called at each pause in typing, so it needs
 // no key, does not count towards the quota and has no receipt: like /site.json it belongs to the page and not to the API, whose JSON
 // answers are all signed.
+import { isUnavailable } from '@strata/analytics-clickhouse';
 import { countedNetworks, type HttpServer, parseInput, Refusal } from '@strata/http';
 import { RateLimiter } from '@strata/limits';
 import { z } from 'zod';
 import type { StackApp } from '../context.ts';
+import { sleep } from '../sleep.ts';
 import { NameWords } from './parameters.ts';
 
 const MAX_DOMAINS = 8;
@@ -13,6 +15,8 @@ const MAX_PROVIDERS = 5;
 const MAX_LENGTH = 253;
 /** Shorter text is in nearly every name: then only names that begin with it are suggested, without aliases. */
 const ANYWHERE_FROM = 3;
+/** ClickHouse reads all names, while the user types another letter. */
+const ANYWHERE_MS = 300;
 /** For one address (its networks have more, see counted-address.ts): several users behind it, each typing fast. */
 const RATE = { limit: 100, period: 10_000, refill: 'window' } as const;
 
@@ -68,14 +72,22 @@ export function suggester(deps: Omit<Known, 'now'>): (text: string) => Promise<S
   };
 }
 
-/** Names that contain the part are searched only if too few begin with it. */
+/** Names that contain the part are searched only if too few begin with it, and left out where ClickHouse does not respond soon. */
 async function domainsLike({ analytics, store }: Omit<Known, 'now'>, text: string): Promise<readonly string[]> {
   const part = NameWords.safeParse(text).data;
   if (part === undefined) return [];
   const begun = await store.domains.namesFrom(part, MAX_DOMAINS);
   if (begun.length === MAX_DOMAINS || part.length < ANYWHERE_FROM) return begun;
-  const { domains } = await analytics.search({ filter: { part }, limit: MAX_DOMAINS, offset: 0 });
-  return domains.map(({ name }) => name);
+  const page = { limit: MAX_DOMAINS, offset: 0, timeoutMs: ANYWHERE_MS };
+  const anywhere = analytics.search({ filter: { part }, ...page }).then(
+    ({ domains }) => domains.map(({ name }) => name),
+    (error: unknown) => (isUnavailable(error) ? begun : Promise.reject(error)),
+  );
+  const waiting = new AbortController();
+  const late = sleep(2 * ANYWHERE_MS, waiting.signal).then(() => begun);
+  // A failure after that is not reported.
+  anywhere.catch(() => {}).finally(() => waiting.abort());
+  return Promise.race([anywhere, late]);
 }
 
 function comparable(text: string): string {

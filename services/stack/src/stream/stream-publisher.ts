@@ -139,7 +139,7 @@ export class StreamPublisher {
     this.#lastUs = Math.max(microseconds(this.#deps.now()), this.#lastUs + 1);
     const publishedUs = this.#lastUs;
     const event = { _alpha: true, _notice: NOTICE, ...body, published_at: timeOf(publishedUs) };
-    return { ...rest, publishedUs, body: JSON.stringify(await this.#deps.notary.sign(event)) };
+    return { ...rest, publishedUs, body: await this.#deps.notary.sign(event) };
   }
 }
 

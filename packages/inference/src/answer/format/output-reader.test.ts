@@ -109,26 +109,21 @@ describe('tool calls', () => {
   it('and kept reasoning are text with their marks, which may be control tokens', () => {
     const kept = (template: string, opening: string, pieces: readonly string[]) => {
       const reader = new OutputReader(outputFormat(template), [], { opening, keepsReasoning: true });
-      const isControl = (piece: string) => piece.startsWith('<');
-      return gathered([
-        ...pieces.flatMap((each) => reader.push(each, { isControl: isControl(each) })),
-        ...reader.end(),
-      ]);
+      let reasoned = '';
+      const read = pieces.flatMap((piece) => {
+        const wasReasoning = reader.isReasoning;
+        const deltas = reader.push(piece, { isControl: piece.startsWith('<') });
+        if (wasReasoning || reader.isReasoning) reasoned += piece;
+        return deltas;
+      });
+      return [gathered([...read, ...reader.end()]).text, reasoned];
     };
-    assert.equal(kept('<think>', '<think>', ['a', '</think>', 'b']).text, '<think>a</think>b');
-    const harmony = [
-      '<|channel|>',
-      'analysis',
-      '<|message|>',
-      'a',
-      '<|end|>',
-      '<|start|>',
-      'assistant',
-      '<|message|>',
-      'b',
-    ];
-    const shown = kept('<|channel|><|message|><|start|>', '', harmony).text;
+    assert.deepEqual(kept('<think>', '<think>', ['a', '</think>', 'b']), ['<think>a</think>b', 'a</think>']);
+    assert.deepEqual(kept('<think>', '', ['a', '</think>', '<think>', 'b']), ['a</think><think>b', '<think>b']);
+    const harmony = '<|channel|> analysis <|message|> a <|end|> <|start|> assistant <|message|> b'.split(' ');
+    const [shown, reasoned] = kept('<|channel|><|message|><|start|>', '', harmony);
     assert.equal(shown, '<|channel|>analysis<|message|>ab');
+    assert.equal(reasoned, '<|message|>a<|end|>');
   });
   it('and reasoning are only opened by the end of a prompt', () => {
     const prompts = ['what does <think> do?<|im_end|>\n<|im_start|>assistant\n', 'assistant\n<think>\n'];

@@ -116,10 +116,14 @@ export class OutputReader {
       return this.#text.write(from, cursor.at);
     }
     if (hasHeaders && HEADERS.includes(mark)) return yield* this.#message(mark);
-    const isOfReasoning = reasoning?.opens.includes(mark) || reasoning?.closes.includes(mark);
-    if (isOfReasoning && this.#keepsReasoning && !hasHeaders) return this.#showMark(from, mark);
     const isSpokenOf = !this.#text.isBlank && !SPECIAL.test(mark) && !this.#held.isControl(from);
-    if (reasoning?.opens.includes(mark) && !isSpokenOf) {
+    const isOpen = reasoning?.opens.includes(mark) ?? false;
+    const isStray = reasoning?.closes.includes(mark) ?? false;
+    if (this.#keepsReasoning && (isOpen || isStray)) {
+      this.#isReasoning = isOpen && (this.#isReasoning || !isSpokenOf);
+      if (!hasHeaders) return this.#showMark(from, mark);
+    }
+    if (reasoning && isOpen && !isSpokenOf) {
       cursor.at += mark.length;
       this.#text.leave();
       if (reasoning.keepsOpen) this.#text.write(from, cursor.at, 'reasoning');
@@ -129,7 +133,6 @@ export class OutputReader {
       cursor.at += mark.length;
       return this.#text.leave();
     }
-    const isStray = reasoning?.closes.includes(mark) ?? false;
     if (isStray && reasoning?.dropsStray && this.#text.isBlank) {
       cursor.at += mark.length;
       return this.#text.leave();
@@ -279,7 +282,10 @@ export class OutputReader {
     if (!isHeader) return this.#text.write(from, cursor.at);
     this.#text.leave();
     const route = routeOf(header);
-    if (route.kind === 'reasoning' && this.#keepsReasoning) return this.#showMark(from, this.#cursor.slice(from));
+    if (this.#keepsReasoning) {
+      this.#isReasoning = route.kind === 'reasoning';
+      if (this.#isReasoning) return this.#showMark(from, cursor.slice(from));
+    }
     if (route.kind === 'reasoning') return yield* this.#reasoning();
     if (route.kind !== 'call') return;
     yield* cursor.passSpace();

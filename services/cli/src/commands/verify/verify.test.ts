@@ -50,7 +50,7 @@ describe('strata stack verify', () => {
     // An event of the stream is a file that holds its JSON.
     const { notary } = service.running.app.ledger;
     const event = await notary.sign({ id: 'ev_0000000001', type: 'migration', domain: service.domain });
-    assert.match(await verify([await saved('event.json', JSON.stringify(event))]), ALL_STEPS);
+    assert.match(await verify([await saved('event.json', event)]), ALL_STEPS);
     await verify([`${base}/stack/v1/stream`], 4, /is an endless stream; each of its events has its own receipt/);
   });
 

@@ -3,6 +3,7 @@ import { type Advisory, type Entry, priorityOf, SEVERITIES } from '@strata/advis
 import { type BuildCount, MAX_FIRST } from '@strata/analytics';
 import { z } from 'zod';
 import type { KnownNames } from '../../index/known-names.ts';
+import { sortMembers } from '../../reports/in-schema.ts';
 import { EventLoopBudget } from '../event-loop-budget.ts';
 import { buildsNamedBy, countsIn, countsOf, type ExposedDeps, sumOf } from './exposed-domains.ts';
 import type { Exposure } from './exposures.ts';
@@ -244,10 +245,10 @@ export function openAdvisories(
     return [severity, version.filter(({ entry }) => entry.advisory.severity === severity).length] as const;
   });
   return {
-    version: version.length,
-    product: product.length,
+    by_severity: sortMembers(Object.fromEntries(bySeverity)),
     known_exploited: version.filter(({ entry }) => entry.exploited !== null).length,
-    by_severity: Object.fromEntries(bySeverity),
-    top: [...version, ...product].slice(0, SHOWN_ADVISORIES).map((each) => exposureReport(each, deps)),
+    product: product.length,
+    top: [...version, ...product].slice(0, SHOWN_ADVISORIES).map((each) => sortMembers(exposureReport(each, deps))),
+    version: version.length,
   };
 }

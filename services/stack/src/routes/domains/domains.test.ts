@@ -2,6 +2,7 @@
 // that are refused: bad-input.test.ts and packages/detect; the schema of an answer: description.test.ts.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { canonicalize } from '@strata/receipts';
 import { until } from '../../../../../tests/support/until.ts';
 import { company, moveDns, scanTwice, sharedService } from '../../test/index.ts';
 
@@ -13,6 +14,8 @@ const own = (index: number) => company(service.internet, 39 - index);
 it('a profile has the same bytes and the same receipt for every way to write the name', async () => {
   const domain = own(0);
   const plain = await service.get(profilePath(domain));
+  for (const [name, value] of Object.entries(plain.body))
+    if (name !== 'provenance') assert.equal(JSON.stringify(value), canonicalize(value), `${name} is written once`);
   const fullWidth = domain.replace(/^./, (c) => String.fromCodePoint(c.charCodeAt(0) + 0xfee0));
   const unicode = [fullWidth, domain.replace('.', '。')].map(encodeURIComponent);
   for (const form of [domain.toUpperCase(), `${domain}.`, `a.b._dmarc.${domain}.`, ...unicode]) {
