@@ -93,14 +93,17 @@ export class Exporter {
     const writer = this.#writer();
     let domainId = position.domainId;
     let isEnd = false;
-    for (let count = 0; count < this.#max.domains && !isEnd; ) {
+    // In one statement: they are small.
+    const times: ReturnType<typeof timesOf>[] = [];
+    while (times.length < this.#max.domains && !isEnd) {
       const { domains, last, seq } = await source.domainsAfter(domainId, this.#max.page);
       const rows = domains.map((domain) => ({ ...stateRowOf(domain, { seq, roleOf }), sign: 1 }));
-      await writer.add({ domains: rows, times: domains.map(timesOf) });
-      count += domains.length;
+      await writer.add({ domains: rows });
+      times.push(...domains.map(timesOf));
       isEnd = last === undefined;
       domainId = last ?? domainId;
     }
+    await writer.add({ times });
     this.#position = await writer.commit({ ...positionOf(position), stage: isEnd ? 'log' : 'domains', domainId });
     return true;
   }

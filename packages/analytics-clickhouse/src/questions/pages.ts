@@ -7,10 +7,10 @@ import { asked } from './ask.ts';
 import { sizesOf, TIME_COLUMNS, term } from './domain-sets.ts';
 import { raw, type Sql, sql } from './sql.ts';
 
-/** A set, the number of its domains, and that of all domains. */
+/** A set, the number of its domains, undefined if it is not known, and that of all domains. */
 export interface CountedSet {
   readonly set: Sql;
-  readonly size: number;
+  readonly size: number | undefined;
   readonly all: number;
 }
 
@@ -64,6 +64,9 @@ const MAX_LOOKUPS = 50_000;
 /** A set of more domains is faster to ask as it is. */
 const MAX_HASHED = 20_000;
 const SPARE_ROWS = 16;
+/** Rows that are read before the set is asked: for a page of an average set, with some more, and at most. */
+const SPARE_SHARE = 1.3;
+const MAX_ROWS_AHEAD = 10_000;
 
 async function idsByName(
   clickhouse: ClickHouse,
@@ -71,31 +74,42 @@ async function idsByName(
   { limit, offset, condition = raw('true') }: Part,
 ): Promise<readonly number[]> {
   const end = offset + limit;
-  const page = sql`ORDER BY name LIMIT ${limit} OFFSET ${offset}`;
   // Rows of names until the page is complete, if the domains are spread evenly over them.
-  if (size <= MAX_LOOKUPS && size * ROWS_A_LOOKUP < (end * all) / size)
+  const rows = size === undefined ? Number.POSITIVE_INFINITY : ((end + SPARE_ROWS) * all * SPARE_SHARE) / size;
+  if (size !== undefined && size <= MAX_LOOKUPS && size * ROWS_A_LOOKUP < rows)
     return idsOf(
       clickhouse,
       sql`SELECT id FROM (SELECT id, name, sum(sign) AS n FROM domains
-        WHERE id IN (SELECT arrayJoin(bitmapToArray(${set}))) AND ${condition} GROUP BY id, seq, name HAVING n > 0) ${page}`,
+        WHERE id IN (SELECT arrayJoin(bitmapToArray(${set}))) AND ${condition} GROUP BY id, seq, name HAVING n > 0)
+        ORDER BY name LIMIT ${limit} OFFSET ${offset}`,
     );
-  const isMatch =
-    size <= MAX_HASHED ? sql`id IN (SELECT arrayJoin(bitmapToArray(matching)))` : raw('bitmapContains(matching, id)');
-  // More rows than domains, because merges may not have summed all of them yet.
-  for (let most = end + SPARE_ROWS; ; most *= 4) {
+  const isMember = raw('bitmapContains(matching, id)');
+  const isHashed = size !== undefined && size <= MAX_HASHED;
+  const read = async (where: Sql, isMatch: Sql, most: number): Promise<readonly number[] | undefined> => {
     const [found] = await asked<{ ids: number[]; rows: number }>(
       clickhouse,
       sql`WITH ${set} AS matching
-        SELECT arraySlice(groupArrayIf(id, isCurrent), ${offset + 1}, ${limit + 1}) AS ids, max(rows) AS rows FROM (
-          SELECT id, any(rows) AS rows, sum(n) > 0 AS isCurrent FROM (
-            SELECT name, id, n, count() OVER () AS rows FROM (
-              SELECT name, id, n FROM names WHERE ${isMatch} AND ${condition} ORDER BY name, id LIMIT ${most}
-              SETTINGS max_threads = 1, max_block_size = 8192, use_index_for_in_with_subqueries = 0))
-          GROUP BY name, id ORDER BY name)`,
+        SELECT arraySlice(groupArrayIf(member, isCurrent), ${offset + 1}, ${limit + 1}) AS ids, sum(rows) AS rows FROM (
+          SELECT if(isMatch, name, '') AS memberName, if(isMatch, id, 0) AS member, any(isMatch) AND sum(n) > 0 AS isCurrent,
+            toInt64(count()) AS rows FROM (
+            SELECT name, id, n, ${isMatch} AS isMatch FROM (
+              SELECT name, id, n FROM names WHERE ${where} AND ${condition} ORDER BY name, id LIMIT ${most}
+              SETTINGS max_threads = 1, max_block_size = 8192, read_in_order_use_buffering = 0,
+                use_index_for_in_with_subqueries = 0))
+          GROUP BY memberName, member ORDER BY memberName, member)`,
     );
     const { ids = [], rows = 0 } = found ?? {};
     // The last of a limited number of rows may be incomplete; it is not on the page if another domain follows it.
-    if (ids.length > limit || rows < most) return ids.slice(0, limit);
+    return ids.length > limit || rows < most ? ids.slice(0, limit) : undefined;
+  };
+  // A large set as a condition of the read is copied several times, which takes longer than to read other names too.
+  const page = rows > MAX_ROWS_AHEAD ? undefined : await read(raw('true'), isMember, Math.ceil(rows));
+  if (page) return page;
+  const where = isHashed ? sql`id IN (SELECT arrayJoin(bitmapToArray(matching)))` : isMember;
+  // More rows than domains, because merges may not have summed all of them yet.
+  for (let most = end + SPARE_ROWS; ; most *= 4) {
+    const page = await read(where, raw('true'), most);
+    if (page) return page;
   }
 }
 
@@ -153,7 +167,11 @@ async function* timeGroups(
   const byName =
     (condition: Sql, name: string | undefined): Group =>
     (limit) =>
-      idsByName(clickhouse, { set: having(condition), size: all, all }, { limit, offset: 0, condition: later(name) });
+      idsByName(
+        clickhouse,
+        { set: having(condition), size: undefined, all },
+        { limit, offset: 0, condition: later(name) },
+      );
   if (key !== undefined) yield byName(sql`value = ${key}`, after?.[1]);
   const outside = key === undefined ? raw('true') : sql`value ${raw(isDescending ? '<' : '>')} ${key}`;
   if (!after || key !== undefined)

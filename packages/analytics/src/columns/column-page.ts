@@ -1,61 +1,76 @@
-// The columns of one page of domains: the facts share one buffer, so that a page is copied and freed as one.
+// The columns of one page of domains: the times, of which most differ, share one buffer; the other facts are coded.
+import { CodedColumn } from './coded-column.ts';
 import { PackedRows } from './packed-rows.ts';
 import { PAGE_SIZE } from './pages.ts';
 
 export const TIME_KINDS = ['scanned_at', 'first_seen', 'changed_at'] as const;
 export type TimeKind = (typeof TIME_KINDS)[number];
 
-/** Widest first, so that each column is aligned. */
-const BYTES = 5 * 4 + 2 * 2 + 4 * 1;
+/** In the order of the buffer; 32 bits each. */
+export const TIME_COLUMNS = ['scannedLow', 'firstSeen', 'changedAt'] as const;
+export const CODED_COLUMNS = [
+  ...(['scannedHigh', 'posture', 'holders', 'country', 'state', 'sector', 'score', 'buildCounts'] as const),
+] as const;
+export type CodedColumns = Readonly<Record<(typeof CODED_COLUMNS)[number], CodedColumn>>;
+
 const SECOND_MS = 1_000;
 const HIGH = 2 ** 32;
 
-export class ColumnPage {
-  readonly buffer: ArrayBuffer;
+export class ColumnPage implements CodedColumns {
+  readonly #buffer: ArrayBuffer;
   /** Services, then builds. */
   readonly services: PackedRows;
   /** Milliseconds since the epoch in two parts: below and above 2^32. */
   readonly scannedLow: Uint32Array<ArrayBuffer>;
-  readonly scannedHigh: Uint16Array<ArrayBuffer>;
+  readonly scannedHigh: CodedColumn;
   /** Seconds since the epoch, until the year 2106. */
   readonly firstSeen: Uint32Array<ArrayBuffer>;
   readonly changedAt: Uint32Array<ArrayBuffer>;
-  readonly posture: Uint32Array<ArrayBuffer>;
-  readonly holders: Uint32Array<ArrayBuffer>;
-  readonly country: Uint16Array<ArrayBuffer>;
-  readonly state: Uint8Array<ArrayBuffer>;
-  readonly sector: Uint8Array<ArrayBuffer>;
-  readonly score: Uint8Array<ArrayBuffer>;
-  readonly buildCounts: Uint8Array<ArrayBuffer>;
+  readonly posture: CodedColumn;
+  readonly holders: CodedColumn;
+  readonly country: CodedColumn;
+  readonly state: CodedColumn;
+  readonly sector: CodedColumn;
+  readonly score: CodedColumn;
+  readonly buildCounts: CodedColumn;
 
-  constructor(buffer = new ArrayBuffer(PAGE_SIZE * BYTES), services = new PackedRows()) {
-    this.buffer = buffer;
+  /** Takes ownership of the parts. */
+  constructor(
+    services = new PackedRows(),
+    buffer = new ArrayBuffer(TIME_COLUMNS.length * 4 * PAGE_SIZE),
+    coded: Partial<CodedColumns> = {},
+  ) {
+    this.#buffer = buffer;
     this.services = services;
-    const wide = (column: number) => new Uint32Array(buffer, column * 4 * PAGE_SIZE, PAGE_SIZE);
-    const half = (column: number) => new Uint16Array(buffer, (20 + column * 2) * PAGE_SIZE, PAGE_SIZE);
-    const byte = (column: number) => new Uint8Array(buffer, (24 + column) * PAGE_SIZE, PAGE_SIZE);
-    this.scannedLow = wide(0);
-    this.firstSeen = wide(1);
-    this.changedAt = wide(2);
-    this.posture = wide(3);
-    this.holders = wide(4);
-    this.scannedHigh = half(0);
-    this.country = half(1);
-    this.state = byte(0);
-    this.sector = byte(1);
-    this.score = byte(2);
-    this.buildCounts = byte(3);
+    const times = (column: number) => new Uint32Array(buffer, column * 4 * PAGE_SIZE, PAGE_SIZE);
+    this.scannedLow = times(0);
+    this.firstSeen = times(1);
+    this.changedAt = times(2);
+    this.scannedHigh = coded.scannedHigh ?? new CodedColumn();
+    this.posture = coded.posture ?? new CodedColumn();
+    this.holders = coded.holders ?? new CodedColumn();
+    this.country = coded.country ?? new CodedColumn();
+    this.state = coded.state ?? new CodedColumn();
+    this.sector = coded.sector ?? new CodedColumn();
+    this.score = coded.score ?? new CodedColumn();
+    this.buildCounts = coded.buildCounts ?? new CodedColumn();
   }
 
   copy(): ColumnPage {
-    return new ColumnPage(this.buffer.slice(0), this.services.copy());
+    const coded = Object.fromEntries(CODED_COLUMNS.map((name) => [name, this[name].copy()]));
+    return new ColumnPage(this.services.copy(), this.#buffer.slice(0), coded);
+  }
+
+  /** Bytes without the services. */
+  get byteLength(): number {
+    return CODED_COLUMNS.reduce((sum, name) => sum + this[name].byteLength, this.#buffer.byteLength);
   }
 
   /** Milliseconds; 0: never. */
   time(row: number, kind: TimeKind): number {
     switch (kind) {
       case 'scanned_at':
-        return (this.scannedHigh[row] as number) * HIGH + (this.scannedLow[row] as number);
+        return this.scannedHigh.get(row) * HIGH + (this.scannedLow[row] as number);
       case 'first_seen':
         return (this.firstSeen[row] as number) * SECOND_MS;
       case 'changed_at':
@@ -69,7 +84,7 @@ export class ColumnPage {
     if (kind === 'first_seen') this.firstSeen[row] = Math.floor(time / SECOND_MS);
     else if (kind === 'changed_at') this.changedAt[row] = Math.floor(time / SECOND_MS);
     else {
-      this.scannedHigh[row] = Math.floor(time / HIGH);
+      this.scannedHigh.set(row, Math.floor(time / HIGH));
       this.scannedLow[row] = time % HIGH;
     }
   }
@@ -84,7 +99,7 @@ export class ColumnPage {
     for (let base = 0; base < PAGE_SIZE; base += 32) {
       let found = 0;
       for (let row = base; row < base + 32; row += 1) {
-        const value = (low[row] as number) + (high ? (high[row] as number) * HIGH : 0);
+        const value = (low[row] as number) + (high ? high.get(row) * HIGH : 0);
         const isWithin = Number(value >= first) & Number(value <= last);
         found |= isWithin << (row & 31);
         size += isWithin;

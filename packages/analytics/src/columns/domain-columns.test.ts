@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import fc from 'fast-check';
+import { randomFrom } from '../../../../tests/support/random.ts';
+import { CodedColumn } from './coded-column.ts';
 import { DomainColumns, type DomainFacts, MAX_SERVICES } from './domain-columns.ts';
+import { PAGE_SIZE } from './pages.ts';
 
 const TIMES = { scannedAt: 1, firstSeen: 2_000, changedAt: 0 };
 const FACTS: DomainFacts = { ...TIMES, state: 0, sector: 0, posture: 0, holders: 0, country: 0, score: null };
@@ -47,4 +50,26 @@ it('the columns keep every fact to its limits', () => {
   const scores = [null, 100, 0].map((score, i) => ({ id: 4_999 + i, given: { ...facts, score } }));
   for (const { id, given } of scores) columns.set(id, given, []);
   for (const { id, given } of scores) assert.deepEqual(columns.facts(id), given);
+});
+it('a coded column keeps the value of every row, however many values there are and were', () => {
+  const random = randomFrom(7);
+  const below = (end: number) => Math.floor(random() * end);
+  let column = new CodedColumn();
+  const expected = new Uint32Array(PAGE_SIZE);
+  // Few values, a value of its own in every row, far more values in time, and few again.
+  for (const values of [1, 2, 3, 5, 17, 260, 2 ** 32, 3]) {
+    for (let step = 0; step < 3 * PAGE_SIZE; step += 1) {
+      const [row, value] = [below(PAGE_SIZE), below(values)];
+      column.set(row, value);
+      expected[row] = value;
+    }
+    column = column.copy();
+    assert.ok(column.isSound);
+    assert.deepEqual(
+      Uint32Array.from(expected, (_, row) => column.get(row)),
+      expected,
+    );
+  }
+  for (let step = 0; step < 3 * PAGE_SIZE; step += 1) column.set(1, step);
+  assert.ok(column.byteLength < PAGE_SIZE * 10);
 });

@@ -54,16 +54,16 @@ export class DomainColumns {
   facts(domain: number): DomainFacts {
     const page = this.page(domain);
     const row = rowOf(domain);
-    const score = page.score[row] as number;
+    const score = page.score.get(row);
     return {
       scannedAt: page.time(row, 'scanned_at'),
       firstSeen: page.time(row, 'first_seen'),
       changedAt: page.time(row, 'changed_at'),
-      state: page.state[row] as number,
-      sector: page.sector[row] as number,
-      posture: page.posture[row] as number,
-      holders: page.holders[row] as number,
-      country: page.country[row] as number,
+      state: page.state.get(row),
+      sector: page.sector.get(row),
+      posture: page.posture.get(row),
+      holders: page.holders.get(row),
+      country: page.country.get(row),
       score: score === NO_SCORE ? null : score,
     };
   }
@@ -87,14 +87,14 @@ export class DomainColumns {
   servicesIn(domain: number): PoolRange {
     const { services, buildCounts } = this.page(domain);
     const row = rowOf(domain);
-    return { pool: services.values, from: services.from(row), to: services.to(row) - (buildCounts[row] as number) };
+    return { pool: services.values, from: services.from(row), to: services.to(row) - buildCounts.get(row) };
   }
 
   /** The numbers of its builds. */
   buildsIn(domain: number): PoolRange {
     const { services, buildCounts } = this.page(domain);
     const to = services.to(rowOf(domain));
-    return { pool: services.values, from: to - (buildCounts[rowOf(domain)] as number), to };
+    return { pool: services.values, from: to - buildCounts.get(rowOf(domain)), to };
   }
 
   /** The times of the last scan and change never decrease. */
@@ -110,14 +110,14 @@ export class DomainColumns {
     page.setTime(row, 'scanned_at', facts.scannedAt);
     page.setTime(row, 'first_seen', facts.firstSeen);
     page.setTime(row, 'changed_at', facts.changedAt);
-    page.state[row] = facts.state;
-    page.sector[row] = facts.sector;
-    page.posture[row] = facts.posture;
-    page.holders[row] = facts.holders;
-    page.country[row] = facts.country;
-    page.score[row] = facts.score ?? NO_SCORE;
+    page.state.set(row, facts.state);
+    page.sector.set(row, facts.sector);
+    page.posture.set(row, facts.posture);
+    page.holders.set(row, facts.holders);
+    page.country.set(row, facts.country);
+    page.score.set(row, facts.score ?? NO_SCORE);
     page.services.set(row, builds.length === 0 ? services : [...services, ...builds]);
-    page.buildCounts[row] = builds.length;
+    page.buildCounts.set(row, builds.length);
   }
 
   /** Removes services and builds; with the last domain of a page, the page. */
@@ -128,13 +128,13 @@ export class DomainColumns {
     }
     const page = this.pages.own(pageOf(domain));
     page.services.set(rowOf(domain), []);
-    page.buildCounts[rowOf(domain)] = 0;
+    page.buildCounts.set(rowOf(domain), 0);
   }
 
   /** Bytes by part. */
   get memory(): Readonly<Record<string, number>> {
     return {
-      'columns of facts': this.pages.reduce((page) => page.buffer.byteLength),
+      'columns of facts': this.pages.reduce((page) => page.byteLength),
       'services and builds': this.pages.reduce((page) => page.services.byteLength),
     };
   }

@@ -80,14 +80,9 @@ export class ChangeHistory {
   /** Adds all changes of a day; its migrations are added to `migrationLog` separately. */
   addDay(counts: DayOfChanges): void {
     const { day, category, provider, gained, entered, lost, exited, migrated, reclassified } = counts;
-    const add = (map: SeriesMap, key: string, fields: readonly number[]) => {
-      for (const [field, count] of fields.entries())
-        if (count > 0) series(map, key, fields.length).add(day, field, count);
-    };
-    // In the order of the fields: GAINED, LOST, RECLASSIFIED.
-    add(this.#placements, `${category} ${provider}`, [gained, lost, reclassified]);
-    add(this.#providers, provider, [entered, exited, reclassified]);
-    add(this.#categories, category, [migrated]);
+    addTo(this.#placements, `${category} ${provider}`, { day, gained, lost, reclassified });
+    addTo(this.#providers, provider, { day, gained: entered, lost: exited, reclassified });
+    if (migrated > 0) series(this.#categories, category, 1).add(day, 0, migrated);
   }
 
   /** Net change of a provider, or of a provider in a category, from day `from` to day `to`, inclusive. */
@@ -145,6 +140,16 @@ export class ChangeHistory {
   }
 }
 
+type Movement = Pick<DayOfChanges, 'day' | 'gained' | 'lost' | 'reclassified'>;
+
+function addTo(map: SeriesMap, key: string, { day, gained, lost, reclassified }: Movement): void {
+  if (gained + lost + reclassified === 0) return;
+  const of = series(map, key, SERIES_WIDTHS[0]);
+  if (gained > 0) of.add(day, GAINED, gained);
+  if (lost > 0) of.add(day, LOST, lost);
+  if (reclassified > 0) of.add(day, RECLASSIFIED, reclassified);
+}
+
 function series(map: SeriesMap, key: string, width: number): DailySeries {
   const known = map.get(key);
   if (known) return known;
@@ -156,7 +161,7 @@ function series(map: SeriesMap, key: string, width: number): DailySeries {
 /** All series concatenated: the key of each, and its number of days. */
 function packSeries(maps: readonly SeriesMap[]) {
   const keys: string[][] = maps.map((map) => [...map.keys()]);
-  const all = maps.flatMap((map) => Array.from(map.values(), (of) => of.toJSON()));
+  const all = maps.flatMap((map) => Array.from(map.values(), (of) => of.arrays()));
   const total = (field: 0 | 1) => all.reduce((sum, of) => sum + of[field].length, 0);
   const columns = {
     seriesLengths: Uint32Array.from(all, ([days]) => days.length),

@@ -1,4 +1,5 @@
 // Sparse counts by day: days without counts take no space.
+import { grown } from '../columns/name-table.ts';
 import { partitionPoint } from '../partition-point.ts';
 
 export const DAY_MS = 86_400_000;
@@ -7,61 +8,76 @@ export const DAY_MS = 86_400_000;
 export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
 export class DailySeries {
-  readonly #days: number[];
+  /** With spare capacity at the end, as the counts. */
+  #days: Uint32Array<ArrayBuffer>;
   /** `width` counts per day, concatenated. */
-  readonly #counts: number[];
+  #counts: Uint32Array<ArrayBuffer>;
+  #length: number;
   readonly #width: number;
 
-  constructor(width: number, [days, counts]: readonly [days: Iterable<number>, counts: Iterable<number>] = [[], []]) {
+  constructor(width: number, [days, counts]: readonly [days: ArrayLike<number>, counts: ArrayLike<number>] = [[], []]) {
     this.#width = width;
-    this.#days = [...days];
-    this.#counts = [...counts];
+    this.#days = new Uint32Array(days);
+    this.#counts = new Uint32Array(counts);
+    this.#length = days.length;
   }
 
   add(day: number, field: number, count = 1): void {
-    const at = this.#indexOf(day);
-    this.#counts[at * this.#width + field] = (this.#counts[at * this.#width + field] ?? 0) + count;
+    const at = this.#indexOf(day) * this.#width + field;
+    this.#counts[at] = (this.#counts[at] as number) + count;
   }
 
   /** The count of one day. */
   on(day: number, field: number): number {
-    const at = this.#firstFrom(day);
-    return this.#days[at] === day ? (this.#counts[at * this.#width + field] ?? 0) : 0;
+    return this.sum(field, day, day);
   }
 
   /** Sum over the days from `from` to `to`, inclusive. */
   sum(field: number, from: number, to: number): number {
     let sum = 0;
-    for (let at = this.#firstFrom(from); at < this.#days.length && (this.#days[at] as number) <= to; at += 1) {
-      sum += this.#counts[at * this.#width + field] ?? 0;
-    }
+    for (let at = this.#firstFrom(from); at < this.#length && (this.#days[at] as number) <= to; at += 1)
+      sum += this.#counts[at * this.#width + field] as number;
     return sum;
   }
 
   /** The days with counts, starting at `from`. */
   days(from = Number.NEGATIVE_INFINITY): number[] {
-    return this.#days.slice(this.#firstFrom(from));
+    return Array.from(this.#days.subarray(this.#firstFrom(from), this.#length));
   }
 
   get byteLength(): number {
-    return (this.#days.length + this.#counts.length) * Float64Array.BYTES_PER_ELEMENT;
+    return this.#days.byteLength + this.#counts.byteLength;
+  }
+
+  /** Days and counts; views that are valid until the next change. */
+  arrays(): readonly [days: Uint32Array<ArrayBuffer>, counts: Uint32Array<ArrayBuffer>] {
+    return [this.#days.subarray(0, this.#length), this.#counts.subarray(0, this.#length * this.#width)];
   }
 
   toJSON(): readonly [readonly number[], readonly number[]] {
-    return [this.#days, this.#counts];
+    const [days, counts] = this.arrays();
+    return [Array.from(days), Array.from(counts)];
   }
 
   #indexOf(day: number): number {
-    const last = this.#days.length - 1;
+    const last = this.#length - 1;
     if (last >= 0 && this.#days[last] === day) return last;
     const at = last < 0 || day > (this.#days[last] as number) ? last + 1 : this.#firstFrom(day);
-    if (this.#days[at] === day) return at;
-    this.#days.splice(at, 0, day);
-    this.#counts.splice(at * this.#width, 0, ...new Array<number>(this.#width).fill(0));
+    if (at <= last && this.#days[at] === day) return at;
+    const width = this.#width;
+    if (this.#length === this.#days.length) {
+      this.#days = grown(this.#days, this.#length + 4);
+      this.#counts = grown(this.#counts, this.#days.length * width);
+    }
+    this.#days.copyWithin(at + 1, at, this.#length);
+    this.#days[at] = day;
+    this.#counts.copyWithin((at + 1) * width, at * width, this.#length * width);
+    this.#counts.fill(0, at * width, (at + 1) * width);
+    this.#length += 1;
     return at;
   }
 
   #firstFrom(day: number): number {
-    return partitionPoint(0, this.#days.length, (at) => (this.#days[at] as number) < day);
+    return partitionPoint(0, this.#length, (at) => (this.#days[at] as number) < day);
   }
 }

@@ -17,9 +17,9 @@ const END = ALPHABET;
 const CODES = ALPHABET ** 2 * LAST;
 const codeOfThree = (first: number, second: number, third: number): number =>
   (first * ALPHABET + second) * LAST + third;
-/** Words whose domains are kept: of few characters the sets of many runs are joined, of more many names are read. */
+/** Searches whose domains are kept: of few characters the sets of many runs are joined, of more many names are read. */
 const MAX_KEPT = 16;
-/** Of the sets of these words: a list has up to 4 bytes per domain. */
+/** Of the sets of these searches: a list has up to 4 bytes per domain. */
 const MAX_KEPT_BYTES = 1 << 25;
 
 export class NameGrams {
@@ -58,7 +58,7 @@ export class NameGrams {
 
   add(number: number, name: string): void {
     for (const code of codesIn(name)) this.#set(code).add(number);
-    for (const [word, set] of this.#kept) if (name.includes(word)) set.add(number);
+    for (const [words, set] of this.#kept) if (words.split(' ').every((word) => name.includes(word))) set.add(number);
   }
 
   remove(number: number, name: string): void {
@@ -69,9 +69,7 @@ export class NameGrams {
   /** Domains whose name contains each of the words, in any order. Words are lower-case, with blanks between them. */
   search(words: string, names: NameTable, tlds: TldSets): DomainSet {
     const all = [...new Set(words.split(' ').filter(Boolean))];
-    const search = () => this.#search(all, names, tlds);
-    const [word, ...more] = all;
-    return word === undefined || more.length > 0 ? search() : this.#keep(word, search);
+    return all.length === 0 ? new DomainSet() : this.#keep(all.join(' '), () => this.#search(all, names, tlds));
   }
 
   get byteLength(): number {
@@ -117,12 +115,12 @@ export class NameGrams {
     return joined.size > 0 ? [joined] : undefined;
   }
 
-  /** The set of the word, found if it is not kept. */
-  #keep(word: string, find: () => DomainSet): DomainSet {
+  /** The set of the words, found if it is not kept. */
+  #keep(words: string, find: () => DomainSet): DomainSet {
     // A copy: the set may be that of a run.
-    const set = this.#kept.get(word) ?? filter([find()], []);
-    this.#kept.delete(word);
-    this.#kept.set(word, set);
+    const set = this.#kept.get(words) ?? filter([find()], []);
+    this.#kept.delete(words);
+    this.#kept.set(words, set);
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size <= MAX_KEPT && this.#keptBytes <= MAX_KEPT_BYTES) break;
       this.#kept.delete(oldest);

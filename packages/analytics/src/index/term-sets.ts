@@ -96,11 +96,11 @@ export class TermSets {
         }
         const { state, sector, score, posture, country } = columns.page(domain);
         const row = rowOf(domain);
-        visit(states + (state[row] as number), domain);
-        visit(sectors + (sector[row] as number), domain);
-        visit(countries + (country[row] as number), domain);
-        visit(scores + scoreTerm(score[row] as number), domain);
-        for (let rest = posture[row] as number; rest !== 0; rest &= rest - 1) {
+        visit(states + state.get(row), domain);
+        visit(sectors + sector.get(row), domain);
+        visit(countries + country.get(row), domain);
+        visit(scores + scoreTerm(score.get(row)), domain);
+        for (let rest = posture.get(row); rest !== 0; rest &= rest - 1) {
           visit(flags + 31 - Math.clz32(rest & -rest), domain);
         }
       });

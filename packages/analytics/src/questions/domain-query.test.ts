@@ -40,30 +40,58 @@ it('the first of thousands in the order of a time follow what happens to them, i
     scannedAt: ((domain.id * 7_919) % count) + 1,
   }));
   const index = indexOf(domains);
-  const times = new Map(domains.map(({ id, scannedAt }) => [id, scannedAt]));
+  const scanned = new Map(domains.map(({ id, scannedAt }) => [id, scannedAt]));
+  const changed = new Map(domains.map(({ id }) => [id, 0]));
   const check = () => {
-    for (const sign of [1, -1]) {
-      const expected = [...times].sort(([a, x], [b, y]) => sign * (x - y) || compareText(`d${a}.com`, `d${b}.com`));
-      for (const limit of [1, 10, 40]) {
-        const found = inOrder(index, allDomains(index), { by: 'scanned_at', isDescending: sign < 0 }, { limit });
-        assert.deepEqual(
-          found,
-          expected.slice(0, limit).map(([id]) => id),
-        );
+    for (const [by, times] of [['scanned_at', scanned] as const, ['changed_at', changed] as const])
+      for (const isDescending of [false, true]) {
+        const ordered = (time: number) => (time === 0 ? Number.MAX_VALUE : isDescending ? -time : time);
+        const expected = [...times]
+          .map(([id, time]) => ({ id, value: ordered(time), key: [time || null, `d${id}.com`] as const }))
+          .sort((a, b) => a.value - b.value || compareText(a.key[1], b.key[1]));
+        for (const [from, to] of [
+          [0, 1],
+          [0, 10],
+          [0, 40],
+          [9, 20],
+          [100, 140],
+          [1_500, 1_510],
+        ] as const) {
+          const after = expected[from - 1]?.key;
+          const page = { limit: to - from, ...(after && { after }) };
+          const found = inOrder(index, allDomains(index), { by, isDescending }, page);
+          assert.deepEqual(
+            found,
+            expected.slice(from, to).map(({ id }) => id),
+            `${by} ${from}`,
+          );
+        }
       }
-    }
   };
   check();
+  // Few changes; then many, most of them at one of four times.
+  for (const [step, every] of [
+    [40, 700],
+    [4, 3],
+    [1, 2],
+  ] as const) {
+    for (let id = 1; id <= count; id += every) {
+      changed.set(id, Math.max(changed.get(id) ?? 0, ((id % step) + 1) * 1_000));
+      index.touch(id, { changedAt: changed.get(id) ?? 0 });
+    }
+    check();
+  }
   for (let id = 1; id <= count; id += 1) {
     const [at, isRemoved] = [count + ((id * 31) % 900), id % 7 === 0];
     if (isRemoved) index.remove(id);
     else index.touch(id, { scannedAt: at });
-    if (isRemoved) times.delete(id);
-    else times.set(id, at);
+    if (isRemoved) for (const times of [scanned, changed]) times.delete(id);
+    else scanned.set(id, at);
     if (id % 500 === 3 || id < 4) check();
   }
   index.put(plainDomain(7, { scannedAt: count * 2 }));
-  times.set(7, count * 2);
+  scanned.set(7, count * 2);
+  changed.set(7, 0);
   check();
 });
 it('facets count the domains of every value, most first', () =>

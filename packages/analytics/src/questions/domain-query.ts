@@ -7,7 +7,8 @@ import { MAX_SCORE, STATES } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
 import type { DomainIndex } from '../index/domain-index.ts';
 import type { DomainSet } from '../sets/domain-set.ts';
-import { intersection, intersectionSize } from '../sets/set-operations.ts';
+import { difference, intersection, intersectionSize } from '../sets/set-operations.ts';
+import { inNameOrder } from './search.ts';
 
 /** Domains without a score, and those that have not changed, come last in both orders. */
 export interface DomainOrder {
@@ -18,57 +19,88 @@ export interface DomainOrder {
 /** The position of a domain in an order; equal values are in the order of the names. */
 export type OrderKey = readonly [value: number | null, name: string];
 
+interface OrderedPage {
+  readonly limit: number;
+  readonly after?: OrderKey;
+}
+
 /** The first domains of the set in this order, or the first after a key. */
-export function inOrder(
+export function inOrder(index: DomainIndex, set: DomainSet, order: DomainOrder, page: OrderedPage): number[] {
+  const { by, isDescending } = order;
+  if (by !== 'score') {
+    const first = index.firstInTime.of(by, { isDescending, limit: index.names.limit });
+    const found = set.size > first.before.size ? firstInTime(index, { set, first, order, page }) : undefined;
+    return found ?? sorted(index, [set], order, page);
+  }
+  const start = page.after && sortable(page.after[0], order);
+  const scores = scoresInOrder(order).filter(
+    (score) => start === undefined || sortable(score === NO_SCORE ? null : score, order) >= start,
+  );
+  const sets = scores.values().map((score) => intersection(set, index.sets.score(score)));
+  return sorted(index, sets, order, page);
+}
+
+interface TimedPage {
+  readonly set: DomainSet;
+  readonly first: ReturnType<DomainIndex['firstInTime']['of']>;
+  readonly order: DomainOrder;
+  readonly page: OrderedPage;
+}
+
+/** A page of the domains that are first in time, and then of those with the next time by name; undefined if that is too few. */
+function firstInTime(index: DomainIndex, { set, first, order, page }: TimedPage): number[] | undefined {
+  const { before, tied, isComplete } = first;
+  const found = sorted(index, [intersection(set, before)], order, page);
+  const { limit, after } = page;
+  if (found.length === limit) return found;
+  if (!tied && !isComplete) return undefined;
+  const [start, next] = [after && sortable(after[0], order), sortable(tied?.at ?? null, order)];
+  if (start === undefined || start <= next) {
+    const remaining = tied ? intersection(set, tied.set) : difference(set, before);
+    const rest = { limit: limit - found.length, offset: 0, ...(after && start === next && { after: after[1] }) };
+    for (const domain of inNameOrder(index, remaining, rest)) found.push(domain);
+  }
+  return found.length === limit || isComplete ? found : undefined;
+}
+
+/** The first of all domains of the sets, which are visited until a page is full: each follows those before it. */
+function sorted(
   index: DomainIndex,
-  set: DomainSet,
+  sets: Iterable<DomainSet>,
   order: DomainOrder,
-  { limit, after }: { readonly limit: number; readonly after?: OrderKey },
+  { limit, after }: OrderedPage,
 ): number[] {
-  const { sorted } = index.names;
-  const { high, shift } = sorted.ranks();
-  const sign = order.isDescending ? -1 : 1;
-  const sortable = (value: number | null) => (value === null ? Number.POSITIVE_INFINITY : sign * value);
-  const { by } = order;
-  const start = after && { value: sortable(after[0]), rank: sorted.countThrough(after[1]) };
-  let kept: { readonly domain: number; readonly value: number; readonly rank: number }[] = [];
-  /** The last of a full page. */
-  let last = { value: Number.POSITIVE_INFINITY, rank: Number.POSITIVE_INFINITY };
+  const { names } = index;
+  const { high } = names.sorted.ranks();
+  const start = after && { value: sortable(after[0], order), rank: names.sorted.countThrough(after[1]) };
+  let kept: { readonly domain: number; readonly value: number }[] = [];
+  /** The last of a full page; the first bits of its rank decide most ties. */
+  let last = { value: Number.POSITIVE_INFINITY, high: Number.POSITIVE_INFINITY };
   const cut = () => {
-    kept = kept.sort((a, b) => compareNumbers(a.value, b.value) || a.rank - b.rank).slice(0, limit);
-    if (kept.length === limit) last = kept.at(-1) ?? last;
+    kept = kept.sort((a, b) => compareNumbers(a.value, b.value) || names.compare(a.domain, b.domain)).slice(0, limit);
+    const end = kept.length === limit ? kept.at(-1) : undefined;
+    if (end) last = { value: end.value, high: high[end.domain] as number };
   };
   const visit = (domain: number) => {
-    const value = sortable(orderValue(index, domain, by));
+    const value = sortable(orderValue(index, domain, order.by), order);
     if (value > last.value || (start && value < start.value)) return;
-    // The first bits of the rank decide most ties.
-    if (value === last.value && (high[domain] as number) > last.rank / 2 ** shift) return;
-    const rank = sorted.rankOf(domain);
-    if (start && value === start.value && rank < start.rank) return;
-    kept.push({ domain, value, rank });
+    if (value === last.value && (high[domain] as number) > last.high) return;
+    if (start && value === start.value && names.sorted.rankOf(domain) < start.rank) return;
+    kept.push({ domain, value });
     // Sorting when twice as many are kept costs less than keeping them in order.
     if (kept.length >= limit * 2) cut();
   };
-  if (by !== 'score') {
-    const first = index.firstInTime.of(by, { isDescending: order.isDescending, limit: index.names.limit });
-    if (set.size > first.size) intersection(set, first).each(visit);
+  for (const set of sets) {
+    set.each(visit);
     cut();
-    if (kept.length < limit) {
-      kept = [];
-      set.each(visit);
-      cut();
-    }
-  } else {
-    // The first scores fill a page.
-    for (const score of scoresInOrder(order)) {
-      if (start && sortable(score === NO_SCORE ? null : score) < start.value) continue;
-      intersection(set, index.sets.score(score)).each(visit);
-      cut();
-      if (kept.length === limit) break;
-    }
+    if (kept.length === limit) break;
   }
   return kept.map(({ domain }) => domain);
 }
+
+/** Without a value, last in both orders. */
+const sortable = (value: number | null, { isDescending }: DomainOrder): number =>
+  value === null ? Number.POSITIVE_INFINITY : isDescending ? -value : value;
 
 /** What a domain is ordered by; null: it has none. */
 export function orderValue({ columns }: DomainIndex, domain: number, by: DomainOrder['by']): number | null {

@@ -1,16 +1,17 @@
 // Checks of a snapshot's consistency: every reference between its columns is valid.
 import { CATEGORIES, SECTORS } from '@strata/detect';
 import type { BuildWord } from '../columns/builds.ts';
+import { CODED_COLUMNS, TIME_COLUMNS } from '../columns/column-page.ts';
 import { levelOf, NO_SCORE, placementOf } from '../columns/domain-columns.ts';
 import type { PackedRows, RowEnds, RowValues } from '../columns/packed-rows.ts';
 import { PAGE_SIZE, type Pages, pageOf, rowOf } from '../columns/pages.ts';
-import { COUNTRIES, LEVELS, STATES } from '../columns/terms.ts';
+import { COUNTRIES, LEVELS, MAX_SCORE, STATES } from '../columns/terms.ts';
 import { type ChangeHistory, SERIES_WIDTHS } from '../history/change-history.ts';
 import { numbersOf } from '../history/migration-log.ts';
 import { SCAN_FIELDS } from '../history/scan-days.ts';
 import type { IndexPosition } from '../index/domain-index.ts';
 import { TALLY_LENGTHS, type TallyColumns } from '../index/tallies.ts';
-import { FACT_COLUMNS, type PageColumns } from './snapshot-page.ts';
+import { codedOf, type PageColumns } from './snapshot-page.ts';
 
 /** Numbers of domains have 31 bits. */
 const MAX_PAGES = 2 ** 31 / PAGE_SIZE;
@@ -61,20 +62,35 @@ function checkLists({ providers, placements, builds, position, history }: Head):
 
 /** Throws an error that names the column if a value of a page is invalid. */
 export function checkPage(number: number, columns: PageColumns, { placements, builds }: Head): void {
-  const { nameBytes, nameEnds, state, sector, country, score, ends, buildCounts, pool } = columns;
-  const rows = state.length;
+  const { nameBytes, nameEnds, ends, pool } = columns;
+  const rows = nameEnds.length;
   expect('page', Number.isInteger(number) && number >= 0 && number < MAX_PAGES && rows > 0 && rows <= PAGE_SIZE);
-  for (const name of FACT_COLUMNS) expect(name, columns[name].length === rows);
+  for (const name of TIME_COLUMNS) expect(name, columns[name]?.length === rows && columns[name] instanceof Uint32Array);
   checkEnds('nameEnds', nameEnds, nameBytes, rows);
   expect('nameBytes', nameBytes instanceof Uint8Array);
   checkEnds('ends', ends, pool, rows);
+  const coded = codedOf(columns);
+  for (const name of CODED_COLUMNS) expect(name, coded[name].isSound);
+  const { state, sector, country, score, buildCounts } = coded;
+  expect(
+    'state',
+    state.values.every((value) => value < STATES.length),
+  );
+  expect(
+    'sector',
+    sector.values.every((value) => value < SECTORS.length),
+  );
+  expect(
+    'country',
+    country.values.every((value) => value < COUNTRIES),
+  );
+  expect(
+    'score',
+    score.values.every((value) => value <= MAX_SCORE || value === NO_SCORE),
+  );
   for (let row = 0, from = 0; row < rows; row += 1) {
-    if ((state[row] as number) >= STATES.length) expect('state', false);
-    if ((sector[row] as number) >= SECTORS.length) expect('sector', false);
-    if ((country[row] as number) >= COUNTRIES) expect('country', false);
-    if ((score[row] as number) > 100 && score[row] !== NO_SCORE) expect('score', false);
     const end = ends[row] as number;
-    const shown = end - (buildCounts[row] as number);
+    const shown = end - buildCounts.get(row);
     if (shown < from) expect('buildCounts', false);
     for (let i = from; i < shown; i += 1) {
       const service = pool[i] as number;

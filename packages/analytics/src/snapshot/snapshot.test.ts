@@ -221,11 +221,12 @@ it('a snapshot with a value that points nowhere throws and names its column', as
     ['nameEnds', first, 2 ** 16 - 1],
     ['order', 0, second],
     ['order', 0, 2 ** 31],
-    ['state', first, 4],
-    ['sector', first, 200],
-    ['score', first, 101],
-    ['country', first, 677],
-    ['buildCounts', used, 255],
+    ['posture', 0, 255],
+    ['stateValues', 0, 4],
+    ['sectorValues', 0, 200],
+    ['scoreValues', 0, 101],
+    ['countryValues', 0, 677],
+    ['buildCountsValues', 0, 255],
     ['pool', 0, 255],
     ['pool', 0, 3],
     ['ends', used, 2 ** 16 - 1],
@@ -236,7 +237,8 @@ it('a snapshot with a value that points nowhere throws and names its column', as
     ['words', 0, 2 ** 30],
   ] as const) {
     const changed = changedColumn(chunks, name, at, value);
-    const named = ['terms', 'shifts', 'sizes', 'lengths', 'words'].includes(name) ? 'sets' : name;
+    const isOfSet = ['terms', 'shifts', 'sizes', 'lengths', 'words'].includes(name);
+    const named = isOfSet ? 'sets' : name.replace('Values', '');
     await assert.rejects(decodeSnapshot(changed, STORE), new RegExp(`is inconsistent: ${named}`), name);
   }
   await assert.rejects(decodeSnapshot(changedColumn(chunks, 'seriesLengths', 0, 9), STORE), /series/);

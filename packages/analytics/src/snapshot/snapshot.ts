@@ -22,7 +22,7 @@ import { columnsOfPage, type PageColumns, pageOfColumns } from './snapshot-page.
 import { chunksOfSets, readSets, type SetColumns, type Sets, shareSets } from './snapshot-sets.ts';
 
 /** Incremented with every change of the format or of the stored form of a score. */
-export const SNAPSHOT_VERSION = 10;
+export const SNAPSHOT_VERSION = 11;
 
 /**
  * The lists whose indexes are stored instead of their strings: with different lists the same numbers would change
@@ -170,7 +170,7 @@ class Reading {
       checkPage(page, ofPage, this.#head);
       const { names, page: content } = pageOfColumns(ofPage);
       this.#names.put(page, names);
-      this.#limit = Math.max(this.#limit, page * PAGE_SIZE + ofPage.state.length);
+      this.#limit = Math.max(this.#limit, page * PAGE_SIZE + ofPage.nameEnds.length);
       this.#columns.pages.put(page, content);
     }
     if (tallies !== undefined) this.#tallies = columns as TallyColumns;
