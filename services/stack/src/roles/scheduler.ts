@@ -115,7 +115,7 @@ export class Scheduler implements AsyncDisposable {
     const { analytics, known, log, names, exposures } = knowledge;
     const store: Store = { ...this.#deps.store, ...this.#deps.store.inTerm(hold.term) };
     const watch = await Watch.open({ store, analytics, known, names, exposures, now: clock, events });
-    const publisher = await StreamPublisher.open({ store, notary, names, exposures, analytics, now });
+    const publisher = await StreamPublisher.open({ store, notary, names, exposures, now });
     const notifier = await Notifier.open({ store, names, exposures, analytics, namesMatching, now, clock });
     const stopping = new AbortController();
     hold.lost.addEventListener('abort', () => stopping.abort(), { once: true });
