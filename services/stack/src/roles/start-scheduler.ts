@@ -79,7 +79,7 @@ export function chainsOf(knowledge: Knowledge, scheduler: Scheduler | undefined,
   const { alert = [], publish = [], notify = [] } = scheduler?.steps ?? {};
   const apply = [() => knowledge.catchUp(), () => knowledge.updateAdvisories()];
   if (knowledge.index) return [[...apply, ...alert, ...publish, ...notify, ...live]];
-  return [[...apply, ...live], publish, [() => knowledge.refresh(), ...alert, ...notify]];
+  return [[...apply, ...live], publish, [() => knowledge.catchUp(), () => knowledge.refresh(), ...alert, ...notify]];
 }
 
 export interface SchedulingDeps {

@@ -14,7 +14,7 @@ export interface PublisherDeps {
   readonly store: Store;
   readonly notary: Notary;
   readonly names: KnownNames;
-  readonly exposures: Pick<Exposures, 'advisories' | 'isLoaded'>;
+  readonly exposures: Pick<Exposures, 'advisories'>;
   /** The clock of receipts and of publication, not of scanning. */
   readonly now: () => Date;
 }
@@ -42,11 +42,9 @@ export class StreamPublisher {
     return new StreamPublisher(deps, cursor, latest?.publishedUs ?? (await store.stream.beganUs()));
   }
 
-  /** Publishes all new events. Must not run concurrently. */
+  /** Publishes all new events; the advisories before them are loaded. Must not run concurrently. */
   async publish(): Promise<void> {
-    const { store, exposures } = this.#deps;
-    // Until advisories are loaded, an event could be mistaken for one of a withdrawn advisory.
-    if (!exposures.isLoaded) return;
+    const { store } = this.#deps;
     for (;;) {
       const events = await store.events.since(this.#cursor, BATCH);
       const to = events.at(-1)?.seq;
