@@ -45,7 +45,9 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   const now = store.clock;
   const { dataDirectory, ledgerOrigin: origin } = config;
   const ledger = stack.use(await openLedger({ dataDirectory, origin, now, store, logger, signal: world.signal }));
-  const clickhouse = await openAnalytics(config, stack);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const clickhouse = await openAnalytics(config, stack, signal);
   const knowledge = stack.use(await openKnowledge(config, { store, rulebook, clickhouse, events, logger }));
   metrics.disk(dataDirectory);
   addStoreMetrics(metrics, { store, now: world.now ?? now });
@@ -59,8 +61,6 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   const readiness = new Readiness({ database: () => store.inspection.heads(), ledger: () => canSign(ledger) });
   readiness.report(() => ({ role: config.role, is_working: scheduler.isWorking }));
   const { port: metricsPort } = stack.use(await listenForMetrics(metrics, config, readiness));
-  const stopping = new AbortController();
-  const { signal } = stopping;
   const tasks = [scheduler.run(signal), updateLoop.follow(signal), followKeys(ledger, logger, signal)];
   readiness.started();
   stack.defer(async () => {

@@ -98,6 +98,7 @@ export class UpdateLoop implements AsyncDisposable {
       }
       await delay(Math.max(0, startedAt + POLL_INTERVAL_MS - performance.now()), signal);
     }
+    this.#isStopped = true;
     await this.#ended();
   }
 
@@ -109,7 +110,7 @@ export class UpdateLoop implements AsyncDisposable {
         failures.recovered();
       } catch (error) {
         // The remaining steps still run: each continues at its position.
-        failures.failed(error);
+        if (!this.#isStopped) failures.failed(error);
       }
     }
   }
