@@ -73,7 +73,7 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
 
 /**
  * What an update does: everything in order, so that what the watch finds in an event is published with it. With ClickHouse the
- * steps that wait for its answers delay neither the logs and live streams nor what is published.
+ * steps that wait for its answers delay neither the logs and live streams nor what is published; each chain applies the logs first.
  */
 export function chainsOf(knowledge: Knowledge, scheduler: Scheduler | undefined, live: Chain = []): readonly Chain[] {
   const { alert = [], publish = [], notify = [] } = scheduler?.steps ?? {};

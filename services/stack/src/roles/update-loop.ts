@@ -1,5 +1,6 @@
-// The update loop: polls the store's logs and processes what is new, in steps: the index applies events, the watch evaluates them, the
-// stream publishes them. Changes by other processes are visible in this one within a second.
+// The update loop: polls the store's logs and processes what is new, in chains of steps: the index applies events, the watch evaluates
+// them, the stream publishes them; with ClickHouse these three are concurrent. Changes by other processes are visible in this one
+// within a second.
 
 import { FailureLog } from '@strata/http';
 import type { Logger } from 'pino';
