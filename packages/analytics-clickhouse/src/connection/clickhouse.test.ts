@@ -26,3 +26,19 @@ it('every statement has a limit of time; one above another limit is unavailable,
   server.close();
   assert.deepEqual(limits, ['7', '9', '600']);
 });
+
+it('a server that hangs keeps a short statement for twice its limit, and none after a stop', async () => {
+  await using server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/strata`;
+  await using clickhouse = await openClickHouse(url, { signal });
+  const begunAt = performance.now();
+  await assert.rejects(clickhouse.query('SELECT 1', {}, { timeoutMs: 100 }), { kind: 'unavailable' });
+  const inserting = clickhouse.insert('names', [{ name: 'a.com' }]);
+  stopping.abort();
+  await assert.rejects(inserting, { kind: 'unavailable' });
+  await assert.rejects(clickhouse.command('OPTIMIZE'), { kind: 'unavailable' });
+  assert.ok(performance.now() - begunAt < 4_000);
+});

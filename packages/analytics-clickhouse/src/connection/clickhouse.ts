@@ -44,7 +44,10 @@ const INSERT_TIMEOUT_MS = 600_000;
 const DEFAULT_MAX_MEMORY_BYTES = 4 * 1024 ** 3;
 /** Above the largest page, the ids of a table of domains. */
 const DEFAULT_MAX_ROWS = 1_000_000;
-/** The answer of the server may arrive this much after it ended the statement. */
+/**
+ * The answer of the server may arrive this much after it ended the statement, and at most as long as the limit: a server that
+ * hangs does not keep the connections of short statements.
+ */
 const GRACE_MS = 5_000;
 const MAX_CONNECTIONS = 16;
 /** Of the client, above any timeout of a statement. */
@@ -83,7 +86,7 @@ export async function openClickHouse(url: string, { signal }: OpenOptions = {}):
   // The client ignores a signal that has aborted before a statement.
   const endOf = (timeoutMs: number) => {
     signal?.throwIfAborted();
-    const timeout = AbortSignal.timeout(timeoutMs + GRACE_MS);
+    const timeout = AbortSignal.timeout(timeoutMs + Math.min(timeoutMs, GRACE_MS));
     return server && signal ? AbortSignal.any([timeout, signal]) : timeout;
   };
   return {
