@@ -124,7 +124,7 @@ describe('tool calls', () => {
       let counted = '';
       const deltas = pieces.flatMap((piece) => {
         const wasReasoning = reader.isReasoning;
-        const read = reader.push(piece, { isControl: piece.startsWith('<') });
+        const read = reader.push(piece, { isControl: /^<.*>$/.test(piece) });
         if (wasReasoning || reader.isReasoning) counted += piece;
         return read;
       });
