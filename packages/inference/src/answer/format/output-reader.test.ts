@@ -128,9 +128,8 @@ describe('tool calls', () => {
         if (wasReasoning || reader.isReasoning) counted += piece;
         return read;
       });
-      const all = [...deltas, ...reader.end()];
-      const { text, calls } = gathered(all);
-      const reasoning = gathered(all.filter((delta) => delta.kind === 'text' && delta.isReasoning)).text;
+      const { text, calls } = gathered([...deltas, ...reader.end()]);
+      const reasoning = gathered(deltas.filter((delta) => delta.kind === 'text' && delta.isReasoning)).text;
       assert.deepEqual([reasoning, text.slice(reasoning.length), counted, calls], expected);
     });
   it('and reasoning are only opened by the end of a prompt', () => {
