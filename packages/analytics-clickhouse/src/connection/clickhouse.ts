@@ -19,6 +19,10 @@ export interface QueryOptions extends StatementOptions {
   readonly maxRows?: number;
 }
 
+export interface OpenOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Statements may run concurrently. Methods reject with ClickHouseError: `unavailable` if the same statement may succeed later,
  * else `refused`. A rejected insert may have been applied: repeat it with the same token.
@@ -53,9 +57,9 @@ const ROWS_AT_ONCE = 500;
 /**
  * `http://user:password@host:port/database` or `https:…`, with `?cluster=name` if the tables are distributed: nothing is sent
  * until the first statement. `chdb:<folder>`: loads ClickHouse into this process; rejects with ClickHouseError if it is not
- * installed or another folder is open.
+ * installed or another folder is open. After the signal aborts, statements reject: on a server also those in progress.
  */
-export async function openClickHouse(url: string): Promise<ClickHouse> {
+export async function openClickHouse(url: string, { signal }: OpenOptions = {}): Promise<ClickHouse> {
   const isInProcess = url.startsWith('chdb:');
   const server = isInProcess ? undefined : new URL(url);
   const cluster = server?.searchParams.get('cluster') ?? undefined;
@@ -78,6 +82,12 @@ export async function openClickHouse(url: string): Promise<ClickHouse> {
       http_headers_progress_interval_ms: '20000',
     },
   });
+  // The client ignores a signal that has aborted before a statement.
+  const endOf = (timeoutMs: number) => {
+    signal?.throwIfAborted();
+    const timeout = AbortSignal.timeout(timeoutMs + GRACE_MS);
+    return server && signal ? AbortSignal.any([timeout, signal]) : timeout;
+  };
   return {
     cluster,
     query: <Row>(text: string, params: Params = {}, options: QueryOptions = {}) =>
@@ -88,11 +98,12 @@ export async function openClickHouse(url: string): Promise<ClickHouse> {
         const short = withShortLists(text, params);
         const query = `${short.text}\nSETTINGS max_execution_time = ${timeoutMs / 1_000},
           max_memory_usage = ${maxMemoryBytes}, max_result_rows = ${maxRows}, ${READS}`;
-        const abort_signal = AbortSignal.timeout(timeoutMs + GRACE_MS);
+        const abort_signal = endOf(timeoutMs);
         const result = await client.query({ query, query_params: short.params, format: 'JSONEachRow', abort_signal });
         return result.json<Row>();
       }),
-    insert: (table, rows, token) => reported(() => insertRows(client, { table, rows, token })),
+    insert: (table, rows, token) =>
+      reported(() => insertRows(client, { table, rows, token, abort_signal: endOf(INSERT_TIMEOUT_MS) })),
     command: (text, params = {}, { timeoutMs = DEFAULT_TIMEOUT_MS } = {}) =>
       reported(async () => {
         await client.command({
@@ -100,7 +111,7 @@ export async function openClickHouse(url: string): Promise<ClickHouse> {
           query_params: params,
           // It would stay set in ClickHouse in this process.
           ...(server && { clickhouse_settings: { max_execution_time: timeoutMs / 1_000 } }),
-          abort_signal: AbortSignal.timeout(timeoutMs + GRACE_MS),
+          abort_signal: endOf(timeoutMs),
         });
       }),
     async [Symbol.asyncDispose]() {
@@ -122,7 +133,13 @@ async function insertRows(
     table,
     rows,
     token,
-  }: { table: string; rows: readonly Readonly<Record<string, unknown>>[]; token?: string | undefined },
+    abort_signal,
+  }: {
+    table: string;
+    rows: readonly Readonly<Record<string, unknown>>[];
+    token: string | undefined;
+    abort_signal: AbortSignal;
+  },
 ): Promise<void> {
   const [first] = rows;
   if (!first) return;
@@ -135,7 +152,6 @@ async function insertRows(
   ];
   const query = `INSERT INTO ${table} (${columns.join(', ')}) SETTINGS ${settings.join(', ')} FORMAT JSONCompactEachRow`;
   const values = Readable.from(linesOf(rows, columns), { objectMode: false });
-  const abort_signal = AbortSignal.timeout(INSERT_TIMEOUT_MS + GRACE_MS);
   const { stream } = await client.exec({ query, values, abort_signal });
   stream.resume();
 }

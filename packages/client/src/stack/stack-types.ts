@@ -2210,7 +2210,13 @@ export interface AdvisoryNews {
     product: string;
     product_id: string;
   }[];
-  match: Match;
+  /**
+   * Null if `domains` is.
+   */
+  match: Match | null;
+  /**
+   * When the event was announced; null if a version of Strata that did not record it did so.
+   */
   domains: {
     /**
      * Domains that show an affected version.
@@ -2220,7 +2226,7 @@ export interface AdvisoryNews {
      * Further domains that use the product; whether they are affected is unknown.
      */
     product: number;
-  };
+  } | null;
 }
 /**
  * Bands of the CVSS score (FIRST).

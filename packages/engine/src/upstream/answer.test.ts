@@ -180,6 +180,20 @@ it('calls of tools that were forced come without text', async () => {
   assert.deepEqual(kinds, ['begin', 'reasoning', 'call', 'arguments', 'end']);
 });
 
+for (const [name, before, after, text] of [
+  ['text', [says('a'), says('b')], [says('c'), says('d')], 'ab<think>hmhm</think>cd'],
+  ['a call', [], [called('0 a find {}'), says('e')], '<think>hmhm</think>e'],
+  ['a forced call', [], [says('no'), called('0 a find {}')], '<think>hmhm</think>'],
+  ['its limit', [], [], '<think>hmhm'],
+] as const)
+  it(`reasoning that is kept is text in marks up to ${name}, and has no stop string`, async () => {
+    const chunks = [...before, ...thoughts, ...after, ends('length')];
+    for (const stops of [[], ['hm']]) {
+      const deltas = await answer(chunks, { stops, keepsReasoning: true, isCallForced: name === 'a forced call' });
+      assert.deepEqual([textOf(deltas), endOf(deltas)], [text, 'length']);
+    }
+  });
+
 it('calls of tools that were forced and never came are refused before anything is emitted', async () => {
   const emitted: ChatDelta[] = [];
   const reading = async () => {

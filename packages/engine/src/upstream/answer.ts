@@ -9,6 +9,8 @@ export interface AnswerOptions {
   readonly topLogprobs: number | undefined;
   /** Text is not an answer then: it is not emitted, and an answer without a call is an error. */
   readonly isCallForced: boolean;
+  /** Reasoning is text, in the marks that most models write: the server has taken off those of its model. */
+  readonly keepsReasoning?: boolean;
   readonly usage: UpstreamUsage;
   /** For calls that come without an id. */
   readonly newCallId: () => string;
@@ -58,6 +60,8 @@ class AnswerReader {
   #hasBegun = false;
   /** What was thought before the beginning. */
   #thought = '';
+  /** Whether the text is within kept reasoning. */
+  #isThinking = false;
   #length = 0;
   #deltas: ChatDelta[] = [];
   /** The last delta was read. */
@@ -98,7 +102,7 @@ class AnswerReader {
   #readChunkOrText(chunk: Chunk | string): void {
     const { topLogprobs, isCallForced, stops, usage } = this.#options;
     if (typeof chunk !== 'string') this.#readChunk(chunk);
-    else if (!this.#hasBegun || isCallForced || topLogprobs !== undefined || stops.length > 0)
+    else if (!this.#hasBegun || this.#isThinking || isCallForced || topLogprobs !== undefined || stops.length > 0)
       this.#readChunk({ ...ONLY_TEXT, text: chunk });
     else {
       // Nearly every chunk of most answers.
@@ -114,7 +118,7 @@ class AnswerReader {
   }
 
   #readChunk(chunk: Chunk): void {
-    const { topLogprobs, isCallForced, usage } = this.#options;
+    const { topLogprobs, isCallForced, keepsReasoning = false, usage } = this.#options;
     if (!this.#hasBegun && (!isCallForced || chunk.calls.length > 0)) this.#begin();
     count(usage, chunk);
     this.#addLength(chunk.text.length + chunk.reasoning.length);
@@ -128,8 +132,12 @@ class AnswerReader {
     if (chunk.reasoning !== '') {
       // The log-probabilities are those of the content.
       this.#logprobs = [];
-      if (this.#hasBegun) this.#deltas.push({ kind: 'reasoning', text: chunk.reasoning });
-      else this.#thought += chunk.reasoning;
+      this.#think(`${keepsReasoning && !this.#isThinking ? '<think>' : ''}${chunk.reasoning}`);
+      this.#isThinking = keepsReasoning;
+    }
+    if (this.#isThinking && chunk.text.length + chunk.calls.length > 0) {
+      this.#think('</think>');
+      this.#isThinking = false;
     }
     const { text, stop } = this.#scanner.push(isCallForced ? '' : chunk.text);
     if (text !== '') this.#deltas.push(this.#textDelta(text));
@@ -158,7 +166,12 @@ class AnswerReader {
   #begin(): void {
     this.#hasBegun = true;
     this.#deltas.push({ kind: 'begin' });
-    if (this.#thought !== '') this.#deltas.push({ kind: 'reasoning', text: this.#thought });
+    if (this.#thought !== '') this.#think(this.#thought);
+  }
+
+  #think(text: string): void {
+    if (this.#hasBegun) this.#deltas.push({ kind: this.#options.keepsReasoning ? 'text' : 'reasoning', text });
+    else this.#thought += text;
   }
 
   #textDelta(text: string): ChatDelta {

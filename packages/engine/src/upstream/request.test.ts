@@ -31,7 +31,7 @@ describe('the request to an upstream', () => {
       ...{ tools, tool_choice: 'auto', parallel_tool_calls: false, logprobs: true, top_logprobs: 3 },
       ...{ temperature: 0.5, top_p: 0.9, top_k: 40, min_p: 0.05, presence_penalty: 1, frequency_penalty: -1 },
       ...{ logit_bias: { 5: -100 }, stop: ['END', 'STOP'], prompt_cache_key: 'k' },
-      ...{ reasoning_effort: 'low', reasoning_format: 'none', chat_template_kwargs: { enable_thinking: false } },
+      ...{ reasoning_effort: 'low', chat_template_kwargs: { enable_thinking: false } },
     };
     const [messages, sent] = casesOf<object[][]>('engine', 'messages to an upstream');
     const limit = { max_completion_tokens: 9 };
@@ -54,21 +54,27 @@ describe('the request to an upstream', () => {
     return world.server.asked.at(-1)?.body;
   }
 
-  it('leaves no defaults to servers that have their own, and asks each for log-probabilities as it gives them', async () => {
-    const KINDS = { 'llama.cpp': [0, 0, 1], vllm: [-1, 0, 0], other: [undefined, undefined, 0] };
+  it('leaves no defaults to servers that have their own, and asks each for log-probabilities and reasoning as it gives them', async () => {
+    const KINDS = {
+      'llama.cpp': [0, 0, 1, 'none'],
+      vllm: [-1, 0, 0, undefined],
+      other: [undefined, undefined, 0, undefined],
+    };
     for (const [kind, expected] of Object.entries(KINDS)) {
-      const { top_k, min_p, top_logprobs } = await bodyFor(kind, { logprobs: true });
-      assert.deepEqual([top_k, min_p, top_logprobs], expected);
+      const asked = { logprobs: true, reasoning_format: 'none' };
+      const { top_k, min_p, top_logprobs, reasoning_format } = await bodyFor(kind, asked);
+      assert.deepEqual([top_k, min_p, top_logprobs, reasoning_format], expected);
     }
   });
 
   it('forces a call by name, or by the only tool where the server ignores names, and may forbid calls', async () => {
     const choice = { type: 'function', function: { name: 'other' } };
-    const more = { tools, tool_choice: choice };
+    const more = { tools, tool_choice: choice, reasoning_format: 'none' };
     const { tools: sent, tool_choice } = await bodyFor('vllm', more);
     assert.deepEqual([sent, tool_choice], [tools, choice]);
     const llama = await bodyFor('llama.cpp', more);
-    assert.deepEqual([llama.tools, llama.tool_choice], [[tools[1]], 'required']);
+    const asked = [llama.tools, llama.tool_choice, llama.reasoning_format];
+    assert.deepEqual(asked, [[tools[1]], 'required', undefined], 'the text of a forced call is not read');
     const none = await bodyFor('other', { tools, tool_choice: 'none' });
     assert.deepEqual([none.tools, none.tool_choice], [undefined, undefined]);
   });

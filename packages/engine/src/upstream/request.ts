@@ -31,12 +31,18 @@ export function chatBody(request: ChatRequest, options: ChatBodyOptions): Record
     response_format: formatBody(format),
     reasoning_effort,
     add_generation_prompt,
-    reasoning_format: request.keepsReasoning ? 'none' : undefined,
+    reasoning_format: reasoningFormat(request, options.kind),
     chat_template_kwargs: Object.keys(kwargs).length > 0 ? kwargs : undefined,
     ...(topLogprobs === undefined
       ? {}
       : { logprobs: true, top_logprobs: requestedAlternatives(topLogprobs, options.kind) }),
   };
+}
+
+/** Other servers do not know it, or refuse it. The text of a forced call is not read. */
+function reasoningFormat(request: ChatRequest, kind: UpstreamKind): 'none' | undefined {
+  const isReadAsText = request.keepsReasoning && kind === 'llama.cpp' && !callableTools(request).isCallForced;
+  return isReadAsText ? 'none' : undefined;
 }
 
 export function completionBody(

@@ -134,8 +134,7 @@ export class Upstream implements AsyncDisposable {
     const isQuick = this.#slowAtMs !== undefined && performance.now() - this.#slowAtMs > STREAMED_MS;
     const events = async () =>
       (deps.isGathered && isQuick && (await this.#gather(open, deps))) || this.#stream(await open(true), deps);
-    const { stops, topLogprobs } = request;
-    return this.#answer(events, { stops, topLogprobs, isCallForced: callableTools(request).isCallForced }, deps);
+    return this.#answer(events, { ...request, isCallForced: callableTools(request).isCallForced }, deps);
   }
 
   /** The same for a prompt of plain text. */
@@ -157,7 +156,7 @@ export class Upstream implements AsyncDisposable {
 
   async *#answer(
     open: () => Promise<AsyncIterator<readonly StreamEvent[]>>,
-    { stops, topLogprobs, isCallForced }: Pick<AnswerOptions, 'stops' | 'topLogprobs' | 'isCallForced'>,
+    request: Pick<AnswerOptions, 'stops' | 'topLogprobs' | 'isCallForced' | 'keepsReasoning'>,
     { usage, signal }: AskDeps,
   ): AsyncGenerator<readonly ChatDelta[]> {
     using _slot = await this.#slots.enter(signal);
@@ -165,7 +164,7 @@ export class Upstream implements AsyncDisposable {
     const events = await open();
     const { apiKey: secret } = this.#options;
     try {
-      yield* answerDeltas(events, { stops, topLogprobs, isCallForced, usage, newCallId, secret });
+      yield* answerDeltas(events, { ...request, usage, newCallId, secret });
       const nowMs = performance.now();
       if (nowMs - fromMs > QUICK_MS) this.#slowAtMs = nowMs;
       this.#slowAtMs ??= Number.NEGATIVE_INFINITY;

@@ -14,7 +14,7 @@ const bytesOf = (text: string) => Buffer.from(text, text === 'c3' ? 'hex' : 'utf
 /** What a client receives of an answer whose tokens have these texts. */
 async function answer(
   texts: readonly string[],
-  { stops = [] as readonly string[], prompt = '', isCallForced = false } = {},
+  { stops = [] as readonly string[], prompt = '', isCallForced = false, keepsReasoning = false } = {},
 ) {
   const controls = new Map([[texts.indexOf(CONTROL), CONTROL]]);
   async function* generate() {
@@ -23,7 +23,8 @@ async function answer(
     yield { kind: 'end', reason: 'stop' };
   }
   const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
-  const reader = () => new OutputReader(format, [{ name: 'f' }], { opening: openedBy(prompt, format) });
+  const reading = { opening: openedBy(prompt, format), keepsReasoning };
+  const reader = () => new OutputReader(format, [{ name: 'f' }], reading);
   const deps = { usage, reader, signal: new AbortController().signal, context: {}, grammarParam: '' };
   const sent: ChatDelta[] = [];
   const job = { topLogprobs: 0 } as unknown as Job;

@@ -64,20 +64,23 @@ export async function* choiceDeltas(
       if (delta.kind === 'arguments') return [...before, delta];
       return [...before, { ...delta, id: `call_${randomText(12)}` }];
     });
-  const textDeltas = (text: string): ChatDelta[] => {
-    // An answer that must be a call has no text, even if it was cut off.
-    if (text === '' || isCallForced) return [];
+  const textDeltas = (text: string, isShown = !isCallForced): ChatDelta[] => {
+    if (text === '') return [];
     const shown = due;
     due = [];
+    // An answer that must be a call has no text but reasoning, even if it was cut off.
+    if (!isShown) return [];
     return [{ kind: 'text', text, ...(job.topLogprobs === undefined ? {} : { logprobs: shown }) }];
   };
   /** Stop strings are those of the content. */
-  const contentDeltas = (content: { readonly text: string; readonly end: number }): ChatDelta[] => {
+  const contentDeltas = (content: Omit<Extract<OutputDelta, { kind: 'text' }>, 'kind'>): ChatDelta[] => {
+    const before = content.isReasoning ? textDeltas(scanner.end()) : [];
     if (isAfterMark) dropLogprobs(content.end - content.text.length);
     isAfterMark = false;
     const rest = logprobs.findIndex((_, at) => (logprobs[at - 1]?.end ?? 0) >= content.end);
     const count = rest < 0 ? logprobs.length : rest;
     for (const { end: _, ...each } of logprobs.splice(0, count)) due.push(each);
+    if (content.isReasoning) return [...before, ...textDeltas(content.text, true)];
     const { text, stop } = scanner.push(content.text);
     isStopped ||= stop !== undefined && !isCallForced;
     return textDeltas(text);

@@ -53,10 +53,8 @@ export class Watch {
     return new Watch(deps, begun.seq, begun.day);
   }
 
-  /** Evaluates everything new. Must not run concurrently. */
+  /** Evaluates everything new; the advisories are loaded. Must not run concurrently. */
   async evaluate(): Promise<void> {
-    // Without all advisories it would miss affected domains and not evaluate the events again.
-    if (!this.#deps.exposures.isLoaded) return;
     const before = { seq: this.#seq, day: this.#day };
     for (let isMore = true; isMore; ) isMore = await this.#evaluateEvents();
     const yesterday = dayOf(this.#deps.now().getTime()) - 1;

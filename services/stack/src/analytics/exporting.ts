@@ -1,5 +1,5 @@
 // Exports the store into ClickHouse, by one process of the store at a time. While ClickHouse does not respond, nothing is lost: the
-// store keeps its log, and the exporter continues at its position.
+// store keeps its log, and the exporter continues at its position, also after a stop in the middle of a block.
 import { type ClickHouse, Exporter, type ExporterDeps, type Position, TakenOver } from '@strata/analytics-clickhouse';
 import type { RoleOf } from '@strata/detect';
 import { FailureLog, type Metrics } from '@strata/http';
@@ -47,7 +47,7 @@ export class Exporting {
         const onBlock = () => failures.recovered();
         if (hold) await this.#follow({ signal: AbortSignal.any([signal, hold.lost]), wait, onBlock });
       } catch (error) {
-        if (!(error instanceof TakenOver)) failures.failed(error);
+        if (!(error instanceof TakenOver) && !signal.aborted) failures.failed(error);
       }
       await wait(RETRY_MS, signal);
     }

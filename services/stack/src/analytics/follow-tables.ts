@@ -29,7 +29,7 @@ export async function followTables(deps: FollowTablesDeps, signal: AbortSignal):
       outdated.moved(position);
     } catch (error) {
       isFailing = true;
-      failures.failed(error);
+      if (!signal.aborted) failures.failed(error);
     }
     await wait(POLL_MS, signal);
   }

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { Exposures } from '../enrichment/exposure/exposures.ts';
 import type { EventBus } from '../events.ts';
+import { SharedRun } from '../shared-run.ts';
 import type { Store } from '../store/index.ts';
 import { type KnownNames, knownNames } from './known-names.ts';
 import { type Domains, openDomains } from './open-domains.ts';
@@ -21,7 +22,10 @@ export interface KnowledgeDeps {
 export interface Knowledge extends Domains {
   readonly names: KnownNames;
   readonly exposures: Exposures;
-  /** Applies the advisories in the store. After a failure it continues at its position, as `catchUp` does. */
+  /**
+   * Applies the advisories in the store, and the events before them; calls during a run share the next one. After a failure it
+   * continues at its position, as `catchUp` does.
+   */
   updateAdvisories(): Promise<void>;
 }
 
@@ -37,14 +41,18 @@ export async function openKnowledge(config: Config, deps: KnowledgeDeps): Promis
   events.subscribe('event-indexed', ({ event, effects }) => exposures.drop(event.seq, effects.providers));
   events.subscribe('index-rebuilt', () => exposures.drop(log.position.seq));
   let wasLoaded = exposures.isLoaded;
-  const updateAdvisories = async () => {
+  const updates = new SharedRun(async () => {
     const isNew = exposures.isLoaded && !wasLoaded;
     wasLoaded = exposures.isLoaded;
     if ((await exposures.learn()) || isNew) events.publish('exposures-known');
-    for await (const change of exposures.changes()) events.publish('advisories-changed', change);
-  };
+    for await (const change of exposures.changes()) {
+      await domains.catchUp();
+      events.publish('advisories-changed', change);
+    }
+  });
   return Object.assign(stack.move(), {
-    ...{ analytics, known, log, index, exposures, updateAdvisories },
+    ...{ analytics, known, log, index, exposures },
+    updateAdvisories: () => updates.start(),
     catchUp: () => domains.catchUp(),
     refresh: () => domains.refresh(),
     names: knownNames(rulebook),

@@ -16,7 +16,10 @@ import type { Chain } from './update-loop.ts';
 
 export interface SchedulerDeps {
   readonly store: Store;
-  readonly knowledge: Pick<Knowledge, 'analytics' | 'known' | 'log' | 'names' | 'exposures' | 'catchUp'>;
+  readonly knowledge: Pick<
+    Knowledge,
+    'analytics' | 'known' | 'log' | 'names' | 'exposures' | 'catchUp' | 'updateAdvisories'
+  >;
   readonly namesMatching: NamesMatching;
   readonly notary: Notary;
   readonly events: EventBus;
@@ -57,13 +60,20 @@ export class Scheduler implements AsyncDisposable {
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
-    const { log, catchUp } = deps.knowledge;
+    const { log, catchUp, exposures, updateAdvisories } = deps.knowledge;
     const inTerm = (step: (work: Work) => Promise<void>) => () => this.#inTerm(step);
+    // Without those that another scheduler has read, their events would look like those of withdrawn ones, and be lost.
+    const withAdvisories = (step: (work: Work) => Promise<void>) =>
+      inTerm(async (work) => {
+        if (!exposures.isLoaded) return;
+        await updateAdvisories();
+        await step(work);
+      });
     this.steps = {
-      alert: [inTerm((work) => this.#publishAdvisories(work)), inTerm(({ watch }) => watch.evaluate())],
+      alert: [inTerm((work) => this.#publishAdvisories(work)), withAdvisories(({ watch }) => watch.evaluate())],
       // Alerts and anomalies are applied before the stream publishes them.
-      publish: [inTerm(() => catchUp()), inTerm(({ publisher }) => publisher.publish())],
-      notify: [inTerm(({ notifier }) => notifier.match())],
+      publish: [inTerm(() => catchUp()), withAdvisories(({ publisher }) => publisher.publish())],
+      notify: [withAdvisories(({ notifier }) => notifier.match())],
     };
     deps.events.subscribe('advisories-changed', ({ entries }) => {
       for (const { advisory } of entries) this.#work?.pending.set(advisory.id, log.position.seq);
@@ -115,7 +125,7 @@ export class Scheduler implements AsyncDisposable {
     const { analytics, known, log, names, exposures } = knowledge;
     const store: Store = { ...this.#deps.store, ...this.#deps.store.inTerm(hold.term) };
     const watch = await Watch.open({ store, analytics, known, names, exposures, now: clock, events });
-    const publisher = await StreamPublisher.open({ store, notary, names, exposures, analytics, now });
+    const publisher = await StreamPublisher.open({ store, notary, names, exposures, now });
     const notifier = await Notifier.open({ store, names, exposures, analytics, namesMatching, now, clock });
     const stopping = new AbortController();
     hold.lost.addEventListener('abort', () => stopping.abort(), { once: true });

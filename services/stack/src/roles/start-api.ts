@@ -76,7 +76,8 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   const ledger = stack.use(
     await openLedger({ dataDirectory, origin, now, store, witnesses, logger, signal: world.signal }),
   );
-  const clickhouse = await openAnalytics(config, stack);
+  const closed = new AbortController();
+  const clickhouse = await openAnalytics(config, stack, closed.signal);
   const knowledge = stack.use(await openKnowledge(config, { store, rulebook, clickhouse, events, logger }));
   const { analytics, known, log, index, names, exposures } = knowledge;
   const hub = await StreamHub.open({ table: store.stream, events });
@@ -132,7 +133,6 @@ export async function startStack(config: Config, logger: Logger, world: World = 
   await prepareHealth(server, logger);
 
   const stopping = new AbortController();
-  const closed = new AbortController();
   // If no other process is the scheduler, this one is active from the first update on.
   await scheduling?.scheduler.tryBegin();
   // Updates run until the last request is served.

@@ -45,7 +45,9 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   const now = store.clock;
   const { dataDirectory, ledgerOrigin: origin } = config;
   const ledger = stack.use(await openLedger({ dataDirectory, origin, now, store, logger, signal: world.signal }));
-  const clickhouse = await openAnalytics(config, stack);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const clickhouse = await openAnalytics(config, stack, signal);
   const knowledge = stack.use(await openKnowledge(config, { store, rulebook, clickhouse, events, logger }));
   metrics.disk(dataDirectory);
   addStoreMetrics(metrics, { store, now: world.now ?? now });
@@ -59,8 +61,6 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
   const readiness = new Readiness({ database: () => store.inspection.heads(), ledger: () => canSign(ledger) });
   readiness.report(() => ({ role: config.role, is_working: scheduler.isWorking }));
   const { port: metricsPort } = stack.use(await listenForMetrics(metrics, config, readiness));
-  const stopping = new AbortController();
-  const { signal } = stopping;
   const tasks = [scheduler.run(signal), updateLoop.follow(signal), followKeys(ledger, logger, signal)];
   readiness.started();
   stack.defer(async () => {
@@ -73,13 +73,13 @@ export async function startScheduler(config: Config, logger: Logger, world: Worl
 
 /**
  * What an update does: everything in order, so that what the watch finds in an event is published with it. With ClickHouse the
- * steps that wait for its answers delay neither the logs and live streams nor what is published.
+ * steps that wait for its answers delay neither the logs and live streams nor what is published; each chain applies the logs first.
  */
 export function chainsOf(knowledge: Knowledge, scheduler: Scheduler | undefined, live: Chain = []): readonly Chain[] {
   const { alert = [], publish = [], notify = [] } = scheduler?.steps ?? {};
   const apply = [() => knowledge.catchUp(), () => knowledge.updateAdvisories()];
   if (knowledge.index) return [[...apply, ...alert, ...publish, ...notify, ...live]];
-  return [[...apply, ...live], publish, [() => knowledge.refresh(), ...alert, ...notify]];
+  return [[...apply, ...live], publish, [() => knowledge.catchUp(), () => knowledge.refresh(), ...alert, ...notify]];
 }
 
 export interface SchedulingDeps {

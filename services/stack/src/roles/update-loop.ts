@@ -1,5 +1,6 @@
-// The update loop: polls the store's logs and processes what is new, in steps: the index applies events, the watch evaluates them, the
-// stream publishes them. Changes by other processes are visible in this one within a second.
+// The update loop: polls the store's logs and processes what is new, in chains of steps: the index applies events, the watch evaluates
+// them, the stream publishes them; with ClickHouse these three are concurrent. Changes by other processes are visible in this one
+// within a second.
 
 import { FailureLog } from '@strata/http';
 import type { Logger } from 'pino';
@@ -98,6 +99,7 @@ export class UpdateLoop implements AsyncDisposable {
       }
       await delay(Math.max(0, startedAt + POLL_INTERVAL_MS - performance.now()), signal);
     }
+    this.#isStopped = true;
     await this.#ended();
   }
 
@@ -109,7 +111,7 @@ export class UpdateLoop implements AsyncDisposable {
         failures.recovered();
       } catch (error) {
         // The remaining steps still run: each continues at its position.
-        failures.failed(error);
+        if (!this.#isStopped) failures.failed(error);
       }
     }
   }

@@ -1,6 +1,5 @@
 // Publishes changes, anomalies and advisories of the internal log as signed events of the public stream, each once.
 
-import type { Analytics } from '@strata/analytics';
 import { StoreError } from '@strata/db';
 import { NOTICE, type Notary } from '@strata/http';
 import { anomalyReport } from '../alerts/anomaly-report.ts';
@@ -8,14 +7,14 @@ import { advisoryNews } from '../enrichment/exposure/advisory-report.ts';
 import type { Exposures } from '../enrichment/exposure/exposures.ts';
 import type { KnownNames } from '../index/known-names.ts';
 import { changeReport } from '../reports/domain-report.ts';
+import type { DomainExposed } from '../store/events/stored-event.ts';
 import type { Store, StoredEvent, StreamEvent } from '../store/index.ts';
 
 export interface PublisherDeps {
   readonly store: Store;
   readonly notary: Notary;
   readonly names: KnownNames;
-  readonly exposures: Exposures;
-  readonly analytics: Analytics;
+  readonly exposures: Pick<Exposures, 'advisories'>;
   /** The clock of receipts and of publication, not of scanning. */
   readonly now: () => Date;
 }
@@ -43,11 +42,9 @@ export class StreamPublisher {
     return new StreamPublisher(deps, cursor, latest?.publishedUs ?? (await store.stream.beganUs()));
   }
 
-  /** Publishes all new events. Must not run concurrently. */
+  /** Publishes all new events; the advisories before them are loaded. Must not run concurrently. */
   async publish(): Promise<void> {
-    const { store, exposures } = this.#deps;
-    // Until advisories are loaded, an event could be mistaken for one of a withdrawn advisory.
-    if (!exposures.isLoaded) return;
+    const { store } = this.#deps;
     for (;;) {
       const events = await store.events.since(this.#cursor, BATCH);
       const to = events.at(-1)?.seq;
@@ -95,12 +92,10 @@ export class StreamPublisher {
         const providers = subjectKind === 'provider' ? [subject] : [];
         return { type: 'anomaly', domain, providers, category: subjectKind === 'category' ? subject : null, body };
       }
-      case 'advisory-touched': {
-        const { advisoryId, reason } = event.payload;
-        return this.#advisoryDraft(event, { id, reason, advisoryIds: [advisoryId] });
-      }
+      case 'advisory-touched':
+        return this.#advisoryDraft(event, { id, ...event.payload, advisoryIds: [event.payload.advisoryId] });
       case 'domain-exposed':
-        return this.#advisoryDraft(event, { id, reason: 'exposed', advisoryIds: event.payload.advisoryIds });
+        return this.#advisoryDraft(event, { id, reason: 'exposed', ...event.payload });
       case 'domain-changed':
       case 'posture-regressed':
       case 'domain-removed':
@@ -110,16 +105,12 @@ export class StreamPublisher {
     }
   }
 
-  /** Figures at the time of publication. Withdrawn advisories are not published. */
-  async #advisoryDraft(
+  /** Asks nothing: the stream goes on while ClickHouse is away. Withdrawn advisories are not published. */
+  #advisoryDraft(
     event: StoredEvent,
-    {
-      id,
-      reason,
-      advisoryIds,
-    }: { readonly id: string; readonly reason: string; readonly advisoryIds: readonly string[] },
-  ): Promise<Draft | undefined> {
-    const { exposures } = this.#deps;
+    { id, reason, advisoryIds, counts }: Pick<DomainExposed, 'advisoryIds' | 'counts'> & { id: string; reason: string },
+  ): Draft | undefined {
+    const { exposures, names } = this.#deps;
     const entries = advisoryIds.map((each) => exposures.advisories.find(each)).filter((entry) => entry !== undefined);
     if (entries.length === 0) return undefined;
     const body = {
@@ -128,7 +119,7 @@ export class StreamPublisher {
       at: event.at.toISOString(),
       ...(event.domain === '' ? {} : { domain: event.domain }),
       reason,
-      advisories: await Promise.all(entries.map((entry) => advisoryNews(entry, this.#deps))),
+      advisories: entries.map((entry) => advisoryNews(entry, counts?.[entry.advisory.id], names)),
     };
     const providers = [...new Set(entries.flatMap(({ products }) => products))];
     return { type: 'advisory', domain: event.domain === '' ? null : event.domain, providers, category: null, body };

@@ -51,7 +51,7 @@ onEach([memory], 'the notifier', (_backend, test) => {
       for (const event of events) log.push({ ...event, seq: log.length + 1 } as StoredEvent);
     };
     const events = { latestSeq: async () => 0, since: async (seq: number) => log.filter((each) => each.seq > seq) };
-    const exposures = { isLoaded: true, advisories, uses } as unknown as NotifierDeps['exposures'];
+    const exposures = { advisories, uses } as unknown as NotifierDeps['exposures'];
     let ahead = 0;
     const [now, own] = [() => new Date(Date.now() + ahead), { ...store, events } as unknown as NotifierDeps['store']];
     const matching = namesMatching({ known: { usersOf: () => undefined }, rulebook, clock: now });

@@ -48,11 +48,9 @@ export class Notifier {
     return new Notifier(deps, to);
   }
 
-  /** Matches everything new. Must not run concurrently. */
+  /** Matches everything new; the advisories before it are loaded. Must not run concurrently. */
   async match(): Promise<void> {
-    const { store, exposures } = this.#deps;
-    // Until advisories are loaded, the domains that one affects are not known.
-    if (!exposures.isLoaded) return;
+    const { store } = this.#deps;
     // Read first: an event of a list that is created before the next statement is not skipped.
     const to = await ends(store);
     if (!(await store.watchlists.isUsed())) return this.#skip(to);

@@ -64,6 +64,9 @@ const EntryRow = memo(function EntryRow({ entry }: { readonly entry: Entry }) {
   );
 });
 
+const affectedOf = ({ version, product }: { readonly version: number; readonly product: number }): string =>
+  version > 0 ? `${version} with an affected version` : `${product} with the product, version unknown`;
+
 function detailOf(event: StackEvent): string {
   switch (event.type) {
     case 'migration':
@@ -74,11 +77,8 @@ function detailOf(event: StackEvent): string {
     case 'advisory': {
       const [first] = event.advisories;
       if (!first) return '';
-      const affected =
-        first.domains.version > 0
-          ? `${first.domains.version} with an affected version`
-          : `${first.domains.product} with the product, version unknown`;
-      return [first.title, first.severity && `${first.severity} severity`, `domains: ${affected}`]
+      const { title, severity, domains } = first;
+      return [title, severity && `${severity} severity`, domains && `domains: ${affectedOf(domains)}`]
         .filter(Boolean)
         .join(' · ');
     }

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { fc, holds } from '../../../../../tests/support/property.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import type { CallableTool, OutputDelta } from './calls/call-writer.ts';
+import { heldFormat } from './held-format.ts';
 import { openedBy, outputFormat } from './output-format.ts';
 import { OutputReader } from './output-reader.ts';
 
@@ -106,25 +108,31 @@ describe('tool calls', () => {
     // It takes half a second; quadratic readers take minutes.
     assert.ok(performance.now() - start < 10_000);
   });
-  it('and kept reasoning are text with their marks, which may be control tokens', () => {
-    const kept = (template: string, opening: string, pieces: readonly string[]) => {
-      const reader = new OutputReader(outputFormat(template), [], { opening, keepsReasoning: true });
-      let reasoned = '';
-      const read = pieces.flatMap((piece) => {
+  // Marks may be control tokens.
+  type Kept = readonly [
+    template: string,
+    opening: string,
+    pieces: readonly string[],
+    of: 'text' | 'json',
+    ...unknown[],
+  ];
+  for (const [template, opening, pieces, of, ...expected] of casesOf<readonly Kept[]>('inference', 'kept reasoning'))
+    it(`are apart from kept reasoning, which is text with its marks: ${opening} ${pieces.join(' ')}`, () => {
+      const family = outputFormat(template);
+      const format = of === 'json' ? heldFormat(family, { hasCalls: false, isJson: true }) : family;
+      const reader = new OutputReader(format, tools, { opening, keepsReasoning: true });
+      let counted = '';
+      const deltas = pieces.flatMap((piece) => {
         const wasReasoning = reader.isReasoning;
-        const deltas = reader.push(piece, { isControl: piece.startsWith('<') });
-        if (wasReasoning || reader.isReasoning) reasoned += piece;
-        return deltas;
+        const read = reader.push(piece, { isControl: piece.startsWith('<') });
+        if (wasReasoning || reader.isReasoning) counted += piece;
+        return read;
       });
-      return [gathered([...read, ...reader.end()]).text, reasoned];
-    };
-    assert.deepEqual(kept('<think>', '<think>', ['a', '</think>', 'b']), ['<think>a</think>b', 'a</think>']);
-    assert.deepEqual(kept('<think>', '', ['a', '</think>', '<think>', 'b']), ['a</think><think>b', '<think>b']);
-    const harmony = '<|channel|> analysis <|message|> a <|end|> <|start|> assistant <|message|> b'.split(' ');
-    const [shown, reasoned] = kept('<|channel|><|message|><|start|>', '', harmony);
-    assert.equal(shown, '<|channel|>analysis<|message|>ab');
-    assert.equal(reasoned, '<|message|>a<|end|>');
-  });
+      const all = [...deltas, ...reader.end()];
+      const { text, calls } = gathered(all);
+      const reasoning = gathered(all.filter((delta) => delta.kind === 'text' && delta.isReasoning)).text;
+      assert.deepEqual([reasoning, text.slice(reasoning.length), counted, calls], expected);
+    });
   it('and reasoning are only opened by the end of a prompt', () => {
     const prompts = ['what does <think> do?<|im_end|>\n<|im_start|>assistant\n', 'assistant\n<think>\n'];
     const listed = prompts.map((prompt) => openedBy(prompt, UNKNOWN));

@@ -17,7 +17,7 @@ export interface OutputReaderOptions {
   readonly max?: number;
   /** The mark at the end of the prompt that the answer continues, as `openedBy` finds it. */
   readonly opening?: string | undefined;
-  /** Reasoning is text, with its marks. */
+  /** Reasoning is text as the model wrote it, with its marks. */
   readonly keepsReasoning?: boolean | undefined;
 }
 
@@ -56,8 +56,7 @@ export class OutputReader {
     this.#calls = new CallWriter(tools, max);
     this.#marks = formatMarks(format, this.#calls);
     this.#text = new TextWriter(this.#held, this.#calls, {
-      trimsCalls: format.trimsCalls,
-      keepsReasoning: reasoning?.keepsSpace ?? false,
+      ...{ trimsCalls: format.trimsCalls, keepsSpace: reasoning?.keepsSpace ?? false, keepsReasoning },
     });
     this.#calls.onCall = () => {
       this.#isReasoning = false;
@@ -119,14 +118,10 @@ export class OutputReader {
     const isSpokenOf = !this.#text.isBlank && !SPECIAL.test(mark) && !this.#held.isControl(from);
     const isOpen = reasoning?.opens.includes(mark) ?? false;
     const isStray = reasoning?.closes.includes(mark) ?? false;
-    if (this.#keepsReasoning && (isOpen || isStray)) {
-      this.#isReasoning = isOpen && (this.#isReasoning || !isSpokenOf);
-      if (!hasHeaders) return this.#showMark(from, mark);
-    }
     if (reasoning && isOpen && !isSpokenOf) {
       cursor.at += mark.length;
-      this.#text.leave();
-      if (reasoning.keepsOpen) this.#text.write(from, cursor.at, 'reasoning');
+      this.#text.leaveMark(from, cursor.at);
+      if (reasoning.keepsOpen && !this.#keepsReasoning) this.#text.write(from, cursor.at, 'reasoning');
       return yield* this.#reasoning();
     }
     if (dropped.includes(mark)) {
@@ -135,17 +130,12 @@ export class OutputReader {
     }
     if (isStray && reasoning?.dropsStray && this.#text.isBlank) {
       cursor.at += mark.length;
-      return this.#text.leave();
+      return this.#text.leaveMark(from, cursor.at);
     }
     if (!isStray && (yield* this.#call())) return yield* this.#afterCall();
     cursor.at = from + mark.length;
+    if (isStray && this.#keepsReasoning) this.#held.show(from, cursor.at);
     this.#text.write(from, cursor.at);
-  }
-
-  #showMark(from: number, mark: string): void {
-    this.#cursor.at = from + mark.length;
-    this.#held.show(from, this.#cursor.at);
-    this.#text.write(from, this.#cursor.at);
   }
 
   *#reasoning(): Reading {
@@ -160,13 +150,15 @@ export class OutputReader {
     const cursor = this.#cursor;
     const { reasoning, hasHeaders } = this.#format;
     const onText = (from: number, to: number) => this.#text.write(from, to, 'reasoning');
-    yield* cursor.passSpace();
-    if (!reasoning?.keepsOpen) for (const open of reasoning?.opens ?? []) if (yield* cursor.pass(open)) break;
+    if (!this.#keepsReasoning) yield* cursor.passSpace();
+    const isRaw = this.#keepsReasoning || reasoning?.keepsOpen;
+    for (const open of isRaw ? [] : (reasoning?.opens ?? [])) if (yield* cursor.pass(open)) break;
     for (;;) {
       const mark = yield* cursor.until(this.#marks.reasoning, { onText });
+      const from = cursor.at;
       if (mark === undefined || reasoning?.closes.includes(mark)) {
         cursor.at += mark?.length ?? 0;
-        this.#text.leave();
+        this.#text.leaveMark(from, cursor.at);
         return false;
       }
       if (hasHeaders) {
@@ -178,7 +170,6 @@ export class OutputReader {
         this.#text.leaveForCall();
         return false;
       }
-      const from = cursor.at;
       if (yield* this.#call()) return true;
       cursor.at = from + mark.length;
       onText(from, cursor.at);
@@ -282,11 +273,10 @@ export class OutputReader {
     if (!isHeader) return this.#text.write(from, cursor.at);
     this.#text.leave();
     const route = routeOf(header);
-    if (this.#keepsReasoning) {
-      this.#isReasoning = route.kind === 'reasoning';
-      if (this.#isReasoning) return this.#showMark(from, cursor.slice(from));
+    if (route.kind === 'reasoning') {
+      this.#text.leaveMark(from, cursor.at);
+      return yield* this.#reasoning();
     }
-    if (route.kind === 'reasoning') return yield* this.#reasoning();
     if (route.kind !== 'call') return;
     yield* cursor.passSpace();
     cursor.keptFrom = cursor.at;

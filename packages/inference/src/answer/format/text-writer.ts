@@ -6,6 +6,8 @@ export interface TextWriterOptions {
   /** The space before a call is not text. */
   readonly trimsCalls: boolean;
   /** The space at the end of reasoning belongs to it. */
+  readonly keepsSpace: boolean;
+  /** Reasoning is text, with its marks. */
   readonly keepsReasoning: boolean;
 }
 
@@ -43,6 +45,10 @@ export class TextWriter {
   }
 
   write(from: number, to: number, kind: 'text' | 'reasoning' = 'text'): void {
+    if (kind === 'reasoning' && this.#options.keepsReasoning) {
+      this.#calls.write('kept', this.#held.shown(from, to), to);
+      return;
+    }
     if (kind !== this.#kind) this.#begin(kind);
     const shown = this.#held.shown(from, to);
     const line = shown.slice(shown.lastIndexOf('\n') + 1);
@@ -68,9 +74,20 @@ export class TextWriter {
 
   /** After the mark that ends the reasoning, or before another that separates texts. */
   leave(): void {
-    const isKept = this.#kind === 'reasoning' && this.#options.keepsReasoning;
+    const isKept = this.#kind === 'reasoning' && this.#options.keepsSpace;
     if (!isKept && (this.#kind === 'reasoning' || this.#isBlank)) this.#space = '';
     this.#begin('text');
+  }
+
+  /** After a mark of reasoning. */
+  leaveMark(from: number, to: number): void {
+    if (this.#options.keepsReasoning) {
+      // What is kept is text as it was written, with the space around it.
+      this.#begin('text');
+      this.#isAfterMark = false;
+      this.#held.show(from, to);
+      this.write(from, to, 'reasoning');
+    } else this.leave();
   }
 
   /** Ends the answer. */

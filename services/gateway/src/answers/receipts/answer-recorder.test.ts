@@ -66,24 +66,34 @@ describe('receipts', () => {
     });
     await world.keep(recorder);
     await until(() => appended === 1);
-    for (let i = 0; i < 5; i += 1) await world.keep(recorder);
-    assert.equal(await world.unentered(), 6);
+    // A large batch: what follows is entered half a second later.
+    await Promise.all(Array.from({ length: 50 }, () => world.keep(recorder)));
+    assert.equal(await world.unentered(), 51);
     // Their timer fires while the ledger is busy.
     await sleep(150);
     held.resolve();
-    await until(() => ledger.log.size === 6);
+    await until(() => ledger.log.size === 51);
     await world.keep(recorder);
     await until(async () => (await world.unentered()) === 0);
     held = Promise.withResolvers<void>();
     await world.keep(recorder);
-    await until(() => appended === 8);
+    await until(() => appended === 53);
     await world.keep(recorder);
     const kept = world.keep(recorder);
     const closed = recorder[Symbol.asyncDispose]();
     await kept;
     held.resolve();
     await closed;
-    assert.equal(ledger.log.size, 10);
+    assert.equal(ledger.log.size, 55);
+  });
+
+  it('that another gateway enters are read until they are', async () => {
+    await using world = await scene();
+    await using ledger = await world.openLedger();
+    let reads = 0;
+    const receipt = async () => ({ body: 'signed', isEntered: ++reads > 4 });
+    await using recorder = await world.open(ledger, undefined, replaced(world.store.answers, 'receipt', receipt));
+    assert.deepEqual([await recorder.receipt('rcp', 'key_1'), reads], ['signed', 5]);
   });
 
   it('of one iteration of the event loop are stored in one transaction', async () => {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { KnownNames } from '../../index/known-names.ts';
 import { sortMembers } from '../../reports/in-schema.ts';
 import { EventLoopBudget } from '../event-loop-budget.ts';
-import { buildsNamedBy, countsIn, countsOf, type ExposedDeps, sumOf } from './exposed-domains.ts';
+import { type ByEvidence, buildsNamedBy, countsIn, type ExposedDeps, sumOf } from './exposed-domains.ts';
 import type { Exposure } from './exposures.ts';
 import { NO_VERSION } from './product-uses.ts';
 
@@ -99,8 +99,10 @@ export const AdvisoryNewsSchema = z
     ...about,
     title: z.string().nullable(),
     products: z.array(z.object({ product: z.string(), product_id: z.string() })),
-    match: MatchSchema,
-    domains: DomainCounts,
+    match: MatchSchema.nullable().describe('Null if `domains` is.'),
+    domains: DomainCounts.nullable().describe(
+      'When the event was announced; null if a version of Strata that did not record it did so.',
+    ),
   })
   .meta({ id: 'AdvisoryNews' });
 
@@ -163,7 +165,7 @@ export async function advisoryReports(
   return counted.map(({ entry, full, products, domains, some }) => ({
     ...aboutOf(entry),
     ...fullReport(entry, full.summary),
-    match: domains.version > 0 ? 'version' : 'product',
+    match: matchOf(domains),
     domains: { ...domains },
     products: entry.products.map((product, i) => {
       const { range, rangeSource } = exposures.advisories.judgementOf(entry, product, NO_VERSION);
@@ -206,13 +208,19 @@ function fullReport({ advisory, exploited, score }: Entry, summary: string | nul
   };
 }
 
-export async function advisoryNews(entry: Entry, deps: ReportDeps): Promise<z.input<typeof AdvisoryNewsSchema>> {
-  const domains = await countsOf(deps, entry);
+const matchOf = ({ version }: ByEvidence<number>) => (version > 0 ? 'version' : 'product');
+
+/** `counts`: the recorded figures. */
+export function advisoryNews(
+  entry: Entry,
+  counts: ByEvidence<number> | undefined,
+  names: KnownNames,
+): z.input<typeof AdvisoryNewsSchema> {
   return {
     ...aboutOf(entry),
-    products: entry.products.map((id) => ({ product: deps.names.nameOf(id), product_id: id })),
-    match: domains.version > 0 ? 'version' : 'product',
-    domains: { ...domains },
+    products: entry.products.map((id) => ({ product: names.nameOf(id), product_id: id })),
+    match: counts ? matchOf(counts) : null,
+    domains: counts ? { ...counts } : null,
   };
 }
 

@@ -5,7 +5,15 @@ import type { Entry } from '@strata/advisories';
 import { detect } from '@strata/detect';
 import { exploitedAlert } from '../../alerts/alerts.ts';
 import type { AdvisoryTable } from '../../store/index.ts';
-import { advisorySettings, phpHole, sharedAdvisories, showing, sync, syncOnly } from '../../test/advisories.ts';
+import {
+  type About,
+  advisorySettings,
+  phpHole,
+  sharedAdvisories,
+  showing,
+  sync,
+  syncOnly,
+} from '../../test/advisories.ts';
 import { assertDescribed } from '../../test/described.ts';
 import type { Body } from '../../test/harness.ts';
 import { startAging } from '../../test/shared.ts';
@@ -15,7 +23,7 @@ type Alert = Readonly<Record<'id' | 'at' | 'kind' | 'severity' | 'detail' | 'ref
 interface News extends Body {
   readonly type: string;
   readonly reason: string;
-  readonly advisories: readonly { readonly id: string; readonly domains: Record<'version' | 'product', number> }[];
+  readonly advisories: readonly (About & { readonly domains: Record<'version' | 'product', number> })[];
 }
 
 const DAY_MS = 86_400_000;
@@ -102,6 +110,28 @@ it('a known-exploited vulnerability of what domains use is published once where 
   await tick();
   shared.age();
   assert.deepEqual([(await news(id)).length, (await alerts(id)).length], [1, 1]);
+});
+it('events are published with the figures that they were stored with, without a question about domains', async () => {
+  const [id, old] = ['CVE-2026-90009', 'CVE-2026-90010'];
+  for (const each of [id, old]) publish(each);
+  const { exposures, store } = service.running.app;
+  await shared.sync();
+  const asked = mock.method(exposures, 'uses', () => Promise.reject(new Error('ClickHouse is away')));
+  const touched = { kind: 'advisory-touched', at: new Date(), domain: '' } as const;
+  const add = (advisoryId: string, more: object) =>
+    store.advisories.addEvent(`test ${advisoryId}`, {
+      ...touched,
+      payload: { advisoryId, reason: 'exploited', ...more },
+    });
+  await add(id, { counts: { [id]: { version: 7, product: 3 } } });
+  await add(old, {});
+  await tick();
+  asked.mock.restore();
+  shared.age();
+  const last = async (of: string) => (await news(of)).at(-1)?.advisories.map(({ match, domains }) => [match, domains]);
+  const expected = [[['version', { version: 7, product: 3 }]], [[null, null]]];
+  assert.deepEqual([await last(id), await last(old)], expected, 'an earlier version stored none');
+  assertDescribed('/stack/v1/stream/json', (await service.get(`${EVENTS}&types=advisory`)).body);
 });
 it('a known-exploited vulnerability of what domains use is not news when no domain uses it, or when it is old and not exploited', async () => {
   const [unused, old] = ['CVE-2026-90004', 'CVE-2026-90005'];

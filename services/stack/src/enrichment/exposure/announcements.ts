@@ -9,7 +9,7 @@ import type { KnownDomains } from '../../index/known-domains.ts';
 import type { KnownNames } from '../../index/known-names.ts';
 import type { DomainChanged, Store, StoredEvent } from '../../store/index.ts';
 import { EventLoopBudget } from '../event-loop-budget.ts';
-import { countsOf, type ExposedDeps } from './exposed-domains.ts';
+import { type ByEvidence, countsOf, type ExposedDeps } from './exposed-domains.ts';
 import type { Exposure, Exposures } from './exposures.ts';
 import type { ObservedService } from './product-uses.ts';
 
@@ -38,10 +38,10 @@ export async function announceAdvisories(entries: readonly Entry[], deps: AlertD
   for (const entry of entries) {
     if (!entry.exploited && Date.parse(entry.advisory.published) < newsSince) continue;
     await budget.yieldIfSpent();
-    const { version, product } = await countsOf(deps, entry);
-    if (version + product === 0) continue;
-    if (entry.exploited) await raiseAlert(entry, FOREVER_MS, deps);
-    await publish(entry, entry.exploited ? 'exploited' : 'published', deps);
+    const counts = await countsOf(deps, entry);
+    if (counts.version + counts.product === 0) continue;
+    if (entry.exploited) await raiseAlert({ entry, counts }, FOREVER_MS, deps);
+    await publish({ entry, counts }, entry.exploited ? 'exploited' : 'published', deps);
   }
 }
 
@@ -79,8 +79,9 @@ const observedService = ([
 export async function raiseReachAlerts(reach: readonly Reach[], deps: AlertDeps): Promise<void> {
   const exposed = new Set(reach.flatMap((each) => each.exposed));
   for (const entry of new Set(reach.flatMap(({ touching }) => touching))) {
-    await raiseAlert(entry, exposed.has(entry) ? QUIET_MS : FOREVER_MS, deps);
-    await publish(entry, 'exploited', deps);
+    const counts = await countsOf(deps, entry);
+    await raiseAlert({ entry, counts }, exposed.has(entry) ? QUIET_MS : FOREVER_MS, deps);
+    await publish({ entry, counts }, 'exploited', deps);
   }
 }
 
@@ -89,34 +90,44 @@ export async function announceDomain(
   { seq, domain, at }: Pick<StoredEvent, 'seq' | 'domain' | 'at'>,
   { domainId }: DomainChanged,
   { exposed }: Reach,
-  { store }: Pick<AlertDeps, 'store'>,
+  deps: Pick<AlertDeps, 'store' | keyof ExposedDeps>,
 ): Promise<void> {
   if (exposed.length === 0) return;
   const advisoryIds = exposed.map(({ advisory }) => advisory.id);
-  await store.advisories.addEvent(`exposed ${seq}`, {
+  const counts = await Promise.all(exposed.map(async (entry) => [entry.advisory.id, await countsOf(deps, entry)]));
+  await deps.store.advisories.addEvent(`exposed ${seq}`, {
     kind: 'domain-exposed',
     at,
     domain,
-    payload: { domainId, advisoryIds },
+    payload: { domainId, advisoryIds, counts: Object.fromEntries(counts) },
   });
 }
 
 const affectedBy = (all: readonly Exposure[]): ReadonlySet<Entry> =>
   new Set(all.filter(({ isAffected }) => isAffected).map(({ entry }) => entry));
 
-async function publish(entry: Entry, reason: 'published' | 'exploited', { store, now }: AlertDeps): Promise<void> {
+interface CountedEntry {
+  readonly entry: Entry;
+  readonly counts: ByEvidence<number>;
+}
+
+/** With the figures: the stream publishes them without asking ClickHouse, which may be away by then. */
+async function publish(
+  { entry, counts }: CountedEntry,
+  reason: 'published' | 'exploited',
+  { store, now }: AlertDeps,
+): Promise<void> {
   const { id } = entry.advisory;
   await store.advisories.addEvent(`${reason} ${id}`, {
     kind: 'advisory-touched',
     at: now(),
     domain: '',
-    payload: { advisoryId: id, reason },
+    payload: { advisoryId: id, reason, counts: { [id]: counts } },
   });
 }
 
-async function raiseAlert(entry: Entry, quietMs: number, deps: AlertDeps): Promise<void> {
+async function raiseAlert({ entry, counts }: CountedEntry, quietMs: number, deps: AlertDeps): Promise<void> {
   const { store, names, now, events } = deps;
-  const counts = await countsOf(deps, entry);
   const isWritten = await store.signals.addAlert(exploitedAlert({ entry, counts, at: now(), names }), { quietMs });
   if (isWritten) events.publish('alert-stored');
 }

@@ -37,14 +37,19 @@ export interface AnomalyFound {
   readonly anomalyId: string;
 }
 
+/** Domains possibly affected when the event was written, by advisory. Undefined in events of an earlier version. */
+interface Counted {
+  readonly counts?: Readonly<Record<string, { readonly version: number; readonly product: number }>>;
+}
+
 /** `advisory-touched`: a vulnerability was published, or became known to be exploited, while domains show its product. */
-export interface AdvisoryTouched {
+export interface AdvisoryTouched extends Counted {
   readonly advisoryId: string;
   readonly reason: 'published' | 'exploited';
 }
 
 /** `domain-exposed`: a scan of the domain shows versions that known-exploited vulnerabilities affect. */
-export interface DomainExposed {
+export interface DomainExposed extends Counted {
   readonly domainId: number;
   readonly advisoryIds: readonly string[];
 }

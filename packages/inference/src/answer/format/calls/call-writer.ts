@@ -4,8 +4,8 @@ import { MAX_NAME } from '../syntax.ts';
 
 /** An increment of an answer. `at` is the index of the call. */
 export type OutputDelta =
-  /** `end` is its position in the text that was read. */
-  | { readonly kind: 'text'; readonly text: string; readonly end: number }
+  /** `end` is its position in the text that was read. `isReasoning`: reasoning that is kept as text, or its mark. */
+  | { readonly kind: 'text'; readonly text: string; readonly end: number; readonly isReasoning?: true }
   | { readonly kind: 'reasoning'; readonly text: string }
   | { readonly kind: 'call'; readonly at: number; readonly name: string }
   /** A piece of the JSON text. */
@@ -55,8 +55,11 @@ export class CallWriter {
     if (text !== '' && this.#count <= this.#max) this.#deltas.push({ kind: 'arguments', at: this.#count - 1, text });
   }
 
-  write(kind: 'text' | 'reasoning', text: string, end: number): void {
-    if (text !== '') this.#deltas.push(kind === 'text' ? { kind, text, end } : { kind, text });
+  /** `kept`: reasoning as text. */
+  write(kind: 'text' | 'reasoning' | 'kept', text: string, end: number): void {
+    if (text === '') return;
+    if (kind === 'reasoning') this.#deltas.push({ kind, text });
+    else this.#deltas.push({ kind: 'text', text, end, ...(kind === 'kept' ? { isReasoning: true } : {}) });
   }
 
   /** Keeps calls back until they are settled. */
