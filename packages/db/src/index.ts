@@ -39,6 +39,7 @@ export { readSetting, TextTable, writeSetting } from './settings.ts';
 export * from './statements/json-rows.ts';
 export { executePipelined } from './statements/pipeline.ts';
 export { type Plan, plan } from './statements/plan.ts';
+export { readTogether } from './statements/read-together.ts';
 export { isDuplicate, isSuperseded, StoreError, type StoreErrorCode, storeErrorOf } from './store-error.ts';
 export * from './store-schema.ts';
 export type { CommonTables, SizeTables } from './tables.ts';

@@ -1,4 +1,5 @@
-// The large size under load: kills of each of its processes, of what writes and of what answers, lose and double nothing.
+// The large size under load: it goes on after kills of each of its processes, of what writes and of what answers, and has the same as
+// its store. The kills rarely come between the statements of a block: services/stack/src/analytics/export.full.test.ts has those.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';

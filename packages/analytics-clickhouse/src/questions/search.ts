@@ -18,18 +18,15 @@ import type { ClickHouse } from '../connection/clickhouse.ts';
 import { NO_SCORE, partsOfStates } from '../export/domain-row.ts';
 import { asked } from './ask.ts';
 import { ALL, buildOf, filteredSet, type Size, sizesOf, TIME_COLUMNS } from './domain-sets.ts';
-import { pageOf } from './pages.ts';
+import { countedSet, pageOf } from './pages.ts';
 import { type Sql, sql } from './sql.ts';
 
 export async function searched(clickhouse: ClickHouse, search: Search): Promise<SearchAnswer> {
   const { filter, limit, facets = [] } = search;
   const set = filteredSet(filter) ?? ALL;
-  const [numbers] = await asked<{ size: number; known: number }>(
-    clickhouse,
-    sql`SELECT bitmapCardinality(${set}) AS size, (SELECT sum(n) FROM fact_counts WHERE kind = 'domain') AS known`,
-  );
-  const { size = 0, known: all = 0 } = numbers ?? {};
-  const ids = limit === 0 || size === 0 ? [] : await pageOf(clickhouse, { set, size, all }, search);
+  const counted = await countedSet(clickhouse, set, search);
+  const { size, page } = counted;
+  const ids = page ?? (limit === 0 || size === 0 ? [] : await pageOf(clickhouse, counted, search));
   const domains = await rowsOf(clickhouse, ids, { hasBuilds: filter.builds !== undefined });
   const counts: FacetCounts[] = [];
   for (const facet of facets) counts.push(await facetOf(clickhouse, set, facet));

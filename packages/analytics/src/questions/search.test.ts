@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { CATEGORIES, POSTURE_FLAGS, SECTORS } from '@strata/detect';
 import { fc, holds } from '../../../../tests/support/property.ts';
+import { NameTable } from '../columns/name-table.ts';
 import { LEVELS, STATES } from '../columns/terms.ts';
 import { compareText } from '../compare-text.ts';
 import type { IndexedDomain } from '../index/domain-index.ts';
@@ -140,6 +142,40 @@ it('search gives the same page by sorting the found as by walking all, large set
           assert.deepEqual(inNameOrder(index, set, page, prefix), found);
         }
         assert.deepEqual(found, expected.slice(offset, offset + 7), `every ${every} of ${prefix} from ${offset}`);
+      }
+    }
+  }
+});
+it('a long page, for which the names are walked, has the names of its order', () => {
+  // Above LONG_PAGE, by 11,000 names.
+  const [count, long] = [150_000, 131_072];
+  const names = new NameTable();
+  const text = (id: number) => `${((id * 7_919) % 999_983).toString(36)}.com`;
+  const known = new Map(Array.from({ length: count }, (_, i) => [i + 1, text(i + 1)]));
+  for (const [id, name] of known) names.add(id, name);
+  names.sorted.ranks();
+  for (let id = 7; id < count; id += 97) {
+    names.remove(id);
+    known.delete(id);
+  }
+  const index = Object.assign(indexOf([]), { names });
+  const byName = [...known].sort(([, a], [, b]) => compareText(a, b)).filter(([id]) => id % 19 !== 0);
+  const set = DomainSet.of(byName.map(([id]) => id).sort((a, b) => a - b));
+  for (const prefix of [undefined, 'a', 'nothing']) {
+    const isLast = (name: string) => prefix !== undefined && !name.startsWith(prefix);
+    const expected = [false, true].flatMap((last) => byName.filter(([, name]) => isLast(name) === last));
+    for (const from of [0, 5, 9_000, long, expected.length]) {
+      const after = expected[from - 1]?.[1];
+      for (const [offset, limit] of [
+        [0, long + 1],
+        [long, 5],
+        [long - 3, 3],
+        [long, count],
+      ] as const) {
+        const found = inNameOrder(index, set, { limit, offset, ...(after !== undefined && { after }) }, prefix);
+        const page = expected.slice(from + offset, from + offset + limit).map(([id]) => id);
+        // As a message, the lists would be as long as the page.
+        assert.ok(isDeepStrictEqual(found, page), `${prefix} from ${from}, ${offset}`);
       }
     }
   }

@@ -29,8 +29,8 @@ export interface CopyOptions {
 /**
  * Copies the store of a `sqlite:` or `postgres://` URL to another one, which must hold no store with rows, and compares both.
  * Both schemas are upgraded first. Writers of the source wait until its end. The copy is atomic: if it is stopped, killed
- * or differs, the target store stays empty. Rejects with StoreError: `in-use` if other processes are connected to a PostgreSQL
- * database that is copied from, before its upgrade or at the end, `not-empty`, `copy-differs` or a database error.
+ * or differs, the target store stays empty. Rejects with StoreError: `in-use` if other processes are connected to the source, before
+ * its upgrade or at the end, or to a file as the target, `not-empty`, `copy-differs` or a database error.
  */
 export async function copyStore(
   schema: Pick<StoreSchema, 'migrations' | 'keys'>,

@@ -5,20 +5,35 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Kysely } from 'kysely';
 import { openFile, sqliteDialect } from '../dialects/sqlite-dialect.ts';
 import { type Migrations, migrate } from '../migrations/migrator.ts';
-import { StoreError } from '../store-error.ts';
+import { StoreError, storeErrorOf } from '../store-error.ts';
 import { type CopyEnd, PAGE_ROWS, type Row, type StoreRows } from './store-rows.ts';
 
-/** A target is created. Closing it makes the copy durable: the write-ahead log is written into the file. */
+/** In exclusive mode a write transaction begins only without other connections, also ones that wait, and none opens until it closes. */
+const EXCLUDE = 'PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE';
+/** The first read ends the exclusive lock. */
+const ADMIT = 'PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema';
+
+/**
+ * A target is created. Closing it makes the copy durable: the write-ahead log is written into the file. Rejects with StoreError `in-use`
+ * if the file has other connections.
+ */
 export async function openSqliteEnd(file: string, migrations: Migrations, isSource: boolean): Promise<CopyEnd> {
   if (isSource && !existsSync(file)) throw new StoreError('cannot-open', { cause: new Error(`there is no ${file}`) });
   const database = openFile(file);
   const db = new Kysely<unknown>({ dialect: sqliteDialect(database) });
   await using opening = new AsyncDisposableStack();
+  // Kysely closes it only if it was used.
+  opening.defer(() => {
+    if (database.isOpen) database.close();
+  });
   opening.defer(() => db.destroy());
+  begin(database, EXCLUDE);
+  database.exec('COMMIT');
   await migrate(db, migrations);
+  if (isSource) database.exec(ADMIT);
   const opened = opening.move();
-  const inTransaction = async <T>(begin: string, work: (rows: StoreRows) => Promise<T>): Promise<T> => {
-    database.exec(begin);
+  const inTransaction = async <T>(work: (rows: StoreRows) => Promise<T>): Promise<T> => {
+    begin(database, 'BEGIN IMMEDIATE');
     try {
       const result = await work(rowsOf(database));
       database.exec('COMMIT');
@@ -28,18 +43,36 @@ export async function openSqliteEnd(file: string, migrations: Migrations, isSour
     }
   };
   return {
-    // Also here: a writer waits, and gives up.
-    reading: (work) => inTransaction('BEGIN IMMEDIATE', work),
-    writing: (work) => inTransaction('BEGIN IMMEDIATE', work),
+    // A writer of the source waits, so that it is connected at the end, or gives up.
+    reading: inTransaction,
+    writing: inTransaction,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
+
+function begin(database: DatabaseSync, text: string): void {
+  try {
+    database.exec(text);
+  } catch (cause) {
+    const error = storeErrorOf(cause);
+    throw error instanceof StoreError && error.code === 'busy' ? new StoreError('in-use', { cause }) : error;
+  }
+}
+
+/** Changes with each commit of another connection. */
+const versionOf = (database: DatabaseSync) => database.prepare('PRAGMA data_version').get()?.data_version;
 
 function rowsOf(database: DatabaseSync): StoreRows {
   const all = (text: string, ...values: SQLInputValue[]) => database.prepare(text).all(...values) as Row[];
   return {
     run: async (text) => all(text),
-    refuseInUse: async () => {},
+    async refuseInUse() {
+      const before = versionOf(database);
+      database.exec('COMMIT');
+      // Held until the target has committed.
+      begin(database, EXCLUDE);
+      if (versionOf(database) !== before) throw new StoreError('in-use', { cause: new Error('a process wrote') });
+    },
     columns: async (table) =>
       all('select name from pragma_table_info(?) order by name', table).map(({ name }) => String(name)),
     async *pages({ table, key }) {

@@ -18,7 +18,7 @@ export interface TableColumns extends KeyedTable {
 export interface StoreRows {
   /** Runs a statement that both databases know. */
   run(text: string): Promise<readonly Row[]>;
-  /** Rejects with StoreError `in-use` if other processes are connected to the database, as far as it knows them. */
+  /** At the end: rejects with StoreError `in-use` if other processes are connected to the database. The transaction has no snapshot after it. */
   refuseInUse(): Promise<void>;
   columns(table: string): Promise<readonly string[]>;
   /** All rows in key order. */

@@ -19,7 +19,7 @@ export type Statement = Pick<CompiledQuery, 'sql' | 'parameters'>;
 export class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
   readonly #statements = new LRUCache<string, Prepared>({ max: MAX_STATEMENTS });
-  /** The size of its largest statement. */
+  /** The size of its largest statement since its user set this to 0. */
   largest = 0;
 
   constructor(database: DatabaseSync) {

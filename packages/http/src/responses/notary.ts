@@ -1,7 +1,10 @@
 // The envelope of every JSON body, and the interface that adds its receipt.
 import type { DetachedContent } from '@strata/receipts';
 
-/** Signs bodies: returns the JSON text of the body with its receipt. When `sign` resolves, the receipt's leaf is durable in the ledger; only then may the body leave. */
+/**
+ * Signs bodies: returns the JSON text of the body with its receipt. When `sign` resolves, the receipt's leaf is durable in the ledger;
+ * only then may the body leave.
+ */
 export interface Notary {
   sign(body: Readonly<Record<string, unknown>>): Promise<string>;
   /** The same for a body that many callers share: signed once per signing key. */

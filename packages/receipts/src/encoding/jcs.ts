@@ -48,7 +48,8 @@ function isSorted(value: unknown, depth: number): boolean {
 
 const PLAIN_TYPES: ReadonlySet<string> = new Set(['string', 'boolean', 'object']);
 
-function isPlain(object: object): boolean {
+/** Whether it has the members of a JSON object: no class, and no array. */
+export function isPlain(object: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(object);
   return prototype === Object.prototype || prototype === null;
 }

@@ -1,6 +1,6 @@
 // Issues receipts: the signed bytes, the provenance that is sent with an answer, and the leaf for the ledger.
 import { encodeBase32, encodeBase64, encodeHex } from '../encoding/base-encoding.ts';
-import { canonicalForm, canonicalize } from '../encoding/jcs.ts';
+import { CanonicalFormError, canonicalForm, canonicalize, isPlain } from '../encoding/jcs.ts';
 import { ulid } from '../encoding/ulid.ts';
 import type { Signer } from '../notes/ed25519.ts';
 import { leafHash, sha256 } from '../tree/merkle.ts';
@@ -81,6 +81,7 @@ export interface PreparedReceipt<Body extends object> {
 /** As `issueReceipt`, without signing. */
 export function prepareReceipt<Body extends object>(body: Body, options: PrepareOptions): PreparedReceipt<Body> {
   if (Object.hasOwn(body, 'provenance')) throw new TypeError('the body already has a receipt');
+  if (!isPlain(body)) throw new CanonicalFormError('the body is not a plain object');
   const members = Object.entries(body).map(([name, value]) => memberOf(name, value));
   const { signedBytes, finish } = prepare((provenance) => {
     const signed = [...members, memberOf('provenance', provenance)].sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -120,6 +120,8 @@ it('issuing makes a receipt that the ledger can store, once', () => {
   assert.deepEqual(members, ['content_sha256', 'key_id', 'receipt_id', 'signature', 'signed_at']);
   assert.throws(() => issueReceipt(issued.body, options), /already has a receipt/);
   assert.throws(() => issueReceipt({ a: undefined }, options), /not JSON/);
+  for (const body of [new Date(0), new Map(), Buffer.from('a'), [1]])
+    assert.throws(() => issueReceipt(body, options), /not a plain object/);
 });
 it('issuing writes any body as JSON does, and signs what a verifier reads from it', () =>
   holds(100, [fc.dictionary(fc.string({ unit: codePoint }), fc.jsonValue())], (value) => {

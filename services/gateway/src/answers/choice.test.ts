@@ -6,7 +6,6 @@ import { casesOf } from '../../../../tests/support/vectors.ts';
 import { choiceDeltas } from './choice.ts';
 
 const CONTROL = '<|tool_call|>';
-const format = outputFormat(`<think></think> ${CONTROL}`);
 
 /** `c3` is half a character. */
 const bytesOf = (text: string) => Buffer.from(text, text === 'c3' ? 'hex' : 'utf8');
@@ -14,8 +13,15 @@ const bytesOf = (text: string) => Buffer.from(text, text === 'c3' ? 'hex' : 'utf
 /** What a client receives of an answer whose tokens have these texts. */
 async function answer(
   texts: readonly string[],
-  { stops = [] as readonly string[], prompt = '', isCallForced = false, keepsReasoning = false } = {},
+  {
+    stops = [] as readonly string[],
+    prompt = '',
+    template = `<think></think> ${CONTROL}`,
+    isCallForced = false,
+    keepsReasoning = false,
+  } = {},
 ) {
+  const format = outputFormat(template);
   const controls = new Map([[texts.indexOf(CONTROL), CONTROL]]);
   async function* generate() {
     for (const [token, text] of texts.entries())

@@ -1,4 +1,4 @@
-// The export into ClickHouse: after kills of the exporter at random moments every table has what the store has.
+// The export into ClickHouse: after kills of the exporter or of ClickHouse at random moments every table has what the store has.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,6 +9,7 @@ import { DAY_MS } from '@strata/analytics';
 import { openClickHouse, removeTables } from '@strata/analytics-clickhouse';
 import { createLogger } from '@strata/http';
 import { missingChdb } from '../../../../tests/support/clickhouse/missing-chdb.ts';
+import { startClickHouseServer } from '../../../../tests/support/clickhouse/server.ts';
 import { randomFrom } from '../../../../tests/support/random.ts';
 import { rulebook } from '../../../../tests/support/rulebook.ts';
 import { temporaryDirectory } from '../../../../tests/support/temporary-directory.ts';
@@ -18,6 +19,8 @@ import { Exporting } from './exporting.ts';
 import { checkTables } from './test/check-tables.ts';
 
 const program = path.join(import.meta.dirname, 'test/export-process.ts');
+
+const MAX_ROWS = { domains: 20, page: 10 };
 
 /** Within the time for which migrations are kept. */
 const FIRST_DAY = Math.floor(Date.now() / DAY_MS) - 40;
@@ -61,7 +64,11 @@ async function exportInProcess(
   return code;
 }
 
-async function assertSurvives(analytics: string) {
+/** `attempt`: exports until a kill, or to the end; resolves with whether it was killed. `random`: 0 to 1. */
+async function assertSurvives(
+  analytics: string,
+  attempt: (store: Store, url: string, random: () => number) => Promise<boolean>,
+) {
   await using files = await temporaryDirectory();
   const url = `sqlite:${path.join(files.path, 'strata.db')}`;
   await using store = await openStore(url);
@@ -70,10 +77,9 @@ async function assertSurvives(analytics: string) {
   for (let days = 0; days < 5; days += 1) await liveOn();
   let kills = 0;
   for (let round = 0; round < 6; round += 1) {
-    const [blocks, ms] = [1 + Math.floor(random() * 5), Math.floor(random() * 120)];
-    const ended = exportInProcess([url, analytics], { blocks, ms });
+    const ended = attempt(store, url, random);
     if (round % 2 === 0) await liveOn();
-    if ((await ended) !== 0) kills += 1;
+    if (await ended) kills += 1;
     await liveOn();
   }
   assert.ok(kills > 2, `${kills} kills`);
@@ -88,8 +94,7 @@ async function assertSurvives(analytics: string) {
     lags.push(await exporting.lag());
     return clickhouse.command(...all);
   };
-  const maxRows = { domains: 20, page: 10 };
-  const exporting = new Exporting({ store, clickhouse: { ...clickhouse, command }, rulebook, maxRows });
+  const exporting = new Exporting({ store, clickhouse: { ...clickhouse, command }, rulebook, maxRows: MAX_ROWS });
   const stopping = new AbortController();
   const logger = createLogger({ level: 'silent' });
   await exporting.run({ logger, signal: stopping.signal, wait: async () => stopping.abort() });
@@ -106,5 +111,31 @@ const limit = { skip: missingChdb, timeout: 600_000 };
 
 it('an export that is killed at random moments loses nothing and has nothing twice', limit, async () => {
   await using folder = await temporaryDirectory();
-  await assertSurvives(`chdb:${path.join(folder.path, 'clickhouse')}`);
+  const analytics = `chdb:${path.join(folder.path, 'clickhouse')}`;
+  await assertSurvives(analytics, async (_store, url, random) => {
+    const [blocks, ms] = [1 + Math.floor(random() * 5), Math.floor(random() * 120)];
+    return (await exportInProcess([url, analytics], { blocks, ms })) !== 0;
+  });
+});
+
+it('an export whose ClickHouse is killed within a block loses nothing and has nothing twice', limit, async () => {
+  await using server = await startClickHouseServer();
+  await assertSurvives(server.url, async (store, _url, random) => {
+    await using clickhouse = await openClickHouse(server.url);
+    // Before a statement of a block or while it runs.
+    const [statement, isBefore] = [2 + Math.floor(random() * 20), random() < 0.5];
+    let applied = 0;
+    const command: typeof clickhouse.command = async (text, ...options) => {
+      if (text.includes('insert_deduplication_token')) applied += 1;
+      const killing = applied === statement ? server.kill() : undefined;
+      if (isBefore) await killing;
+      await clickhouse.command(text, ...options).finally(() => killing);
+    };
+    const exporting = new Exporting({ store, clickhouse: { ...clickhouse, command }, rulebook, maxRows: MAX_ROWS });
+    await exporting
+      .runOnce(new AbortController().signal, () => {})
+      .catch((error) => assert.ok(applied >= statement, error));
+    await server.start();
+    return applied >= statement;
+  });
 });

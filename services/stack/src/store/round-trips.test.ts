@@ -112,6 +112,28 @@ onEach([postgres], 'a batch', (_backend, _test, onFresh) => {
         assert.deepEqual((await trafficOf(() => write(db, n))).trips, expected, `${n} ${what}`);
   });
 
+  onFresh(
+    'of profiles that are asked for at once is read in a round trip for 32 names, each with its own services',
+    async (url) => {
+      await using db = databaseOf(url);
+      for (const n of [1, 40]) await recorder(db)(scansOf(n, 0, n === 1 ? MICROSOFT : GOOGLE), confirm);
+      const domains = new DomainTable(db, () => T0);
+      const asked = ['none.com', ...namesOf('d', 40), ...namesOf('d', 1), 'd40-39.com'];
+      let found: Awaited<ReturnType<typeof domains.profile>>[] = [];
+      const reading = async () => {
+        found = await Promise.all(asked.map(domains.profile));
+      };
+      assert.deepEqual((await trafficOf(reading)).trips, [2, 0]);
+      const alone = new DomainTable(db, () => T0);
+      for (const [i, name] of asked.entries()) assert.deepEqual(found[i], await alone.profile(name), name);
+      assert.deepEqual([found[0], found[1]?.domain, found[41]?.domain], [undefined, 'd40-0.com', 'd1-0.com']);
+      assert.notDeepEqual(found[1]?.services, found[41]?.services);
+      await db.destroy();
+      const failed = await Promise.allSettled(asked.map(domains.profile));
+      assert.ok(failed.every(({ status }) => status === 'rejected'));
+    },
+  );
+
   onFresh('of scans has arrived when the lock is taken', async (url) => {
     await using db = databaseOf(url);
     const { sentUnderLock } = await trafficOf(() => recorder(db)(scansOf(64, 0, GOOGLE), confirm));

@@ -124,13 +124,12 @@ describe('tool calls', () => {
       let counted = '';
       const deltas = pieces.flatMap((piece) => {
         const wasReasoning = reader.isReasoning;
-        const read = reader.push(piece, { isControl: piece.startsWith('<') });
+        const read = reader.push(piece, { isControl: /^<.*>$/.test(piece) });
         if (wasReasoning || reader.isReasoning) counted += piece;
         return read;
       });
-      const all = [...deltas, ...reader.end()];
-      const { text, calls } = gathered(all);
-      const reasoning = gathered(all.filter((delta) => delta.kind === 'text' && delta.isReasoning)).text;
+      const { text, calls } = gathered([...deltas, ...reader.end()]);
+      const reasoning = gathered(deltas.filter((delta) => delta.kind === 'text' && delta.isReasoning)).text;
       assert.deepEqual([reasoning, text.slice(reasoning.length), counted, calls], expected);
     });
   it('and reasoning are only opened by the end of a prompt', () => {

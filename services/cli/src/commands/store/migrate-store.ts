@@ -1,6 +1,7 @@
 // `strata stack migrate-store`: copies the SQLite database to PostgreSQL, or back, and compares every row.
 
 import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { copyStore, sqliteFileOf } from '@strata/db';
 import { DatabaseUrl } from '@strata/http';
@@ -31,8 +32,12 @@ export async function migrateStoreCommand(
       'the configured database is not an SQLite file; specify one with --file, or unset STRATA_DATABASE_URL',
     );
   const url = await postgresAddress(address, context.stdin);
-  const ledger = ledgerIn(config.dataDirectory);
-  using _service = existsSync(ledger) ? lockLog(ledger) : undefined;
+  using services = new DisposableStack();
+  // Of the configured service, and of the one that has the file in its data directory.
+  for (const directory of new Set([config.dataDirectory, path.dirname(file)].map((each) => path.resolve(each)))) {
+    const ledger = ledgerIn(directory);
+    if (existsSync(ledger)) services.use(lockLog(ledger));
+  }
   const local = `sqlite:${file}`;
   const [source, target] = back ? [url, local] : [local, url];
   const startedAt = performance.now();

@@ -66,5 +66,5 @@ export function auditedLevel(
     return claimed('no audit reaches its answers: no other worker and no engine of this gateway has the file');
   if (isBlind)
     return claimed('its engine draws tokens itself and scores none, so that only answers at temperature 0 are audited');
-  return claimed('no answer of the worker has been audited yet');
+  return claimed('no audited answer of the worker has scored clean for this model yet');
 }

@@ -1,6 +1,6 @@
 // Domains: adds names, and reads what is stored of a domain.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { batches, integer, jsonRows, type Plan, plan, writePipelined } from '@strata/db';
+import { batches, integer, isPostgres, jsonRows, listedIn, plan, readTogether, writePipelined } from '@strata/db';
 import {
   allStale,
   type Category,
@@ -52,12 +52,20 @@ const MAX_NAMES_READ = 500;
 export class DomainTable {
   readonly #db: Kysely<Database>;
   readonly #now: () => Date;
-  readonly #profileRows: Plan<{ name: string }, DomainRow | ServiceRow>;
+  /**
+   * Undefined until the domain has been scanned. One statement, so the services are those of the scan at `scannedAt`, also while
+   * another process writes.
+   */
+  readonly profile: (name: string) => Promise<StoredProfile | undefined>;
 
   constructor(db: Kysely<Database>, now: () => Date) {
     this.#db = db;
     this.#now = now;
-    this.#profileRows = plan(({ name }) => ({ compile: () => profileRows(db, name) }));
+    const rowsOf = plan<{ names: unknown }, DomainRow | ServiceRow>(({ names }) => profileRows(db, names));
+    this.profile = readTogether(async (names) => {
+      const { rows } = await db.executeQuery(rowsOf({ names: isPostgres(db) ? names : JSON.stringify(names) }));
+      return profilesIn(rows);
+    });
   }
 
   /** Adds unknown names in batches of ten thousand; they are due at once. A repeated name counts as known. */
@@ -90,34 +98,6 @@ export class DomainTable {
   async isTracked(name: string): Promise<boolean> {
     const rows = this.#db.selectFrom('domains').where('name', '=', name).where(isFollowed).select('id');
     return (await rows.executeTakeFirst()) !== undefined;
-  }
-
-  /** Undefined until the domain has been scanned. One statement, so the services are those of the scan at `scannedAt`, also while another process writes. */
-  async profile(name: string): Promise<StoredProfile | undefined> {
-    const { rows } = await this.#db.executeQuery(this.#profileRows({ name }));
-    const domain = rows.find((row) => !isService(row));
-    if (!domain?.summary || domain.last_scanned_at === null || domain.state === null) return undefined;
-    const scannedAt = domain.last_scanned_at;
-    const services = rows
-      .filter(isService)
-      .sort((a, b) => a.id - b.id)
-      .map((row) => ({
-        ...serviceOf(row),
-        firstObserved: new Date(row.valid_from),
-        lastObserved: new Date(row.last_seen ?? scannedAt),
-      }));
-    const summary = summaryOf(domain.summary);
-    return {
-      domain: name,
-      scannedAt: new Date(scannedAt),
-      state: domain.state,
-      sector: domain.sector,
-      country: domain.country,
-      rulebook: domain.rulebook ?? '',
-      services,
-      ...summary,
-      ...(domain.failures > 0 ? { stale: allStale(summary, new Date(scannedAt).toISOString()) } : {}),
-    };
   }
 
   /**
@@ -202,27 +182,79 @@ export class DomainTable {
   }
 }
 
-const OF_DOMAIN = ['state', 'sector', 'country', 'rulebook', 'summary', 'failures', 'last_scanned_at'] as const;
+const OF_DOMAIN = [
+  ...(['name', 'state', 'sector', 'country'] as const),
+  ...(['rulebook', 'summary', 'failures', 'last_scanned_at'] as const),
+];
 const OF_SERVICE = [
   ...(['id', 'category', 'role', 'provider', 'confidence', 'score'] as const),
   ...(['evidence', 'version', 'platform', 'valid_from', 'last_seen'] as const),
 ];
-type DomainRow = Pick<Selectable<Database['domains']>, (typeof OF_DOMAIN)[number]> & { readonly category: null };
-type ServiceRow = Pick<Selectable<Database['services']>, (typeof OF_SERVICE)[number]>;
+interface OfDomain {
+  readonly domain_id: number;
+}
+type DomainRow = OfDomain & Pick<Selectable<Database['domains']>, (typeof OF_DOMAIN)[number]> & { readonly id: null };
+type ServiceRow = OfDomain & Pick<Selectable<Database['services']>, (typeof OF_SERVICE)[number]>;
 
-/** The row of the domain, and those of its confirmed services; columns of the other kind are null. */
-function profileRows(db: Kysely<Database>, name: string) {
+/** The rows of the domains, and those of their confirmed services; columns of the other kind are null. `names`: a list, on SQLite as JSON. */
+function profileRows(db: Kysely<Database>, names: unknown) {
   const nulls = (columns: readonly string[]) => sql.join(columns.map((column) => sql`null as ${sql.ref(column)}`));
   const columns = (table: string, of: readonly string[]) => sql.join(of.map((column) => sql.ref(`${table}.${column}`)));
-  return sql<DomainRow | ServiceRow>`
-    select ${columns('domains', OF_DOMAIN)}, ${nulls(OF_SERVICE)} from domains where name = ${name}
+  const isNamed = isPostgres(db)
+    ? sql`name = any(${names}::text[])`
+    : sql`name in ${listedIn(db, sql`${names}`, 'text')}`;
+  const query = sql<DomainRow | ServiceRow>`
+    select domains.id as domain_id, ${columns('domains', OF_DOMAIN)}, ${nulls(OF_SERVICE)} from domains where ${isNamed}
     union all
-    select ${nulls(OF_DOMAIN)}, ${columns('services', OF_SERVICE)}
+    select domains.id, ${nulls(OF_DOMAIN)}, ${columns('services', OF_SERVICE)}
     from domains join services on services.domain_id = domains.id
-    where name = ${name} and valid_to is null and status != 'pending'`.compile(db);
+    where ${isNamed} and valid_to is null and status != 'pending'`;
+  return { compile: () => query.compile(db) };
 }
 
-const isService = (row: DomainRow | ServiceRow): row is ServiceRow => row.category !== null;
+/** The profiles of `profileRows`, by name. */
+function profilesIn(rows: readonly (DomainRow | ServiceRow)[]): ReadonlyMap<string, StoredProfile> {
+  const services = new Map<number, ServiceRow[]>();
+  const domains: DomainRow[] = [];
+  for (const row of rows) {
+    if (row.id === null) domains.push(row);
+    else {
+      const known = services.get(row.domain_id);
+      if (known) known.push(row);
+      else services.set(row.domain_id, [row]);
+    }
+  }
+  return new Map(
+    domains.flatMap((domain) => {
+      const profile = profileOf(domain, services.get(domain.domain_id) ?? []);
+      return profile ? [[domain.name, profile]] : [];
+    }),
+  );
+}
+
+function profileOf(domain: DomainRow, rows: readonly ServiceRow[]): StoredProfile | undefined {
+  if (!domain.summary || domain.last_scanned_at === null || domain.state === null) return undefined;
+  const scannedAt = domain.last_scanned_at;
+  const services = rows
+    .toSorted((a, b) => a.id - b.id)
+    .map((row) => ({
+      ...serviceOf(row),
+      firstObserved: new Date(row.valid_from),
+      lastObserved: new Date(row.last_seen ?? scannedAt),
+    }));
+  const summary = summaryOf(domain.summary);
+  return {
+    domain: domain.name,
+    scannedAt: new Date(scannedAt),
+    state: domain.state,
+    sector: domain.sector,
+    country: domain.country,
+    rulebook: domain.rulebook ?? '',
+    services,
+    ...summary,
+    ...(domain.failures > 0 ? { stale: allStale(summary, new Date(scannedAt).toISOString()) } : {}),
+  };
+}
 
 export function storedChange(row: Selectable<Database['changes']>): StoredChange {
   return {
