@@ -67,6 +67,8 @@ async function filled(): Promise<Filled> {
 const forgetFiles = (of: string) =>
   run('find', [
     of,
+    // A merge may remove files meanwhile.
+    '-ignore_readdir_race',
     '-type',
     'f',
     '-size',
