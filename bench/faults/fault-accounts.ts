@@ -38,6 +38,8 @@ interface Segment {
 }
 
 const ALL = { limit: 1_000_000 };
+/** A gateway gives up a statement on a connection that was forgotten 70 s later, and counts what it has stored after that. */
+const COUNTED_MS = 120_000;
 
 export async function accountsOf(of: AnsweredUnderFaults): Promise<FaultAccounts> {
   await using store = await openStore(of.url);
@@ -47,7 +49,7 @@ export async function accountsOf(of: AnsweredUnderFaults): Promise<FaultAccounts
     return new Map(found.map(({ id, body }) => [String(id), JSON.parse(String(body)) as Receipt]));
   };
   const isCounted = async () => ((await used())?.requests ?? 0) === (await receipts()).size;
-  const uncounted = await problemOf(until(isCounted, { what: 'each receipt is counted once', limitMs: 60_000 }));
+  const uncounted = await problemOf(until(isCounted, { what: 'each receipt is counted once', limitMs: COUNTED_MS }));
   const all = await receipts();
   const missing = [...of.completed].filter((id) => all.get(id)?.outcome !== 'completed').length;
   const wanted = [...all.values()].reduce((sum, { outcome, usage }) => {

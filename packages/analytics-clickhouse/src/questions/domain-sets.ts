@@ -204,7 +204,7 @@ export async function sizesOf(
   ];
   return asked<Size>(
     clickhouse,
-    sql`WITH (SELECT ${within}) AS matching
+    sql`WITH ${within} AS matching
       SELECT substring(value, ${prefix.length + 1}) AS value, toInt64(bitmapAndCardinality(ids, matching)) AS count FROM (
         SELECT value, groupBitmapXorMergeState(ids) AS ids FROM sets WHERE ${joined(conditions, raw(' AND '))} GROUP BY value)
       WHERE count > 0 ORDER BY count DESC, value`,

@@ -199,7 +199,7 @@ async function* timeGroups(
   const times = sql`SELECT id, ${merged} AS value FROM times WHERE bitmapContains(matching, id) GROUP BY id`;
   const key = after && after[0] !== null ? Math.trunc(after[0] / unitMs) : undefined;
   const having = (condition: Sql) =>
-    sql`(WITH (SELECT ${set}) AS matching SELECT groupBitmapState(id) FROM (${times}) WHERE ${condition})`;
+    sql`(WITH ${set} AS matching SELECT groupBitmapState(id) FROM (${times}) WHERE ${condition})`;
   const byName =
     (condition: Sql, name: string | undefined): Group =>
     (limit) =>
@@ -214,7 +214,7 @@ async function* timeGroups(
     yield (limit) =>
       idsOf(
         clickhouse,
-        sql`WITH (SELECT ${set}) AS matching,
+        sql`WITH ${set} AS matching,
           (SELECT groupArray((id, value)) FROM (SELECT id, value FROM (${times}) WHERE value != 0 AND ${outside}
             ORDER BY value ${direction} LIMIT ${limit} WITH TIES)) AS first
         SELECT id FROM (SELECT id, name FROM domains WHERE id IN first.1 GROUP BY id, seq, name HAVING sum(sign) > 0) AS named
