@@ -67,7 +67,7 @@ async function filled(): Promise<Filled> {
 const forgetFiles = (of: string) =>
   run('find', [
     of,
-    // A merge may remove files meanwhile.
+    // Merges remove files while it searches.
     '-ignore_readdir_race',
     '-type',
     'f',
