@@ -127,8 +127,7 @@ onEach(kept, 'a stored answer that is over', (_backend, test) => {
   }) => {
     const gateway = await gateways.add();
     const added = Array.from({ length: 102 }, (_, n) => {
-      const createdAt = new Date(n - (n % 3));
-      return { id: `a${100 + n}`, receiptId: `rwr_${n}`, keyId: 'key_a', request: '', createdAt };
+      return { id: `a${n}`, receiptId: `rwr_${n}`, keyId: 'key_a', request: '', createdAt: new Date(n) };
     });
     const keep = (writes: StoredWrites) => answersOf(() => gateway).keep([], { stored: writes });
     const oldest = async () => {
@@ -138,7 +137,7 @@ onEach(kept, 'a stored answer that is over', (_backend, test) => {
     };
     await keep({ added, ended: [] });
     assert.equal(await oldest(), 2);
-    await keep({ added: [], ended: [{ answer: 'a150', part: undefined, size: 64 * 1024 * 1024 }] });
+    await keep({ added: [], ended: [{ answer: 'a50', part: undefined, size: 64 * 1024 * 1024 }] });
     assert.equal(await oldest(), 51);
   });
 });

@@ -66,38 +66,33 @@ describe('receipts', () => {
     });
     await world.keep(recorder);
     await until(() => appended === 1);
-    // A large batch: what follows is entered half a second later.
-    await Promise.all(Array.from({ length: 50 }, () => world.keep(recorder)));
-    assert.equal(await world.unentered(), 51);
+    for (let i = 0; i < 5; i += 1) await world.keep(recorder);
+    assert.equal(await world.unentered(), 6);
     // Their timer fires while the ledger is busy.
     await sleep(150);
     held.resolve();
-    await until(() => ledger.log.size === 51);
+    await until(() => ledger.log.size === 6);
     await world.keep(recorder);
     await until(async () => (await world.unentered()) === 0);
     held = Promise.withResolvers<void>();
     await world.keep(recorder);
-    await until(() => appended === 53);
+    await until(() => appended === 8);
     await world.keep(recorder);
     const kept = world.keep(recorder);
     const closed = recorder[Symbol.asyncDispose]();
     await kept;
     held.resolve();
     await closed;
-    assert.equal(ledger.log.size, 55);
+    assert.equal(ledger.log.size, 10);
   });
 
-  it('of one iteration of the event loop are stored in one transaction, and read until another gateway enters them', async () => {
+  it('of one iteration of the event loop are stored in one transaction', async () => {
     await using world = await scene();
     await using ledger = await world.openLedger();
     const stored: number[] = [];
     const keep = async (_: unknown, { begun }: { readonly begun: readonly unknown[] }) =>
       void stored.push(begun.length);
-    let reads = 0;
-    const receipt = async () => ({ body: 'signed', isEntered: ++reads > 4 });
-    const answers = replaced(replaced(world.store.answers, 'keep', keep), 'receipt', receipt);
-    await using recorder = await world.open(ledger, undefined, answers);
-    assert.deepEqual([await recorder.receipt('rcp', 'key_1'), reads], ['signed', 5]);
+    await using recorder = await world.open(ledger, undefined, replaced(world.store.answers, 'keep', keep));
     await Promise.all([1, 2, 3].map(() => recorder.begin(recorder.newId(), start, end.usage)));
     assert.deepEqual(stored, [3]);
   });

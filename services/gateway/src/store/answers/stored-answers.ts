@@ -52,7 +52,7 @@ export class StoredAnswerTable {
     const { rows } = await sql<{ readonly id: string }>`select id from (
         select id, receipt_id, row_number() over newest as position, sum(size) over newest as total
         from stored_answers where key_id in ${listed(this.#db, keys)}
-        window newest as (partition by key_id order by changed_at desc, id desc)) as counted
+        window newest as (partition by key_id order by changed_at desc, id)) as counted
       where (position > ${integer(MAX_STORED)} or total > ${integer(MAX_STORED_SIZE)})
         and receipt_id not in (select id from begun_answers)`.execute(this.#db);
     const ids = rows.map(({ id }) => id);
