@@ -208,7 +208,8 @@ async function* timeGroups(
         { set: having(condition), size: undefined, all },
         { limit, offset: 0, condition: later(name) },
       );
-  if (key !== undefined) yield byName(sql`value = ${key}`, after?.[1]);
+  // 0 is not a time: its domains are the last group.
+  if (key) yield byName(sql`value = ${key}`, after?.[1]);
   const outside = key === undefined ? raw('true') : sql`value ${raw(isDescending ? '<' : '>')} ${key}`;
   if (!after || key !== undefined)
     yield (limit) =>
