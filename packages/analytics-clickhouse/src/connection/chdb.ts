@@ -1,4 +1,5 @@
 // ClickHouse in this process. `chdb` is not a dependency, because of its size: `npm run engine:clickhouse` installs it.
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ClickHouseClientConfigOptions } from '@clickhouse/client';
 import { ClickHouseError } from './clickhouse-error.ts';
@@ -11,6 +12,9 @@ interface ChdbModule {
 /** A process can open one folder at a time. */
 let openFolder: string | undefined;
 
+/** In the folder: rows that are being inserted. */
+const INSERTS = 'inserts';
+
 export async function chdbConnection(folder: string): Promise<Connection> {
   if (folder === '') throw new ClickHouseError('refused', 'chdb: needs a folder, as chdb:/var/lib/strata/clickhouse');
   const absolute = path.resolve(folder);
@@ -20,12 +24,28 @@ export async function chdbConnection(folder: string): Promise<Connection> {
   try {
     const connection = chdb.createChdbConnection({ path: absolute });
     openFolder = absolute;
+    // A process that was killed leaves its file.
+    await rm(path.join(absolute, INSERTS), { recursive: true, force: true });
+    await mkdir(path.join(absolute, INSERTS));
     return connection;
   } catch (cause) {
     throw new ClickHouseError('unavailable', `ClickHouse cannot open ${absolute}: does another process use it?`, {
       cause,
     });
   }
+}
+
+let inserts = 0;
+
+/**
+ * The rows of an insert as a file in the folder until it is disposed of. ClickHouse reads them with a third of the processor time
+ * that the same rows take in the text of a statement.
+ */
+export async function insertFile(folder: string, lines: Iterable<string>): Promise<AsyncDisposable & { path: string }> {
+  inserts += 1;
+  const file = path.resolve(folder, INSERTS, `${inserts}.tsv`);
+  await writeFile(file, lines);
+  return { path: file, [Symbol.asyncDispose]: () => rm(file, { force: true }) };
 }
 
 export function closeChdb(): void {
