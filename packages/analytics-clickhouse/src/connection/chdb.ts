@@ -16,17 +16,22 @@ let openFolder: string | undefined;
 const INSERTS = 'inserts';
 
 export async function chdbConnection(folder: string): Promise<Connection> {
-  if (folder === '') throw new ClickHouseError('refused', 'chdb: needs a folder, as chdb:/var/lib/strata/clickhouse');
   const absolute = path.resolve(folder);
+  // ClickHouse reads a file by a pattern.
+  if (folder === '' || /[*?{}]/.test(absolute))
+    throw new ClickHouseError(
+      'refused',
+      'chdb: needs a folder without *, ?, { and }, as chdb:/var/lib/strata/clickhouse',
+    );
   if (openFolder !== undefined)
     throw new ClickHouseError('refused', `ClickHouse in this process is open on ${openFolder} already`);
   const chdb = await loadChdb();
   try {
     const connection = chdb.createChdbConnection({ path: absolute });
-    openFolder = absolute;
     // A process that was killed leaves its file.
     await rm(path.join(absolute, INSERTS), { recursive: true, force: true });
     await mkdir(path.join(absolute, INSERTS));
+    openFolder = absolute;
     return connection;
   } catch (cause) {
     throw new ClickHouseError('unavailable', `ClickHouse cannot open ${absolute}: does another process use it?`, {
@@ -38,14 +43,17 @@ export async function chdbConnection(folder: string): Promise<Connection> {
 let inserts = 0;
 
 /**
- * The rows of an insert as a file in the folder until it is disposed of. ClickHouse reads them with a third of the processor time
- * that the same rows take in the text of a statement.
+ * The rows of an insert as a file of the open folder, until it is disposed of: from the text of a statement ClickHouse reads
+ * them with three times the processor time.
  */
-export async function insertFile(folder: string, lines: Iterable<string>): Promise<AsyncDisposable & { path: string }> {
+export async function insertFile(lines: Iterable<string>): Promise<AsyncDisposable & { readonly path: string }> {
   inserts += 1;
-  const file = path.resolve(folder, INSERTS, `${inserts}.tsv`);
+  const file = path.join(openFolder ?? '', INSERTS, `${inserts}.json`);
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => rm(file, { force: true }));
   await writeFile(file, lines);
-  return { path: file, [Symbol.asyncDispose]: () => rm(file, { force: true }) };
+  const written = stack.move();
+  return { path: file, [Symbol.asyncDispose]: () => written.disposeAsync() };
 }
 
 export function closeChdb(): void {

@@ -114,7 +114,7 @@ export async function openClickHouse(url: string, { signal }: OpenOptions = {}):
         const query = `INSERT INTO ${table} (${columns.join(', ')}) SETTINGS max_execution_time = ${INSERT_TIMEOUT_MS / 1_000}`;
         const lines = linesOf(first, rest);
         if (isInProcess) {
-          await using file = await insertFile(url.slice('chdb:'.length), lines);
+          await using file = await insertFile(lines);
           const text = `${query} SELECT * FROM file({path:String}, ${FORMAT})`;
           await client.command({ query: text, query_params: { path: file.path }, abort_signal });
         } else {
