@@ -51,7 +51,7 @@ export interface Placement {
 }
 
 const CATEGORY_NUMBERS = new Map(CATEGORIES.map((category, number) => [category, number]));
-/** -1 for a name that is none. */
+/** -1 for an unknown name. */
 export const categoryNumber = (category: Category): number => CATEGORY_NUMBERS.get(category) ?? -1;
 export const categoryAt = (number: number): Category => CATEGORIES[number] as Category;
 export const roleNumber = (role: Role): number => ROLE_LIST.indexOf(role);
