@@ -161,7 +161,8 @@ export class AnswerTable {
    */
   async enter(seq: number, used: readonly AnswerUsage[], gateway = this.#gateway()): Promise<void> {
     const own = this.#gateway();
-    const rows = summed(used).map((sum) => valuesOf(USAGE, sum));
+    const sums = summed(used);
+    const rows = sums.map((sum) => valuesOf(USAGE, sum));
     const counting = sql<never>`
       insert into token_usage (${sql.join(Object.keys(USAGE).map((name) => sql.ref(name)))})
       select * from ${jsonRows(this.#db, rows, USAGE)} as new where ${settles(own, gateway)}
@@ -174,10 +175,10 @@ export class AnswerTable {
     const marking = sql<{ readonly id: number }>`update gateways set entered = ${seq}
       where id = ${gateway} and settler = ${own} returning id`.compile(this.#db);
     const { ofKeys, ofPolicies } = reservedFor(used);
-    const reservedRows = (sums: typeof ofKeys) =>
+    const reservedRows = (reserved: typeof ofKeys) =>
       jsonRows(
         this.#db,
-        sums.map((sum) => valuesOf(RESERVED, sum)),
+        reserved.map((sum) => valuesOf(RESERVED, sum)),
         RESERVED,
       );
     const returning = sql<never>`update token_reservations set tokens = tokens - summed.used
@@ -190,7 +191,7 @@ export class AnswerTable {
       where ${settles(own, gateway)} on conflict (key_id, day, gateway) do update
       set tokens = token_reservations.tokens + excluded.tokens`;
     const [marked] = await writePipelined(this.#db, [
-      ...([marking, counting, returning, adding(this.#db, used, settles(own, gateway))] as const),
+      ...([marking, counting, returning, adding(this.#db, sums, settles(own, gateway))] as const),
       ...(ofPolicies.length === 0 ? [] : [returningOfPolicies.compile(this.#db)]),
     ]);
     if (marked.rows.length === 0) throw new StoreError('superseded');
