@@ -1,16 +1,17 @@
 // The thread of `ReceiptIssuer`: receives batches of orders, and answers each with its receipts in the same order.
 import { parentPort } from 'node:worker_threads';
-import { type IssuedAnswer, issueAnswer, type ReceiptOrder } from './issue-answer.ts';
+import { type IssuedReceipt, issueReceiptOf, type ReceiptOrder } from './issue-answer.ts';
+import { receivedOrders, type SentOrders } from './sent-orders.ts';
 
 /** Undefined for an order that fails: errors lose their class between threads. */
-function issued(order: ReceiptOrder): IssuedAnswer | undefined {
+function issued(order: ReceiptOrder): IssuedReceipt | undefined {
   try {
-    return issueAnswer(order);
+    return issueReceiptOf(order);
   } catch {
     return undefined;
   }
 }
 
-parentPort?.on('message', (orders: readonly ReceiptOrder[]) => parentPort?.postMessage(orders.map(issued)));
+parentPort?.on('message', (sent: SentOrders) => parentPort?.postMessage(receivedOrders(sent).map(issued)));
 // It is ready.
 parentPort?.postMessage([]);
