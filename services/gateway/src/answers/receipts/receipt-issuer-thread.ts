@@ -1,7 +1,6 @@
 // The thread of `ReceiptIssuer`: receives batches of orders, and answers each with its receipts in the same order.
 import { parentPort } from 'node:worker_threads';
 import { type IssuedReceipt, issueReceiptOf, type ReceiptOrder } from './issue-answer.ts';
-import { receivedOrders, type SentOrders } from './sent-orders.ts';
 
 /** Undefined for an order that fails: errors lose their class between threads. */
 function issued(order: ReceiptOrder): IssuedReceipt | undefined {
@@ -12,6 +11,6 @@ function issued(order: ReceiptOrder): IssuedReceipt | undefined {
   }
 }
 
-parentPort?.on('message', (sent: SentOrders) => parentPort?.postMessage(receivedOrders(sent).map(issued)));
+parentPort?.on('message', (orders: readonly ReceiptOrder[]) => parentPort?.postMessage(orders.map(issued)));
 // It is ready.
 parentPort?.postMessage([]);

@@ -4,7 +4,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { type IssuedAnswer, type IssuedReceipt, issueAnswer, issuedAnswer, type ReceiptOrder } from './issue-answer.ts';
-import { sentOrders } from './sent-orders.ts';
 
 export interface ReceiptIssuerDeps {
   readonly logger: Pick<Logger, 'warn'>;
@@ -60,7 +59,7 @@ export class ReceiptIssuer implements AsyncDisposable {
     try {
       this.#thread ??= this.#start();
       if (!this.#isReady) return false;
-      this.#thread?.postMessage(sentOrders(batch.map(({ order }) => order)));
+      this.#thread?.postMessage(batch.map(({ order }) => order));
       this.#sent = batch;
       return true;
     } catch (error) {
