@@ -167,20 +167,24 @@ onEach([postgres], 'a server', (_backend, _test, onFresh) => {
   });
 
   onFresh('whose connection the network forgets ends it, and no slow one', async (url) => {
-    await using link = await startBadLink(url);
-    await using db = databaseOf(link.url);
-    await sql`select 1`.execute(db);
-    link.become({ kind: 'silent' });
     mock.timers.enable({ apis: ['setInterval'] });
     try {
+      await using link = await startBadLink(url);
+      await using db = databaseOf(link.url);
+      await using locking = await connect(url, 'select pg_advisory_lock(1)');
+      await sql`select 1`.execute(db);
+      link.become({ kind: 'silent' });
       const forgotten = assert.rejects(sql`select 1`.execute(db), failsWith('connection-lost'));
       await turn();
       link.become({ kind: 'ok' });
-      const slow = sql`select pg_sleep(1)`.execute(db);
-      await repeatDuring(Promise.all([forgotten, slow]), async () => {
+      const slow = sql`select pg_advisory_lock(1)`.execute(db);
+      await untilWaiting(url);
+      await repeatDuring(forgotten, async () => {
         mock.timers.tick(3_000);
         await delay(50);
       });
+      await locking.query('select pg_advisory_unlock(1)');
+      await slow;
     } finally {
       mock.timers.reset();
     }
