@@ -25,8 +25,8 @@ const QUIET_MS = 1_000;
 const OUTAGE_MS = 5_000;
 /** Longer than peers take to notice. */
 const PARTITION_MS = 15_000;
-/** After the last fault; a statement on a silent connection is given up after 70 s. */
-const LATE_MS = 150_000;
+/** After the last fault; a connection that was forgotten is given up 15 s later. */
+const LATE_MS = 90_000;
 const SEED = 1;
 
 export interface FaultReport extends FaultAccounts {

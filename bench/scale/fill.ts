@@ -20,7 +20,7 @@ const ROWS: Readonly<Record<string, (piece: Piece) => string>> = {
 /** ClickHouse whose inserts into journals insert the rows of a piece of the world. */
 function generating(clickhouse: ClickHouse): ClickHouse {
   const insert: ClickHouse['insert'] = async (table, rows) => {
-    for (const row of rows as readonly Piece[]) {
+    for (const row of rows as Iterable<Piece>) {
       const select = ROWS[table]?.(row);
       if (select === undefined) throw new Error(`no rows of ${table}`);
       await clickhouse.command(

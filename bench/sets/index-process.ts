@@ -1,18 +1,31 @@
 // An index without a store in a process of its own: `build` makes it of the loaded world and saves it, `load` starts from
 // the file and answers questions.
 import { stat } from 'node:fs/promises';
-import { type DomainIndex, IndexBuilder, inOrder, searchDomains } from '@strata/analytics';
+import {
+  type DayOfChanges,
+  type DomainIndex,
+  dayOf,
+  IndexBuilder,
+  type IndexedDomain,
+  type IndexedMigration,
+  inOrder,
+  searchDomains,
+} from '@strata/analytics';
 import type { Category, ConfidenceLevel } from '@strata/detect';
 import { loadIndex, saveIndex } from '@strata/stack';
 import { type LoadedDomain, loadedWorld } from '@strata/testnet';
 import { childArgument, collectGarbage, median, reportReady, timed } from '../measure.ts';
 import { ENGINE_QUESTIONS } from './sets-engine-questions.ts';
 
-type IndexedChange = Parameters<IndexBuilder['history']['add']>[0];
+/** Sums by day, category and provider; migrations in any order. */
+interface Changes {
+  readonly days: Map<string, { -readonly [Key in keyof DayOfChanges]: DayOfChanges[Key] }>;
+  readonly migrations: IndexedMigration[];
+}
 
 const STORE = 'bench';
-/** Domains made before they are added, so that both are timed. */
-const BATCH = 5_000;
+/** Domains made before they are added, so that only adding is timed; few, so that they die young. */
+const BATCH = 500;
 const REPEATS = 15;
 
 export interface IndexArgument {
@@ -44,38 +57,63 @@ async function build({ domains, endsAt, file }: IndexArgument): Promise<BuiltInd
     spent.cpuSeconds += cpuSeconds;
     return value;
   };
-  let batch: LoadedDomain[] = [];
-  const migrations: IndexedChange[] = [];
+  // As the store reads them: changes as sums of days, migrations in the order of time.
+  const changes: Changes = { days: new Map(), migrations: [] };
+  let batch: IndexedDomain[] = [];
   const putBatch = () => {
-    for (const domain of batch) migrations.push(...put(builder, domain));
+    for (const domain of batch) builder.put(domain);
     batch = [];
   };
-  for (const domain of loadedWorld({ domains, endsAt }).domains())
-    if (batch.push(domain) === BATCH) await count(putBatch);
+  for (const domain of loadedWorld({ domains, endsAt }).domains()) {
+    for (const change of domain.changes) addChange(change, domain.id, changes);
+    if (batch.push(indexed(domain)) === BATCH) await count(putBatch);
+  }
   await count(putBatch);
-  // As the store reads them: the log of migrations is in the order of time.
-  migrations.sort((a, b) => a.confirmedAt - b.confirmedAt);
+  const migrations = changes.migrations.sort((a, b) => a.confirmedAt - b.confirmedAt);
   await count(() => {
-    for (const migration of migrations) builder.history.add(migration);
+    for (const day of changes.days.values()) builder.history.addDay(day);
+    for (const migration of migrations) builder.history.migrationLog.add(migration);
   });
   const index = await count(() => builder.build({ seq: 0, scanId: 0 }));
   const { seconds } = await timed(() => saveIndex(file, index, STORE));
   return { build: spent, save: { seconds, bytes: (await stat(file)).size } };
 }
 
-/** Adds a domain and its changes; returns its migrations, which are added later. */
-function put(builder: IndexBuilder, domain: LoadedDomain): IndexedChange[] {
-  const services = domain.services.map(
+const indexed = (domain: LoadedDomain): IndexedDomain => ({
+  ...domain,
+  services: domain.services.map(
     ({ category, provider, confidence }) => [category as Category, provider, confidence as ConfidenceLevel] as const,
-  );
-  builder.put({ ...domain, services });
-  const changes = domain.changes.map((change) => ({
-    ...change,
-    domainId: domain.id,
-    category: change.category as Category,
-  }));
-  for (const change of changes) if (change.type !== 'migrated') builder.history.add(change);
-  return changes.filter(({ type }) => type === 'migrated');
+  ),
+});
+
+/** Counts a change on its day on both sides. */
+function addChange(
+  { category: name, confirmedAt, from, to, type, isEntry, isExit }: LoadedDomain['changes'][number],
+  domainId: number,
+  { days, migrations }: Changes,
+): void {
+  const category = name as Category;
+  const day = dayOf(confirmedAt);
+  const sumOf = (provider: string) => {
+    const key = `${day} ${category} ${provider}`;
+    const none = { gained: 0, entered: 0, lost: 0, exited: 0, migrated: 0, reclassified: 0 };
+    const sum = days.get(key) ?? { day, category, provider, ...none };
+    days.set(key, sum);
+    return sum;
+  };
+  if (to !== null) {
+    const sum = sumOf(to);
+    sum.gained += 1;
+    sum.entered += Number(isEntry);
+    sum.migrated += Number(type === 'migrated');
+  }
+  if (from !== null) {
+    const sum = sumOf(from);
+    sum.lost += 1;
+    sum.exited += Number(isExit);
+  }
+  if (type === 'migrated' && from !== null && to !== null)
+    migrations.push({ confirmedAt, domainId, category, from, to });
 }
 
 async function load({ file }: IndexArgument): Promise<LoadedIndex> {

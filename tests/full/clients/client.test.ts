@@ -50,13 +50,13 @@ describe('the clients', () => {
         await using directory = await temporaryDirectory();
         const file = path.join(directory.path, 'example.ts');
         await writeFile(file, addressed(code, pathToFileURL(path.join(root, 'packages/client/src/index.ts')).href));
-        const env = { ...process.env, STRATA_STACK_KEY: scanned.key, STRATA_INFERENCE_KEY: gateway.key };
+        const env = { ...process.env, STRATA_KEY: scanned.key, STRATA_INFERENCE_KEY: gateway.key };
         const { stdout } = await promisify(execFile)(process.execPath, [file], { env, timeout: 60_000 });
         assert.match(stdout, new RegExp(OUTPUTS[title] ?? '^$'));
       });
     it(`"${title}" of the README runs in a browser, in a page of another origin`, { skip }, async () => {
       const script = addressed(code, '@strata/client')
-        .replaceAll('process.env.STRATA_STACK_KEY', JSON.stringify(scanned.key))
+        .replaceAll('process.env.STRATA_KEY', JSON.stringify(scanned.key))
         .replaceAll('process.env.STRATA_INFERENCE_KEY', JSON.stringify(gateway.key));
       await using modules = await serveModules(script);
       const page = await (await sharedBrowser()).newPage();

@@ -107,7 +107,7 @@ describeChat('failures of the chat', (inChat, { demo }) => {
     await finished(page, 2, 'broken');
     await page.getByText("exceeds the model's context length").waitFor();
     await page.getByRole('button', { name: 'Ask without earlier messages' }).waitFor();
-    await page.getByRole('button', { name: 'New conversation' }).click();
+    await page.getByRole('article').getByRole('link', { name: 'Start a new conversation' }).click();
     const toWait = (seconds: string) => refusal(429, 'rate_limit_exceeded', 'Used up.', { 'retry-after': seconds });
     const retry = page.getByRole('button', { name: 'Try again' });
     for (const [given, shown] of [

@@ -59,18 +59,33 @@ export function formatAgo(iso: string, now: number): string {
 
 /** `certificate_authority` as `Certificate authority`. */
 export function formatName(name: string): string {
-  const text = NAMES[name] ?? name.replaceAll('_', ' ');
+  const text = nameInText(name);
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
+
+/** `certificate_authority` as `certificate authority`. */
+export const nameInText = (name: string): string => NAMES[name] ?? name.replaceAll('_', ' ');
 
 const NAMES: Readonly<Record<string, string>> = {
   ...SECTOR_NAMES,
   dns: 'DNS',
   cdn: 'CDN',
   dmarc_reports: 'DMARC reporting',
-  waf: 'WAF',
+  waf: 'web application firewall',
   dns_integrity: 'DNS integrity',
   dns_redundancy: 'DNS redundancy',
+  // Roles, as the answers label them.
+  mailbox: 'mailboxes',
+  gateway: 'mail gateway',
+  forwarding: 'mail forwarding',
+  sender: 'mail sending',
+  origin: 'hosting',
+  edge: 'CDN',
+  protection: 'DDoS protection',
+  verified: 'verified account',
+  issuer: 'certificate authority',
+  platform: 'web software',
+  bot_protection: 'bot protection and CAPTCHA',
 };
 
 /** The last characters of a peer id, since all ids begin alike. */

@@ -1,7 +1,7 @@
 // The connection to ClickHouse, a cluster over HTTP or ClickHouse in this process: one client, the same statements.
 import { Readable } from 'node:stream';
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import { chdbConnection, closeChdb } from './chdb.ts';
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { chdbConnection, closeChdb, insertFile } from './chdb.ts';
 import { clickHouseErrorOf } from './clickhouse-error.ts';
 import { type Params, withShortLists } from './long-lists.ts';
 
@@ -32,8 +32,8 @@ export interface ClickHouse extends AsyncDisposable {
   readonly cluster: string | undefined;
   /** The rows of a SELECT; integers of 64 bits are numbers. */
   query<Row>(text: string, params?: Params, options?: QueryOptions): Promise<Row[]>;
-  /** Inserts rows with the columns of the first one. A second insert with the same token into the same table changes nothing. */
-  insert(table: string, rows: readonly Readonly<Record<string, unknown>>[], token?: string): Promise<void>;
+  /** Inserts rows with the columns of the first one, read as they are sent. */
+  insert(table: string, rows: Iterable<Readonly<Record<string, unknown>>>): Promise<void>;
   command(text: string, params?: Params, options?: StatementOptions): Promise<void>;
 }
 
@@ -54,8 +54,6 @@ const MAX_CONNECTIONS = 16;
 const REQUEST_TIMEOUT_MS = 3_600_000;
 /** A read of few rows from many files asks the system for all of them at once, and needs no other thread for each. */
 const READS = `local_filesystem_read_method = 'pread', local_filesystem_read_prefetch = 1`;
-/** Rows in one piece of text: limits the time for which the event loop is blocked. */
-const ROWS_AT_ONCE = 500;
 
 /**
  * `http://user:password@host:port/database` or `https:…`, with `?cluster=name` if the tables are distributed: nothing is sent
@@ -105,8 +103,26 @@ export async function openClickHouse(url: string, { signal }: OpenOptions = {}):
         const result = await client.query({ query, query_params: short.params, format: 'JSONEachRow', abort_signal });
         return result.json<Row>();
       }),
-    insert: (table, rows, token) =>
-      reported(() => insertRows(client, { table, rows, token, abort_signal: endOf(INSERT_TIMEOUT_MS) })),
+    insert: (table, rows) =>
+      reported(async () => {
+        const rest = Iterator.from(rows);
+        const { value: first } = rest.next();
+        if (!first) return;
+        const columns = Object.keys(first);
+        for (const name of [table, ...columns]) if (!NAME.test(name)) throw new TypeError(`${name} is not a name`);
+        const abort_signal = endOf(INSERT_TIMEOUT_MS);
+        const query = `INSERT INTO ${table} (${columns.join(', ')}) SETTINGS max_execution_time = ${INSERT_TIMEOUT_MS / 1_000}`;
+        const lines = linesOf(first, rest);
+        if (isInProcess) {
+          await using file = await insertFile(lines);
+          const text = `${query} SELECT * FROM file({path:String}, ${FORMAT})`;
+          await client.command({ query: text, query_params: { path: file.path }, abort_signal });
+        } else {
+          const values = Readable.from(lines, { objectMode: false });
+          const { stream } = await client.exec({ query: `${query} FORMAT ${FORMAT}`, values, abort_signal });
+          stream.resume();
+        }
+      }),
     command: (text, params = {}, { timeoutMs = DEFAULT_TIMEOUT_MS } = {}) =>
       reported(async () => {
         await client.command({
@@ -124,51 +140,31 @@ export async function openClickHouse(url: string, { signal }: OpenOptions = {}):
   };
 }
 
-/** Names in statements that are not bound: tables and tokens of this package. */
-const NAME = /^[\w.:-]+$/;
+/** Names in statements that are not bound: tables and columns of this package. */
+const NAME = /^\w+$/;
+/** An array of values in each line. */
+const FORMAT = 'JSONCompactEachRow';
+/** Rows in one piece of text: limits the time for which the event loop is blocked. */
+const ROWS_AT_ONCE = 500;
 
-/**
- * The token is part of the statement: a setting of the client would stay set for later statements of ClickHouse in this process.
- */
-async function insertRows(
-  client: ClickHouseClient,
-  {
-    table,
-    rows,
-    token,
-    abort_signal,
-  }: {
-    table: string;
-    rows: readonly Readonly<Record<string, unknown>>[];
-    token: string | undefined;
-    abort_signal: AbortSignal;
-  },
-): Promise<void> {
-  const [first] = rows;
-  if (!first) return;
+type Row = Readonly<Record<string, unknown>>;
+
+function* linesOf(first: Row, rest: Iterable<Row>): Generator<string> {
   const columns = Object.keys(first);
-  for (const name of [table, token ?? 'none', ...columns])
-    if (!NAME.test(name)) throw new TypeError(`${name} is not a name`);
-  const settings = [
-    `max_execution_time = ${INSERT_TIMEOUT_MS / 1_000}`,
-    ...(token === undefined ? [] : [`insert_deduplication_token = '${token}'`]),
-  ];
-  const query = `INSERT INTO ${table} (${columns.join(', ')}) SETTINGS ${settings.join(', ')} FORMAT JSONCompactEachRow`;
-  const values = Readable.from(linesOf(rows, columns), { objectMode: false });
-  const { stream } = await client.exec({ query, values, abort_signal });
-  stream.resume();
-}
-
-function* linesOf(rows: readonly Readonly<Record<string, unknown>>[], columns: readonly string[]): Generator<string> {
-  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-    const lines = rows.slice(at, at + ROWS_AT_ONCE).map((row) => lineOf(columns.map((column) => row[column])));
-    yield `${lines.join('\n')}\n`;
+  let lines = [lineOf(first, columns)];
+  for (const row of rest) {
+    if (lines.length === ROWS_AT_ONCE) {
+      yield `${lines.join('\n')}\n`;
+      lines = [];
+    }
+    lines.push(lineOf(row, columns));
   }
+  yield `${lines.join('\n')}\n`;
 }
 
 /** ClickHouse refuses the escape of half of a surrogate pair. */
-function lineOf(values: readonly unknown[]): string {
-  const line = JSON.stringify(values);
+function lineOf(row: Row, columns: readonly string[]): string {
+  const line = JSON.stringify(columns.map((column) => row[column]));
   if (!line.includes('\\ud')) return line;
   return line.replace(/\\(ud[89a-f][0-9a-f]{2}|.)/g, (found, code: string) => (code.length > 1 ? '\ufffd' : found));
 }

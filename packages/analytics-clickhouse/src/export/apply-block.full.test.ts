@@ -1,5 +1,6 @@
 // Blocks of two exporters, step by step, in ClickHouse in this process.
 import assert from 'node:assert/strict';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { it } from 'node:test';
 import { DAY_MS } from '@strata/analytics';
 import { missingChdb } from '../../../../tests/support/clickhouse/missing-chdb.ts';
@@ -10,13 +11,16 @@ import { BlockWriter, finishLastBlock, TakenOver } from './apply-block.ts';
 import { appliedPosition, committedPosition } from './position.ts';
 
 /** Opened for each test: a process of several tests has one at a time. */
-async function withTables(test: (clickhouse: ClickHouse) => Promise<void>): Promise<void> {
+async function withTables(test: (clickhouse: ClickHouse, folder: string) => Promise<void>): Promise<void> {
   await using files = await temporaryDirectory();
+  // As after a kill.
+  await mkdir(`${files.path}/inserts`);
+  await writeFile(`${files.path}/inserts/1.json`, '[1]');
   await using clickhouse = await openClickHouse(`chdb:${files.path}`);
   await createTables(clickhouse);
-  await test(clickhouse);
+  await test(clickhouse, files.path);
 }
-const step = (name: string, test: (clickhouse: ClickHouse) => Promise<void>) =>
+const step = (name: string, test: Parameters<typeof withTables>[0]) =>
   it(name, { skip: missingChdb }, () => withTables(test));
 
 const position = { storeId: 's', stage: 'log', seq: 1, scanId: 1, domainId: 0 } as const;
@@ -53,6 +57,14 @@ function withoutCondition(of: ClickHouse): ClickHouse {
 function withKnownToken(of: ClickHouse, token: RegExp): ClickHouse {
   return { ...of, command: async (text, ...rest) => (token.test(text) ? undefined : of.command(text, ...rest)) };
 }
+
+step('rows that were inserted, refused, or left by a kill are not in files', async (clickhouse, folder) => {
+  await assert.rejects(clickhouse.insert('journal_times', [{ id: -1n }]), TypeError);
+  await assert.rejects(clickhouse.insert('journal_times', [{ id: 'a.com' }]), { kind: 'refused' });
+  await clickhouse.insert('journal_times', [{ id: 1 }, { id: 2 }]);
+  assert.deepEqual(await readdir(`${folder}/inserts`), []);
+  assert.deepEqual(await clickhouse.query('SELECT id FROM journal_times ORDER BY id'), [{ id: 1 }, { id: 2 }]);
+});
 
 step('of two exporters that write the same block one commits, if both found it is next', async (clickhouse) => {
   for (const day of [1, 2]) {

@@ -14,8 +14,9 @@ import {
   type Position,
 } from './position.ts';
 
-/** Rows by table; see `JOURNALED`. */
-export type BlockRows = Readonly<Partial<Record<JournalName, readonly Readonly<Record<string, unknown>>[]>>>;
+/** Rows by table; see `JOURNALED`. They are read once. */
+export type BlockRows = Readonly<Partial<Record<JournalName, Iterable<Row>>>>;
+type Row = Readonly<Record<string, unknown>>;
 export type JournalName = 'domains' | 'times' | 'change_days' | 'migrations' | 'scan_days';
 
 /** Another process exports into these tables. */
@@ -44,11 +45,14 @@ export class BlockWriter {
   }
 
   async add(rows: BlockRows): Promise<void> {
-    for (const [name, of = []] of Object.entries(rows) as [JournalName, BlockRows[JournalName]][]) {
-      if (of.length === 0) continue;
+    for (const [name, of] of Object.entries(rows) as [JournalName, Iterable<Row>][])
+      await this.#clickhouse.insert(`journal_${name}`, this.#numbered(name, of));
+  }
+
+  *#numbered(name: JournalName, rows: Iterable<Row>): Generator<Row> {
+    for (const row of rows) {
       this.#journals.add(name);
-      const numbered = of.map((row) => ({ block: this.#block, attempt: this.#attempt, ...row }));
-      await this.#clickhouse.insert(`journal_${name}`, numbered);
+      yield { block: this.#block, attempt: this.#attempt, ...row };
     }
   }
 

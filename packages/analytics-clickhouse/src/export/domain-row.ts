@@ -37,25 +37,36 @@ export interface StateOptions {
 
 export function stateRowOf(domain: IndexedDomain, { seq, roleOf, before }: StateOptions): StateRow {
   const { id, name, state, sector, posture, holders, score } = domain;
-  const services = domain.services.toSorted(inOrder).slice(0, MAX_SERVICES);
-  return {
+  const row = {
     ...{ id, name, state, posture, holders, seq },
     tld: name.slice(name.lastIndexOf('.') + 1),
     sector: (SECTORS as readonly string[]).includes(sector) ? sector : SECTORS[0],
     country: domain.country === undefined ? (before?.country ?? '') : countryOf(domain.country),
     score: score ?? NO_SCORE,
-    categories: services.map(([category]) => category),
-    providers: services.map(([, provider]) => provider),
-    roles: services.map(([category, provider]) => roleOf(category, provider) ?? mainRoleOf(category)),
-    levels: services.map(([, , level]) => level),
-    versions: services.map(([, , , version]) => version ?? ''),
-    platforms: services.map(([, , , , platform]) => platform ?? null),
+    categories: [] as string[],
+    providers: [] as string[],
+    roles: [] as string[],
+    levels: [] as string[],
+    versions: [] as string[],
+    platforms: [] as (string | null)[],
   };
+  const services = domain.services.toSorted(inOrder).slice(0, MAX_SERVICES);
+  for (const [category, provider, level, version, platform] of services) {
+    row.categories.push(category);
+    row.providers.push(provider);
+    row.roles.push(roleOf(category, provider) ?? mainRoleOf(category));
+    row.levels.push(level);
+    row.versions.push(version ?? '');
+    row.platforms.push(platform ?? null);
+  }
+  return row;
 }
+
+const RANKS: ReadonlyMap<string, number> = new Map(CATEGORIES.map((category, rank) => [category, rank]));
 
 /** As the index in memory orders them. */
 function inOrder([a, x]: IndexedService, [b, y]: IndexedService): number {
-  return CATEGORIES.indexOf(a) - CATEGORIES.indexOf(b) || compareText(x, y);
+  return (RANKS.get(a) ?? 0) - (RANKS.get(b) ?? 0) || compareText(x, y);
 }
 
 function countryOf(code: string | null): string {

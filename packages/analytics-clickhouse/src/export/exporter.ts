@@ -72,7 +72,7 @@ export class Exporter {
   async #history(): Promise<true> {
     const writer = this.#writer();
     const { seq, scanId } = await this.#deps.source.readHistory({
-      changeDays: (batch) => writer.add({ change_days: batch.map((day) => ({ ...day })) }),
+      changeDays: (batch) => writer.add({ change_days: batch.values().map((day) => ({ ...day })) }),
       migrations: (batch) =>
         writer.add({
           migrations: batch.map(({ domainId, confirmedAt, category, from, to }) => {
@@ -97,9 +97,10 @@ export class Exporter {
     const times: ReturnType<typeof timesOf>[] = [];
     while (times.length < this.#max.domains && !isEnd) {
       const { domains, last, seq } = await source.domainsAfter(domainId, this.#max.page);
-      const rows = domains.map((domain) => ({ ...stateRowOf(domain, { seq, roleOf }), sign: 1 }));
+      // One at a time: all rows of a page at once take the garbage collector as long as their text.
+      const rows = domains.values().map((domain) => ({ ...stateRowOf(domain, { seq, roleOf }), sign: 1 }));
       await writer.add({ domains: rows });
-      times.push(...domains.map(timesOf));
+      for (const domain of domains) times.push(timesOf(domain));
       isEnd = last === undefined;
       domainId = last ?? domainId;
     }

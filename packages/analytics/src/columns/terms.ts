@@ -50,7 +50,9 @@ export interface Placement {
   readonly provider: number;
 }
 
-export const categoryNumber = (category: Category): number => CATEGORIES.indexOf(category);
+const CATEGORY_NUMBERS = new Map(CATEGORIES.map((category, number) => [category, number]));
+/** -1 for an unknown name. */
+export const categoryNumber = (category: Category): number => CATEGORY_NUMBERS.get(category) ?? -1;
 export const categoryAt = (number: number): Category => CATEGORIES[number] as Category;
 export const roleNumber = (role: Role): number => ROLE_LIST.indexOf(role);
 export const stateNumber = (state: DomainState): number => STATES.indexOf(state);

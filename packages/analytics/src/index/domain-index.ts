@@ -258,7 +258,7 @@ export function packServices(
   { vocabulary, builds }: { readonly vocabulary: Vocabulary; readonly builds: Builds },
 ): { readonly services: readonly number[]; readonly builds: readonly number[] } {
   const kept = services
-    .toSorted(([a, x], [b, y]) => categoryNumber(a) - categoryNumber(b) || compareText(x, y))
+    .toSorted((a, b) => categoryNumber(a[0]) - categoryNumber(b[0]) || compareText(a[1], b[1]))
     .slice(0, MAX_SERVICES);
   return {
     services: kept.map((service) => vocabulary.pack(service)),
@@ -270,6 +270,7 @@ export function packServices(
 
 /** For each provider the service with the highest confidence that shows a version, the first of equal ones. */
 export function shownBy(services: readonly IndexedService[]): IndexedService[] {
+  if (!services.some((service) => service[3])) return [];
   const shown = new Map<string, IndexedService>();
   for (const service of services) {
     const [, provider, confidence, version] = service;

@@ -2493,6 +2493,9 @@ export interface ComparedRole {
 }
 export interface ComparedShare {
   domains: number;
+  /**
+   * Of `denominator`; a domain with k firm providers gives 1/k to each.
+   */
   share: number | null;
 }
 /**

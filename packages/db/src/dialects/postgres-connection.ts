@@ -1,4 +1,5 @@
 // A pooled connection as a Kysely connection: frequent statements are prepared by name, and queries may be pipelined.
+import type { Socket } from 'node:net';
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely';
 import type pg from 'pg';
 import { isConnectionLost, storeErrorOf } from '../store-error.ts';
@@ -42,10 +43,27 @@ export class PoolConnection implements DatabaseConnection {
   #lost: Error | undefined;
   #beginning: Promise<unknown> | undefined;
   #committing: Promise<void> | undefined;
+  /** Queries without a response. */
+  #awaited = 0;
 
   constructor(client: pg.PoolClient, names: StatementNames | undefined) {
     this.#client = client;
     this.#names = names;
+  }
+
+  get processId(): number {
+    return processIdOf(this.#client);
+  }
+
+  /** The bytes received so far, if a query that was sent completely waits for its response. */
+  get awaitedAt(): number | undefined {
+    const { bytesRead, writableLength } = socketOf(this.#client);
+    return this.#awaited > 0 && writableLength === 0 ? bytesRead : undefined;
+  }
+
+  /** Ends it at once: its queries reject. */
+  end(): void {
+    socketOf(this.#client).destroy();
   }
 
   get isLost(): boolean {
@@ -116,11 +134,24 @@ export class PoolConnection implements DatabaseConnection {
   async #send(query: Query) {
     // pg accepts query_timeout per query, but its types lack it.
     const config: pg.QueryConfig & { readonly query_timeout: number } = { ...query, query_timeout: ANSWER_TIMEOUT_MS };
+    this.#awaited += 1;
     try {
       return await this.#client.query(config);
     } catch (error) {
       if (isConnectionLost(error)) this.#lost = error as Error;
       throw storeErrorOf(error);
+    } finally {
+      this.#awaited -= 1;
     }
   }
 }
+
+/** What the types of pg lack. */
+interface Session extends pg.ClientBase {
+  readonly processID: number;
+  readonly connection: { readonly stream: Socket };
+}
+
+/** The number of the server's process that works for a connection. */
+export const processIdOf = (client: pg.ClientBase): number => (client as Session).processID;
+const socketOf = (client: pg.ClientBase): Socket => (client as Session).connection.stream;

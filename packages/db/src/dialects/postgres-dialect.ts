@@ -12,6 +12,7 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import { storeErrorOf } from '../store-error.ts';
+import { ForgottenConnections } from './forgotten-connections.ts';
 import { PoolConnection, STATEMENT_TIMEOUT_MS, StatementNames } from './postgres-connection.ts';
 
 /** How long a statement waits for another process's lock before it fails with `busy`. */
@@ -134,17 +135,23 @@ class Compiler extends PostgresQueryCompiler {
 class PoolDriver implements Driver {
   readonly #pool: pg.Pool;
   readonly #names: StatementNames | undefined;
+  /** Undefined for a single connection, which nothing waits for. */
+  readonly #forgotten: ForgottenConnections | undefined;
 
   constructor(pool: pg.Pool) {
+    const { connectionString: url } = pool.options;
     this.#pool = pool;
-    this.#names = isBehindPooler(pool.options.connectionString ?? '') ? undefined : new StatementNames();
+    this.#names = isBehindPooler(url ?? '') ? undefined : new StatementNames();
+    this.#forgotten = url === undefined ? undefined : new ForgottenConnections(() => openClient(url, 'strata'));
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
     try {
-      return new PoolConnection(await this.#pool.connect(), this.#names);
+      const connection = new PoolConnection(await this.#pool.connect(), this.#names);
+      this.#forgotten?.add(connection);
+      return connection;
     } catch (error) {
       throw storeErrorOf(error);
     }
@@ -175,10 +182,12 @@ class PoolDriver implements Driver {
   }
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    this.#forgotten?.delete(connection as PoolConnection);
     (connection as PoolConnection).release();
   }
 
   async destroy(): Promise<void> {
+    this.#forgotten?.[Symbol.dispose]();
     if (!this.#pool.ended && !this.#pool.ending) await this.#pool.end();
   }
 }

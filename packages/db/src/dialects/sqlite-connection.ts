@@ -19,12 +19,15 @@ export type Statement = Pick<CompiledQuery, 'sql' | 'parameters'>;
 export class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
   readonly #statements = new LRUCache<string, Prepared>({ max: MAX_STATEMENTS });
+  /** The size of its largest statement. */
+  largest = 0;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
   }
 
   async executeQuery<Row>(query: Statement): Promise<QueryResult<Row>> {
+    this.largest = Math.max(this.largest, sizeOf(query));
     try {
       return this.run(query);
     } catch (error) {
@@ -56,4 +59,12 @@ export class SqliteConnection implements DatabaseConnection {
     }
     return prepared;
   }
+}
+
+/** Characters and bytes of the parameters. */
+export function sizeOf({ parameters }: Statement): number {
+  return parameters.reduce<number>((sum, each) => {
+    if (typeof each === 'string') return sum + each.length;
+    return each instanceof Uint8Array ? sum + each.byteLength : sum;
+  }, 0);
 }

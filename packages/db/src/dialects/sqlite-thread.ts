@@ -21,6 +21,9 @@ export type Reply =
 /** So many uses of the connection within a second start the thread: fewer are no load, and it takes memory. */
 const BUSY_USES = 50;
 
+/** One statement of this size starts it too: it takes some milliseconds, and the disk comes on top. */
+const BUSY_SIZE = 65_536;
+
 /** A thread that ended, or did not start, is not replaced until this long after its start. */
 const RESTART_MS = 60_000;
 
@@ -52,7 +55,8 @@ export class SqliteThread implements AsyncDisposable {
     const nowMs = performance.now();
     if (nowMs - this.#countedAtMs > 1_000) [this.#uses, this.#countedAtMs] = [0, nowMs];
     this.#uses += 1;
-    return this.#uses > BUSY_USES && nowMs >= this.#startAfterMs && !this.#isClosed;
+    const isBusy = this.#uses > BUSY_USES || this.#main.largest >= BUSY_SIZE;
+    return isBusy && nowMs >= this.#startAfterMs && !this.#isClosed;
   }
 
   #start(): void {

@@ -1,6 +1,6 @@
 // The connection of a SQLite thread, as Kysely uses it: a transaction takes as few messages as possible, as each wakes a thread.
 import type { DatabaseConnection, QueryResult } from 'kysely';
-import { ROLLBACK, type SqliteConnection, type Statement } from './sqlite-connection.ts';
+import { ROLLBACK, type SqliteConnection, type Statement, sizeOf } from './sqlite-connection.ts';
 
 /** Statements to run one after another, up to the first that fails. */
 export interface Batch {
@@ -10,7 +10,7 @@ export interface Batch {
 }
 
 const COMMIT: Statement = { sql: 'COMMIT', parameters: [] };
-/** Characters and bytes of the parameters of a large statement: some receipts. */
+/** The size of a large statement: some receipts. */
 const LARGE = 8_192;
 
 export class ThreadConnection implements DatabaseConnection {
@@ -66,11 +66,4 @@ export class ThreadConnection implements DatabaseConnection {
   streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
     return this.#main.streamQuery();
   }
-}
-
-function sizeOf({ parameters }: Statement): number {
-  return parameters.reduce<number>((sum, each) => {
-    if (typeof each === 'string') return sum + each.length;
-    return each instanceof Uint8Array ? sum + each.byteLength : sum;
-  }, 0);
 }

@@ -31,11 +31,13 @@ export async function* answerDeltas(
 ): AsyncGenerator<readonly ChatDelta[]> {
   const reader = new AnswerReader(options);
   while (!reader.isEnded) {
-    const { value: batch } = await events.next().catch((error: unknown) => {
+    let batch: readonly StreamEvent[] | undefined;
+    try {
+      batch = (await events.next()).value;
+    } catch (error) {
       // After the finish reason the answer is complete; only the usage is missing.
       if (!reader.hasReason) throw error;
-      return { value: undefined };
-    });
+    }
     let failure: unknown;
     try {
       if (batch) reader.read(batch);

@@ -114,27 +114,11 @@ export class Upstream implements AsyncDisposable {
    * stops the server.
    */
   chat(request: ChatRequest, deps: AskDeps): AsyncGenerator<readonly ChatDelta[]> {
-    const { name, kind } = this.info;
-    const open = async (isStreamed: boolean) => {
-      const lengthName = this.#lengthName;
-      const ask = () => ({
-        path: '/chat/completions',
-        body: chatBody(request, { name, kind, seed: deps.seed, lengthName: this.#lengthName, isStreamed }),
-        waitMs: isStreamed ? undefined : Math.min(COMPLETE_MS, this.#options.firstTokenMs),
-        signal: deps.signal,
-      });
-      try {
-        return await this.#http.open(ask());
-      } catch (error) {
-        if (lengthName !== 'max_tokens' || !requiresNewLimitName(error)) throw error;
-        this.#lengthName = 'max_completion_tokens';
-        return await this.#http.open(ask());
-      }
-    };
-    const isQuick = this.#slowAtMs !== undefined && performance.now() - this.#slowAtMs > STREAMED_MS;
-    const events = async () =>
-      (deps.isGathered && isQuick && (await this.#gather(open, deps))) || this.#stream(await open(true), deps);
-    return this.#answer(events, { ...request, isCallForced: callableTools(request).isCallForced }, deps);
+    return this.#answer(
+      () => this.#chatEvents(request, deps),
+      { ...request, isCallForced: callableTools(request).isCallForced },
+      deps,
+    );
   }
 
   /** The same for a prompt of plain text. */
@@ -173,27 +157,45 @@ export class Upstream implements AsyncDisposable {
     }
   }
 
+  /** Of a quick server, a complete answer as one event; if it takes long, a stream. */
+  async #chatEvents(request: ChatRequest, deps: AskDeps): Promise<AsyncIterator<readonly StreamEvent[]>> {
+    const isQuick = this.#slowAtMs !== undefined && performance.now() - this.#slowAtMs > STREAMED_MS;
+    if (deps.isGathered && isQuick)
+      try {
+        const opened = await this.#openChat(request, deps, { isStreamed: false });
+        if (isStream(opened)) return this.#stream(opened, deps);
+        if (!/\bjson\b/i.test(typeOf(opened))) throw notA('JSON', opened);
+        return oneEvent(await this.#http.text(opened, deps));
+      } catch (error) {
+        if (!(error instanceof UpstreamError && error.fault === 'timeout')) throw error;
+        this.#slowAtMs = performance.now();
+      }
+    return this.#stream(await this.#openChat(request, deps, { isStreamed: true }), deps);
+  }
+
+  #openChat(
+    request: ChatRequest,
+    { seed, signal }: AskDeps,
+    { isStreamed }: { readonly isStreamed: boolean },
+  ): Promise<Opened> {
+    const { name, kind } = this.info;
+    const waitMs = isStreamed ? undefined : Math.min(COMPLETE_MS, this.#options.firstTokenMs);
+    const open = () => {
+      const body = chatBody(request, { name, kind, seed, lengthName: this.#lengthName, isStreamed });
+      return this.#http.open({ path: '/chat/completions', body, waitMs, signal });
+    };
+    const lengthName = this.#lengthName;
+    return open().catch((error: unknown) => {
+      if (lengthName !== 'max_tokens' || !requiresNewLimitName(error)) throw error;
+      this.#lengthName = 'max_completion_tokens';
+      return open();
+    });
+  }
+
   #stream(opened: Opened, { signal }: Pick<AskDeps, 'signal'>): AsyncIterator<readonly StreamEvent[]> {
     if (!isStream(opened)) throw notA('a stream', opened);
     const { firstTokenMs: firstMs, idleMs } = this.#options;
     return new AnswerEvents(opened, { firstMs, idleMs, signal });
-  }
-
-  /** A complete answer as one event; undefined if it takes long. */
-  async #gather(
-    open: (isStreamed: boolean) => Promise<Opened>,
-    { signal }: Pick<AskDeps, 'signal'>,
-  ): Promise<AsyncIterator<readonly StreamEvent[]> | undefined> {
-    try {
-      const opened = await open(false);
-      if (isStream(opened)) return this.#stream(opened, { signal });
-      if (!/\bjson\b/i.test(typeOf(opened))) throw notA('JSON', opened);
-      return oneEvent(await this.#http.text(opened, { signal }));
-    } catch (error) {
-      if (!(error instanceof UpstreamError && error.fault === 'timeout')) throw error;
-      this.#slowAtMs = performance.now();
-      return undefined;
-    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -66,9 +66,11 @@ export class CheckpointSaver implements AsyncDisposable {
 /** Saves to a file without fsync; other processes may save to the same file. */
 export function fileSaver(file: string, served: () => string): CheckpointSaver {
   const write = (note: string) => replaceFile(file, note, { sync: 'none', isShared: true });
-  return new CheckpointSaver({ served, write });
+  return new CheckpointSaver({ served, write, intervalMs: FILE_INTERVAL_MS });
 }
 
+/** Of the file: writing it takes as long as a small commit. */
+const FILE_INTERVAL_MS = 20;
 /** Interval of the copy, which is a database transaction; a loss of later leaves is detected only by the file. */
 const COPY_INTERVAL_MS = 200;
 

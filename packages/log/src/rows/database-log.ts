@@ -175,7 +175,7 @@ export class DatabaseLog implements Log, AsyncDisposable {
         if (this.#refusal) throw this.#refusal;
         const edge = await this.#check(head);
         return work(edge, head, async (leaves) => {
-          const grown = await growHead(leaves, { edge, grow, origin: this.#origin, keys: this.#keys });
+          const grown = await growHead(leaves, { edge, grow, origin: this.#origin, keys: this.#keys, isLast: true });
           return grown.head;
         });
       });

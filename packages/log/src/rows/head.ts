@@ -54,17 +54,19 @@ export interface GrowthOptions {
   readonly grow: GrowLedger;
   readonly origin: string;
   readonly keys: Pick<CheckpointKeys, 'signer'>;
+  /** As of `LedgerGrowth`. */
+  readonly isLast?: boolean;
 }
 
 /** Appends leaves under the head lock. Rejects with LogError `forked` if the head has moved, or a leaf must be unique and is not. */
 export async function growHead(
   leaves: readonly AddedLeaf[],
-  { edge, grow, origin, keys }: GrowthOptions,
+  { edge, grow, origin, keys, isLast = false }: GrowthOptions,
 ): Promise<{ readonly edge: TreeEdge; readonly head: LedgerHead }> {
   const { edge: grown, sealed } = edge.grow(leaves.map(({ hash }) => hash));
   const from = { size: edge.size, root: edge.root() };
   const head = signedHead(origin, grown, keys.signer);
-  if (await grow({ from, leaves, subtrees: sealed, head })) return { edge: grown, head };
+  if (await grow({ from, leaves, subtrees: sealed, head, isLast })) return { edge: grown, head };
   throw new LogError(
     'forked',
     'the head of the log moved while this node held it, or the log has one of the leaves: nothing was written',

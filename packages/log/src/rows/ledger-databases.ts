@@ -11,9 +11,10 @@ import { type LedgerDatabase, type LedgerTables, ledgerTablesIn } from './ledger
 
 /** How long to wait for another process, which reads or writes a backup. */
 const OPTIONS = { timeout: 5_000 };
-// On macOS fsync leaves data in the cache of the disk; elsewhere the last two have no effect.
+// A temporary file would have each page of the index of hashes that a commit changes. On macOS fsync leaves data in the cache
+// of the disk; elsewhere the last two have no effect.
 const PRAGMAS = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32768;
-  PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1`;
+  PRAGMA temp_store = MEMORY; PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1`;
 
 /**
  * The tables of the store's migration `013-ledger`. Hashes are in random order, so that each leaf changes another page of their index:

@@ -1,5 +1,5 @@
 // The rows of a ledger in SQLite or PostgreSQL: leaves, the hashes above them, one head whose lock serializes appends, and public keys.
-import { isPostgres } from '@strata/db';
+import { executePipelined, isPostgres } from '@strata/db';
 import { type Kysely, sql } from 'kysely';
 import type { SealedSubtree } from './tree-edge.ts';
 
@@ -63,11 +63,13 @@ export interface LedgerGrowth {
   readonly leaves: readonly { readonly hash: Uint8Array; readonly leaf: Uint8Array }[];
   readonly subtrees: readonly SealedSubtree[];
   readonly head: LedgerHead;
+  /** Commits in the same round trip: no statement of the transaction may follow. */
+  readonly isLast?: boolean;
 }
 
 /**
- * Writes the growth after the head that it is based on; returns false if the head has moved, or if a leaf is not unique, and the
- * transaction must be rolled back.
+ * Writes the growth after the head that it is based on; returns false, and writes nothing, if the head has moved or a leaf is not
+ * unique.
  */
 export type GrowLedger = (growth: LedgerGrowth) => Promise<boolean>;
 
@@ -107,8 +109,12 @@ export class LedgerTable {
    */
   async withHead<T>(work: (head: LedgerHead, grow: GrowLedger) => Promise<T>): Promise<T> {
     const db = this.#db;
-    const within = async (tx: Db) => work(required(await lockedHead(tx)), (growth) => write(tx, growth, this.#options));
-    return db.isTransaction ? within(db) : db.transaction().setIsolationLevel('read committed').execute(within);
+    const isOwn = !db.isTransaction;
+    const within = async (tx: Db) =>
+      work(required(await lockedHead(tx)), (growth) =>
+        write(tx, { ...growth, isLast: isOwn && growth.isLast === true }, this.#options),
+      );
+    return !isOwn ? within(db) : db.transaction().setIsolationLevel('read committed').execute(within);
   }
 
   /** Replaces the origin of the head, so that no node appends to the log; returns false if the head has moved. */
@@ -229,9 +235,9 @@ function required(head: LedgerHead | undefined): LedgerHead {
   return head;
 }
 
-/** The head moves only from its expected state, whichever process held the lock. */
+/** The head moves only from its expected state, whichever process held the lock, and the leaves are written only with it. */
 async function write(tx: Db, growth: LedgerGrowth, { isUnique = false }: LedgerTableOptions): Promise<boolean> {
-  const { from, leaves, subtrees, head } = growth;
+  const { from, leaves, subtrees, head, isLast = false } = growth;
   const hashes = leaves.map(({ hash }) => hash);
   const contents = leaves.map(({ leaf }) => leaf);
   const move = sql`update ledger_head set size = ${head.size}, root = ${head.root}, edge = ${head.edge}, note = ${head.note}
@@ -242,32 +248,36 @@ async function write(tx: Db, growth: LedgerGrowth, { isUnique = false }: LedgerT
       ? sql`and not exists (select 1 from ledger_leaves where hash = any(${hashes}::bytea[]))`
       : sql``;
     // One statement, for one round trip.
-    const { numAffectedRows } = await sql`
-      with added as (
+    const all = sql`
+      with moved as (${move} ${isNew} returning id), added as (
         insert into ledger_leaves (leaf_index, hash, leaf)
         select ${from.size}::bigint + position - 1, hash, leaf
         from unnest(${hashes}::bytea[], ${contents}::bytea[]) with ordinality as given (hash, leaf, position)
+        where exists (select from moved)
       ), completed as (
         insert into ledger_subtrees (level, subtree_index, hash)
         select * from unnest(${subtrees.map(({ level }) => level)}::bigint[], ${subtrees.map(({ index }) => index)}::bigint[],
-          ${subtrees.map(({ hash }) => hash)}::bytea[])
-      ) ${move} ${isNew}`.execute(tx);
+          ${subtrees.map(({ hash }) => hash)}::bytea[]) where exists (select from moved)
+      ) select from moved`.compile(tx);
+    const [{ numAffectedRows }] = await executePipelined(tx, [all], { isLast });
     return numAffectedRows === 1n;
   }
-  if ((await move.execute(tx)).numAffectedRows !== 1n) return false;
   // SQLite has no arrays: `substr` cuts the leaves out of one parameter.
   let at = 1;
   const spans = contents.map(({ length }) => {
     at += length;
     return [at - length, length];
   });
-  await sql`insert into ledger_leaves (leaf_index, hash, leaf)
+  const isMoved = sql`(select size = ${head.size} and root = ${head.root} from ledger_head where id = ${HEAD})`;
+  const added = sql`insert into ledger_leaves (leaf_index, hash, leaf)
     select ${from.size} + key, substr(${Buffer.concat(hashes)}, ${HASH_BYTES} * key + 1, ${HASH_BYTES}),
       coalesce(substr(${Buffer.concat(contents)}, value ->> 0, value ->> 1), x'')
-    from json_each(${JSON.stringify(spans)})`.execute(tx);
-  for (const { level, index, hash } of subtrees)
-    await sql`insert into ledger_subtrees (level, subtree_index, hash) values (${level}, ${index}, ${hash})`.execute(
-      tx,
-    );
-  return true;
+    from json_each(${JSON.stringify(spans)}) where ${isMoved}`;
+  const completed = subtrees.map(
+    ({ level, index, hash }) =>
+      sql`insert into ledger_subtrees (level, subtree_index, hash) select ${level}, ${index}, ${hash} where ${isMoved}`,
+  );
+  const queries = [move, added, ...completed].map((query) => query.compile(tx));
+  const [moved] = await executePipelined(tx, queries, { isLast });
+  return moved?.numAffectedRows === 1n;
 }

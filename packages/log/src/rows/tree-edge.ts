@@ -59,7 +59,7 @@ export class TreeEdge {
 
   /** Root hash, RFC 6962 section 2.1. */
   root(): Uint8Array {
-    return this.size === 0 ? EMPTY_ROOT : foldHashes(this.#hashes);
+    return this.size === 0 ? EMPTY_ROOT : foldHashes(this.#hashes, sha256);
   }
 
   bytes(): Uint8Array {

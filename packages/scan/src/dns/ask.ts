@@ -44,15 +44,22 @@ function privateName<T>(aliases: readonly string[] = []): Lookup<T> {
 }
 
 /**
- * `ask`, unless the zone does not respond: after time-outs for NS, A and MX, forty more questions would time out as well, and
- * each would hold a slot at the resolver until its last retry.
+ * `ask`, unless the zone does not respond: after time-outs or SERVFAIL for NS, A and MX, forty more questions would end the same
+ * way, and each would hold a slot at the resolver until its last retry. DS is in the parent zone (RFC 4035 §3.1.4.1): a resolver
+ * that answers SERVFAIL is asked for it.
  */
 export async function skipIfUnresponsive(ask: Ask, domain: string, ns: Lookup<string>): Promise<Ask> {
-  if (ns.status !== 'timeout') return ask;
+  if (!isUnanswered(ns)) return ask;
   const followUps = await Promise.all([ask(domain, 'A'), ask(domain, 'MX')]);
-  if (followUps.some(({ status }) => status !== 'timeout')) return ask;
-  const unanswered = noRecords<never>('timeout', 'not queried: the zone does not respond');
-  return async (name, type) => (isWithin(name, domain) ? unanswered : ask(name, type));
+  if (!followUps.every(isUnanswered)) return ask;
+  const unanswered = noRecords<never>(ns.status, 'not queried: the zone does not respond');
+  const isSkipped = (name: string, type: RecordType) =>
+    isWithin(name, domain) && (ns.status === 'timeout' || type !== 'DS');
+  return async (name, type) => (isSkipped(name, type) ? unanswered : ask(name, type));
+}
+
+function isUnanswered({ status }: Lookup<unknown>): boolean {
+  return status === 'timeout' || status === 'servfail';
 }
 
 /** Characters kept of one name's TXT records: several times the length of the longest legitimate key or policy. */

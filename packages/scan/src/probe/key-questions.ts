@@ -32,7 +32,9 @@ export async function askKeys(
   // RFC 8020 §2: no name exists below a name that does not exist.
   if (root.status === 'nxdomain' && root.aliases.length === 0 && !witnesses.some(isPublished))
     return labels.map((label) => [label, root]);
-  const unpublished = await askText(`${random}._domainkey`);
+  // A wildcard below `_domainkey` would have answered a witness that does not exist (RFC 4592 §3.3.1).
+  const absent = witnesses.find(({ status, aliases }) => status === 'nxdomain' && aliases.length === 0);
+  const unpublished = absent ?? (await askText(`${random}._domainkey`));
   const isSame = (lookup: Lookup<string>) => isSameAnswer(lookup, unpublished);
   if ([root, ...witnesses].every(isSame) && (await hasPlainWildcard(ask, domain, random)))
     return labels.map((label) => [label, isPublished(root) ? WILDCARD : root]);

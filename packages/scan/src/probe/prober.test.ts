@@ -47,12 +47,22 @@ it('a name that does not exist is asked for once, and nothing is dialled', async
   assert.deepEqual(web.dialled, []);
 });
 
-it('a silent zone is asked three questions, each until it is given up, and nothing more', async () => {
-  const script: DnsScript = (q) => (q.name.endsWith('example.com') ? [] : zone([])(q));
-  const { dns } = await probed(script, page(''), { resolver: IMPATIENT });
-  const asked = dns.asked.filter((question) => question.endsWith('example.com'));
-  assert.deepEqual([...new Set(asked)].sort(), ['A example.com', 'MX example.com', 'NS example.com']);
-});
+for (const [what, failing, types] of [
+  ['is silent', silent, 'A MX NS'],
+  ['fails', rcode(2), 'A DS MX NS'],
+] as const)
+  it(`a zone that ${what} is asked for ${types}, and nothing more`, async () => {
+    const script: DnsScript = (q) => (q.name.endsWith('example.com') ? failing : zone([]))(q);
+    const { dns } = await probed(script, page(''), failing === silent ? { resolver: IMPATIENT } : {});
+    const asked = dns.asked.filter((question) => question.endsWith('example.com'));
+    assert.equal(
+      [...new Set(asked)].sort().join(),
+      types
+        .split(' ')
+        .map((type) => `${type} example.com`)
+        .join(),
+    );
+  });
 
 it('a zone that is only silent about its name servers is asked everything', async () => {
   const script: DnsScript = (q) => (q.type === 'NS' ? [] : zone(records)(q));

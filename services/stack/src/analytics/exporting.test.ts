@@ -27,3 +27,28 @@ it('while ClickHouse does not respond, the store goes on, its events count as la
   assert.deepEqual(lags, [1, 2, 3]);
   assert.equal(lines.filter((line) => line.includes('the export into ClickHouse failed')).length, 1);
 });
+
+it('the end of a term does not wait for a statement of the export; the end of the process does', async () => {
+  await using store = await openStore('sqlite::memory:');
+  await using clickhouse = await openClickHouse('http://127.0.0.1:9/strata');
+  const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const command = () => {
+    begun.resolve();
+    return ended.promise;
+  };
+  const order: string[] = [];
+  const stopping = new AbortController();
+  {
+    await using exporting = new Exporting({ store, clickhouse: { ...clickhouse, command }, rulebook });
+    const term = exporting.runInTerm({ logger: createLogger({ level: 'silent' }), signal: stopping.signal });
+    await begun.promise;
+    stopping.abort();
+    await term;
+    order.push('term');
+    setImmediate(() => {
+      order.push('statement');
+      ended.resolve();
+    });
+  }
+  assert.deepEqual([...order, 'process'], ['term', 'statement', 'process']);
+});

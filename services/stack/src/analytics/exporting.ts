@@ -4,7 +4,7 @@ import { type ClickHouse, Exporter, type ExporterDeps, type Position, TakenOver 
 import type { RoleOf } from '@strata/detect';
 import { FailureLog, type Metrics } from '@strata/http';
 import type { Logger } from 'pino';
-import { sleep } from '../sleep.ts';
+import { aborted, sleep } from '../sleep.ts';
 import type { Store } from '../store/index.ts';
 import { exportSource } from './export-source.ts';
 
@@ -20,10 +20,11 @@ const RETRY_MS = 2_000;
 /** Between two blocks of a complete export: small blocks cost ClickHouse merges. */
 const IDLE_MS = 1_000;
 
-export class Exporting {
+export class Exporting implements AsyncDisposable {
   readonly #deps: ExportingDeps;
   #position: Position | undefined;
   #isExporting = false;
+  #running: Promise<void> = Promise.resolve();
 
   constructor(deps: ExportingDeps) {
     this.#deps = deps;
@@ -51,6 +52,16 @@ export class Exporting {
       }
       await wait(RETRY_MS, signal);
     }
+  }
+
+  /** As `run`, but does not wait for a statement in progress, which may take minutes: disposal and the next run do. */
+  async runInTerm(options: RunOptions): Promise<void> {
+    this.#running = this.#running.then(() => this.run(options));
+    await Promise.race([this.#running, aborted(options.signal)]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#running;
   }
 
   /** Exports until everything that is in the store now is in ClickHouse; undefined while another process exports. */

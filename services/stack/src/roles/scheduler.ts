@@ -34,6 +34,17 @@ export interface SchedulerDeps {
 
 /** Interval at which standby processes try the lock: the maximum gap after the active one ends. */
 const TRY_MS = 500;
+/** Before an advisory that could not be published twice is tried again: the rest does not wait for it. */
+const RETRY_ADVISORY_MS = 60_000;
+/** Ids in a message of the log. */
+const MAX_LOGGED = 10;
+
+interface PendingAdvisory {
+  /** The last event before the change. */
+  readonly seq: number;
+  /** Of the history, in milliseconds; for one that failed. */
+  readonly retryAt?: number;
+}
 
 interface Work {
   readonly hold: TermHold;
@@ -43,8 +54,8 @@ interface Work {
   readonly publisher: StreamPublisher;
   readonly notifier: Notifier;
   readonly stopping: AbortController;
-  /** Changed advisories that were not processed yet, each with the last event before the change. */
-  readonly pending: Map<string, number>;
+  /** Changed advisories that were not processed yet. */
+  readonly pending: Map<string, PendingAdvisory>;
   /** The last event before the term, until all advisories were processed once: the previous term may have ended at any point. */
   pendingAll: number | undefined;
   tasks: Promise<unknown>;
@@ -76,7 +87,7 @@ export class Scheduler implements AsyncDisposable {
       notify: [withAdvisories(({ notifier }) => notifier.match())],
     };
     deps.events.subscribe('advisories-changed', ({ entries }) => {
-      for (const { advisory } of entries) this.#work?.pending.set(advisory.id, log.position.seq);
+      for (const { advisory } of entries) this.#work?.pending.set(advisory.id, { seq: log.position.seq });
     });
   }
 
@@ -132,7 +143,7 @@ export class Scheduler implements AsyncDisposable {
     if (hold.lost.aborted) stopping.abort();
     const fail = (error: unknown) => this.#deps.logger.error({ err: error }, 'a task of the scheduler ended');
     const running = Promise.all(tasks.map((task) => task(store, stopping.signal).catch(fail)));
-    const pending = { pending: new Map<string, number>(), pendingAll: log.position.seq };
+    const pending = { pending: new Map<string, PendingAdvisory>(), pendingAll: log.position.seq };
     return { hold, store, watch, publisher, notifier, stopping, ...pending, tasks: running, steps: new Set() };
   }
 
@@ -166,17 +177,18 @@ export class Scheduler implements AsyncDisposable {
 
   /**
    * Publishes changed advisories, once the answers include the events before the change: without them, a domain that uses the
-   * product may be missing. While ClickHouse does not respond they wait. After a crash all are processed again, and only missing
-   * events are written.
+   * product may be missing. While ClickHouse does not respond they wait; one that fails alone is set aside and tried again. After
+   * a crash all are processed again, and only missing events are written.
    */
   async #publishAdvisories(work: Work): Promise<void> {
-    const { knowledge, clock, events } = this.#deps;
+    const { knowledge, clock, events, logger } = this.#deps;
     const { analytics, exposures } = knowledge;
     const { pending, pendingAll } = work;
     if (!exposures.isLoaded || (pendingAll === undefined && pending.size === 0)) return;
     const { seq: known } = await analytics.asOf();
     if (pendingAll !== undefined && pendingAll > known) return;
-    const due = [...pending].filter(([, seq]) => seq <= known);
+    const now = clock().getTime();
+    const due = [...pending].filter(([, { seq, retryAt = 0 }]) => seq <= known && retryAt <= now);
     const entries =
       pendingAll === undefined
         ? due.map(([id]) => exposures.advisories.find(id)).filter((entry) => entry !== undefined)
@@ -185,10 +197,18 @@ export class Scheduler implements AsyncDisposable {
     work.pendingAll = undefined;
     for (const [id] of due) pending.delete(id);
     try {
-      await announceAdvisories(entries, { ...knowledge, store: work.store, now: clock, events });
+      const failures = await announceAdvisories(entries, { ...knowledge, store: work.store, now: clock, events });
+      if (failures.size === 0) return;
+      const failedBefore = new Map(due.filter(([, { retryAt }]) => retryAt !== undefined));
+      for (const id of failures.keys())
+        if (!pending.has(id))
+          pending.set(id, { seq: known, retryAt: failedBefore.has(id) ? now + RETRY_ADVISORY_MS : now });
+      const [err] = failures.values();
+      const advisories = [...failures.keys()].slice(0, MAX_LOGGED);
+      logger.error({ err, advisories, count: failures.size }, 'advisories could not be published: they are retried');
     } catch (error) {
       work.pendingAll = pendingAll;
-      for (const [id, seq] of due) if (!pending.has(id)) pending.set(id, seq);
+      for (const [id, each] of due) if (!pending.has(id)) pending.set(id, each);
       throw error;
     }
   }

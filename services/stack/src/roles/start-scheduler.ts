@@ -148,9 +148,9 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
   }
   // Needs no term: it has a lock of its own.
   if (clickhouse) {
-    const exporting = new Exporting({ store, clickhouse, rulebook });
+    const exporting = stack.use(new Exporting({ store, clickhouse, rulebook }));
     addExportMetrics(metrics, exporting);
-    tasks.push((_own, signal) => exporting.run({ logger, signal }));
+    tasks.push((_own, signal) => exporting.runInTerm({ logger, signal }));
   }
   // Needs no term: feeds are claimed before a poll, and recording a poll twice has no effect.
   if (config.isPollingFeeds) tasks.push((_own, signal) => poller.run(signal));

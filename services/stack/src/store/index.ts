@@ -1,6 +1,7 @@
 // The store of the stack service, for its parts and for the CLI, benches and tests (`@strata/stack/store`).
 
 export type { RecordOptions, ScanRecord } from '@strata/detect';
+export { markCopied } from './copied-file.ts';
 export type { StoredChange, StoredProfile } from './domains/domains.ts';
 export type { Bound } from './domains/on-demand-days.ts';
 export type { AdvisoryChange, AdvisoryCounts, AdvisoryEvent, AdvisoryTable } from './enrichment/advisories.ts';

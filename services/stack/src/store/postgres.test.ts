@@ -4,9 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { BEGIN_WRITING } from '@strata/db';
 import { sql } from 'kysely';
+import { startBadLink } from '../../../../tests/support/bad-link.ts';
 import { backends, connect, terminate, untilWaiting } from '../../../../tests/support/database/connections.ts';
 import { freePort, repeatDuring } from '../../../../tests/support/index.ts';
 import { openStore, type Store } from './index.ts';
@@ -163,6 +164,30 @@ onEach([postgres], 'a server', (_backend, _test, onFresh) => {
     });
     await assert.rejects(working, failsWith('connection-lost'));
     await assert.rejects(sql`select * from half`.execute(db), /does not exist/);
+  });
+
+  onFresh('whose connection the network forgets ends it, and no slow one', async (url) => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    try {
+      await using link = await startBadLink(url);
+      await using db = databaseOf(link.url);
+      await using locking = await connect(url, 'select pg_advisory_lock(1)');
+      await sql`select 1`.execute(db);
+      link.become({ kind: 'silent' });
+      const forgotten = assert.rejects(sql`select 1`.execute(db), failsWith('connection-lost'));
+      await turn();
+      link.become({ kind: 'ok' });
+      const slow = sql`select pg_advisory_lock(1)`.execute(db);
+      await untilWaiting(url);
+      await repeatDuring(forgotten, async () => {
+        mock.timers.tick(3_000);
+        await delay(50);
+      });
+      await locking.query('select pg_advisory_unlock(1)');
+      await slow;
+    } finally {
+      mock.timers.reset();
+    }
   });
 
   onFresh('that takes too long is interrupted, and what could not begin in time leaves no trace', async (url) => {

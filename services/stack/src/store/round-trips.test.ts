@@ -87,11 +87,11 @@ const WRITERS: Readonly<
   'old items': [[4, 3], (db, n) => new FeedTable(db).forget(later(100), n)],
   'old scans': [[4, 1], (db, n) => new RetentionTable(db, guard(db)).prune('scans', { before: T0, limit: n })],
   'leaves of the ledger': [
-    [3, 0],
+    [2, 0],
     (db, n) =>
       ledgerTablesIn(db).log.withHead((head, grow) =>
         grow({
-          ...{ from: head, head: { ...head, size: head.size + n, root: hash(n) }, subtrees: [] },
+          ...{ from: head, head: { ...head, size: head.size + n, root: hash(n) }, subtrees: [], isLast: true },
           leaves: times(n, (i) => ({ hash: hash(i), leaf: hash(i) })),
         }),
       ),

@@ -19,6 +19,7 @@ import {
 } from '@strata/db';
 import { type CheckpointCopy, type LedgerTables, ledgerTablesIn } from '@strata/log';
 import { Kysely } from 'kysely';
+import { refuseCopied } from './copied-file.ts';
 import { DomainTable } from './domains/domains.ts';
 import { OnDemandDays } from './domains/on-demand-days.ts';
 import { AdvisoryTable } from './enrichment/advisories.ts';
@@ -146,6 +147,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   let keys: KeyTable;
   try {
     if (pool) clock = (await SharedClock.open(db)).now;
+    else await refuseCopied(db as never, file ?? '');
     now = options.now ?? clock;
     keys = await KeyTable.open(db, { now, prefix: 'ssk_' });
   } catch (error) {

@@ -7,6 +7,7 @@ import { formatNumber, formatPeer, formatTime } from '../../ui/formats.ts';
 import { Notice, Retry } from '../../ui/states.tsx';
 import type { Answer, AnswerProblem } from '../conversation/conversation.ts';
 import { KeyForm } from '../key-form.tsx';
+import { onLink } from '../location.ts';
 import { AnswerText } from '../markdown/answer-text.tsx';
 import { figuresOf, formatMs } from './answer-figures.ts';
 
@@ -161,11 +162,16 @@ function ProblemView({ problem, hasText, onRetry, onContinue, onShorten }: Probl
           title="The conversation exceeds the model's context length"
           tone="warn"
           actions={
-            onShorten && (
-              <Button kind="primary" onClick={onShorten}>
-                Ask without earlier messages
-              </Button>
-            )
+            <>
+              {onShorten && (
+                <Button kind="primary" onClick={onShorten}>
+                  Ask without earlier messages
+                </Button>
+              )}
+              <a className="button" href="/" onClick={onLink}>
+                Start a new conversation
+              </a>
+            </>
           }
         >
           <p>{message}</p>

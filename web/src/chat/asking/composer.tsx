@@ -3,6 +3,7 @@ import './composer.css';
 import { type RefObject, useId, useLayoutEffect } from 'react';
 import { Button } from '../../ui/controls/button.tsx';
 import { formatNumber } from '../../ui/formats.ts';
+import { onLink } from '../location.ts';
 
 interface ComposerProps {
   readonly field: RefObject<HTMLTextAreaElement | null>;
@@ -75,7 +76,12 @@ export function Composer(props: ComposerProps) {
         {contextLength !== null && (
           <span className={isNearlyFull ? 'text-warn strong' : undefined}>
             {`About ${formatNumber(tokens)} of ${formatNumber(contextLength)} tokens`}
-            {isNearlyFull && ': close to the context limit'}
+            {isNearlyFull && (tokens < contextLength ? ': close to the context limit' : ': the context is full. ')}
+            {tokens >= contextLength && (
+              <a href="/" onClick={onLink}>
+                Start a new conversation
+              </a>
+            )}
           </span>
         )}
       </p>

@@ -94,6 +94,9 @@ function Comparison({ queries: { a, b }, category, role: chosen }: ComparisonPro
                 columns={SHARE_COLUMNS}
                 empty="No known providers."
               />
+              <p className="small soft note">
+                Shares are of the domains with a known provider. A domain with several counts as an equal part for each.
+              </p>
             </>
           );
         }}

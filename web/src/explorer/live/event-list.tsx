@@ -3,7 +3,15 @@ import type { StackEvent } from '@strata/client';
 import { type ComponentProps, Fragment, memo } from 'react';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { LazyDetails } from '../../ui/controls/lazy-details.tsx';
-import { formatAgo, formatClock, formatDecimal, formatName, formatNumber, formatTime } from '../../ui/formats.ts';
+import {
+  formatAgo,
+  formatClock,
+  formatDecimal,
+  formatName,
+  formatNumber,
+  formatTime,
+  nameInText,
+} from '../../ui/formats.ts';
 import { Verify } from '../answer/source.tsx';
 import { SubjectLink } from '../links/links.tsx';
 import type { Entry } from './entries.ts';
@@ -92,15 +100,6 @@ type TextPart = string | ComponentProps<typeof SubjectLink>;
 /** Number of advisories of an event that are named; the rest are counted. */
 const MAX_NAMED = 3;
 
-const ROLES: Readonly<Record<string, string>> = {
-  dns: 'DNS',
-  mailbox: 'mailboxes',
-  gateway: 'mail gateway',
-  forwarding: 'mail forwarding',
-  edge: 'CDN',
-  origin: 'hosting',
-};
-
 /** An event as a sentence with links. */
 function EventSentence({ event }: { readonly event: StackEvent }) {
   return partsOf(event).map((part, i) => (
@@ -139,7 +138,7 @@ function changeParts({ domain, change }: StackEvent & { readonly type: 'migratio
   const category: TextPart = { kind: 'category', id: change.category, text: formatName(change.category) };
   switch (change.type) {
     case 'migrated':
-      return [subject, ` migrated its ${ROLES[change.role] ?? change.role} from `, from, ' to ', to];
+      return [subject, ` migrated its ${nameInText(change.role)} from `, from, ' to ', to];
     case 'added':
       return [subject, ' started using ', to, ' (', category, ')'];
     case 'removed':

@@ -179,10 +179,10 @@ function columnsWith(nameOf: (id: string) => string): readonly Column<Row>[] {
     },
     { name: 'State', cell: (row) => <State row={row} /> },
     { name: 'Grade', cell: ({ grade }) => (grade ? <Grade grade={grade} /> : '–') },
-    roleColumn('Mailbox', 'mailbox'),
+    roleColumn('Mailboxes', 'mailbox'),
     roleColumn('DNS', 'dns', true),
-    roleColumn('Edge', 'edge', true),
-    roleColumn('Origin', 'origin', true),
+    roleColumn('CDN', 'edge', true),
+    roleColumn('Hosting', 'origin', true),
   ];
 }
 

@@ -3,7 +3,7 @@ import type { Market } from '@strata/client';
 import { Chart } from '../../ui/chart/chart.tsx';
 import type { ChartTheme } from '../../ui/chart/chart-theme.ts';
 import { formatCount, formatName, formatNumber, formatShare } from '../../ui/formats.ts';
-import { numberColumn, textColumn } from '../../ui/table/columns.ts';
+import { minor, numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { providerColumn } from '../links/columns.tsx';
 import { CountLink, usersIn } from '../links/links.tsx';
@@ -17,7 +17,7 @@ const columnsOf = (market: Market, includesParked: boolean): readonly Column<Hol
   providerColumn,
   shareColumn,
   domainsColumn(market, includesParked),
-  textColumn('Owner', 'owner'),
+  minor(textColumn('Owner', 'owner')),
 ];
 
 export const shareColumn = numberColumn<Holder>('Share', 'share', formatShare);

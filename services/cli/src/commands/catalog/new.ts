@@ -33,6 +33,14 @@ export function newProvider(
   if (pattern.length === 0) throw usageError('--pattern is missing: what does a customer publish?');
   if (kind.length === 0) throw usageError('--kind is missing: what kind of product is it?');
   const id = slugOf(name);
+  const rulebook = compileRulebook(loadCatalog(entries));
+  const existing = rulebook.findProvider(name) ?? rulebook.findProvider(id);
+  if (existing) {
+    const file = path.relative('', fileOf(existing.id));
+    throw usageError(
+      `${existing.name} (${existing.id}) is in ${file}: add a group to its rules there, then strata catalog test ${existing.id}`,
+    );
+  }
   const group = {
     category,
     ...(role && { role }),

@@ -28,7 +28,9 @@ describe('strata stack segment and compare', async () => {
     const { stdout } = await stack([...sides, '--category', categories[0].category]);
     assert.match(stdout, /^ +domains +mean score +A.*\na +1 +\d+\.\d .*\nb +0 /);
     const { category, providers } = categories[0];
-    assert.match(stdout, new RegExp(`\n${category} +${providers[0].provider} +\\d+\\.\\d % \\(\\d+ of 1\\)`));
+    assert.match(stdout, new RegExp(`\n${category} +${providers[0].provider} +\\d+\\.\\d % \\([\\d.]+ of 1\\)`));
+    for (const [, share, part] of stdout.matchAll(/(\S+) % \((\S+) of 1\)/g))
+      assert.ok(Math.abs(Number(share) - Number(part) * 100) < 0.6, `${share} % is not ${part} of 1`);
 
     assert.equal((await stack(['segment', 'delete', 'cli-one'])).stdout, 'segment:cli-one is deleted\n');
     assert.doesNotMatch((await stack(['segment', 'list'])).stdout, /cli-one/);

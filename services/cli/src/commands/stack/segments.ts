@@ -64,16 +64,17 @@ export async function compareCommand(
   const rows = markets.flatMap((market) =>
     market.providers.map(({ provider, difference, ...sides }) => [
       ...[role ?? market.category, provider],
-      ...(['a', 'b'] as const).map((side) => shareOf(sides[side], market[side].denominator)),
+      ...(['a', 'b'] as const).map((side) => shareOf(sides[side].share, market[side].denominator)),
       percent(difference),
     ]),
   );
   if (rows.length > 0)
     printTable(stdout, [role === undefined ? 'category' : 'role', 'provider', 'a', 'b', 'b - a'], rows);
+  if (rows.length > 0) stdout.write('a domain with several providers counts as an equal part for each\n');
 }
 
 const percent = (share: number | null) => (share === null ? '' : `${(share * 100).toFixed(1)} %`);
 
-/** `41.2 % (14 of 34)`: few domains make large shares. */
-const shareOf = ({ domains, share }: { readonly domains: number; readonly share: number | null }, of: number) =>
-  share === null ? '' : `${percent(share)} (${domains} of ${of})`;
+/** `41.2 % (14 of 34)`, few domains make large shares; `2.5 % (0.2 of 8)` if one has five providers, each with a fifth. */
+const shareOf = (share: number | null, of: number) =>
+  share === null ? '' : `${percent(share)} (${Number((share * of).toFixed(2))} of ${of})`;

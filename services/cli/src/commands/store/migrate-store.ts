@@ -7,7 +7,7 @@ import { copyStore, sqliteFileOf } from '@strata/db';
 import { DatabaseUrl } from '@strata/http';
 import { ledgerIn, lockLog } from '@strata/log';
 import type { Config } from '@strata/stack';
-import { stackSchema } from '@strata/stack/store';
+import { markCopied, stackSchema } from '@strata/stack/store';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { runInterruptible } from '../../interruption.ts';
@@ -17,12 +17,13 @@ import { rowCounts, startCounter } from '../../progress.ts';
 export interface MigrateStoreOptions extends OutputOptions {
   readonly file?: string;
   readonly back?: boolean;
+  readonly reopen?: boolean;
 }
 
 export async function migrateStoreCommand(
   context: CommandContext,
-  address: string,
-  { file: given, back = false, json = false }: MigrateStoreOptions,
+  address: string | undefined,
+  { file: given, back = false, reopen = false, json = false }: MigrateStoreOptions,
   config: Config,
 ): Promise<void> {
   const { stdout } = context;
@@ -31,14 +32,20 @@ export async function migrateStoreCommand(
     throw usageError(
       'the configured database is not an SQLite file; specify one with --file, or unset STRATA_DATABASE_URL',
     );
-  const url = await postgresAddress(address, context.stdin);
+  const local = `sqlite:${file}`;
+  if (reopen) {
+    if (!existsSync(file)) throw usageError(`there is no ${file}`);
+    await markCopied(local, null);
+    stdout.write(`${file} is in use again; it has none of what was written to its copy\n`);
+    return;
+  }
+  const url = await postgresAddress(address ?? '', context.stdin);
   using services = new DisposableStack();
   // Of the configured service, and of the one that has the file in its data directory.
   for (const directory of new Set([config.dataDirectory, path.dirname(file)].map((each) => path.resolve(each)))) {
     const ledger = ledgerIn(directory);
     if (existsSync(ledger)) services.use(lockLog(ledger));
   }
-  const local = `sqlite:${file}`;
   const [source, target] = back ? [url, local] : [local, url];
   const startedAt = performance.now();
   const counter = startCounter('copied and compared', 'rows', context.stderr);
@@ -50,6 +57,7 @@ export async function migrateStoreCommand(
     }),
   );
   const tables = await copy.finally(() => counter.stop());
+  if (!back) await markCopied(local, new Date());
   if (json) return printJson(stdout, tables);
   printTable(
     stdout,

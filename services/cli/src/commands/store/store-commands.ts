@@ -37,8 +37,9 @@ Exit codes:
 
 const migrateStoreHelp = `
 Stop the service first: the copy does not include later writes. The copy is one transaction: if it is interrupted, or the
-comparison finds a difference, the new database stays empty. Afterwards \`strata stack migrate-log\` moves the ledger; the signing
-keys stay in the data directory. Then set STRATA_DATABASE_URL to the new database, or with --back remove it, and start the service.
+comparison finds a difference, the new database stays empty. Processes refuse a copied file; --reopen ends that. Afterwards
+\`strata stack migrate-log\` moves the ledger; the signing keys stay in the data directory. Then set STRATA_DATABASE_URL to the new
+database, or with --back remove it, and start the service.
 
 Other users of the machine can read the arguments of a command, and so a password in the URL. Pass it on standard input instead:
   echo "$NEW_DATABASE_URL" | strata stack migrate-store -`;
@@ -58,12 +59,13 @@ export function addStoreCommands(stack: Command, context: CommandContext, config
   stack
     .command('migrate-store')
     .description('copy the SQLite database to an empty PostgreSQL database, or back, and compare every row')
-    .argument('<url>', 'postgres://user:password@host/database, or - to read it from standard input')
+    .argument('[url]', 'postgres://user:password@host/database, or - to read it from standard input')
     .option('--file <file>', 'the SQLite file (default: the configured one)')
     .option('--back', 'copy from PostgreSQL to a new SQLite file')
+    .option('--reopen', 'copy nothing: continue with a SQLite file that was copied')
     .option('--json', 'print the tables as JSON')
     .addHelpText('after', migrateStoreHelp)
-    .action(async (url: string, options: MigrateStoreOptions) => {
+    .action(async (url: string | undefined, options: MigrateStoreOptions) => {
       const { migrateStoreCommand } = await import('./migrate-store.ts');
       await migrateStoreCommand(context, url, options, await config());
     });

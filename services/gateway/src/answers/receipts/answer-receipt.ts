@@ -1,7 +1,7 @@
 // The receipt of an answer: its facts, salted digests of request and answer, usage and times.
 import { type AnswerContent, type FinishReason, type Usage, type Verified, weakest } from '@strata/inference';
 import { canonicalize } from '@strata/receipts';
-import { type Charge, costOf } from '../../store/access/policy.ts';
+import { type Charge, costOf, dayOf } from '../../store/access/policy.ts';
 import type { AnswerUsage } from '../../store/answers/answers.ts';
 import type { AnswerSegment } from '../answer-accumulator.ts';
 import type { AnsweredBy } from '../backend.ts';
@@ -48,6 +48,7 @@ export interface AnswerEnd {
 
 export type AnswerReceipt = ReturnType<typeof receiptOf>;
 
+/** What a receipt counts. */
 export function usedOf({ key_id, model, usage, times, charge }: AnswerReceipt): AnswerUsage {
   return {
     ...(charge && { charge: { micros: charge.spend_micros, accounts: charge.accounts } }),
@@ -57,6 +58,15 @@ export function usedOf({ key_id, model, usage, times, charge }: AnswerReceipt): 
     promptTokens: usage.prompt_tokens,
     cachedTokens: usage.cached_tokens,
     completionTokens: usage.completion_tokens,
+  };
+}
+
+/** The same, before its receipt is made. */
+export function usageOf({ keyId, model, charge }: AnswerStart, { usage }: AnswerEnd, end: Date): AnswerUsage {
+  const { promptTokens, cachedTokens, completionTokens } = usage;
+  return {
+    ...(charge && { charge: { micros: costOf(charge.price, usage), accounts: charge.accounts } }),
+    ...{ keyId, model: model.id, day: dayOf(end), promptTokens, cachedTokens, completionTokens },
   };
 }
 

@@ -59,7 +59,7 @@ interface Waiting {
 const PAGE = 500;
 /** How often, and how long, a receipt that another gateway has stored is read again until it is in the ledger. */
 const ENTERED_POLL_MS = 50;
-const ENTERED_POLLS = 20;
+const ENTERED_POLLS = 40;
 
 export class AnswerRecorder implements AsyncDisposable {
   readonly #deps: AnswerRecorderDeps;

@@ -20,11 +20,14 @@ interface Pending {
   readonly seq: number;
   /** The gateway that stored it. */
   readonly gateway: number;
-  readonly batch: readonly { readonly leaf: Uint8Array; readonly used: AnswerUsage }[];
+  readonly batch: readonly { readonly leaf: string; readonly used: AnswerUsage }[];
 }
 
 /** Delay between the first stored receipt and the ledger entry of its batch, unless a receipt is fetched earlier. */
 const ENTER_MS = 100;
+/** The same after a large batch: a commit of the ledger changes a page for each leaf, and few more pages for many leaves. */
+const BUSY_ENTER_MS = 500;
+const LARGE_BATCH = 50;
 /** Delay before a retry. */
 const RETRY_MS = 5_000;
 /** Number of receipts read from the database at once. */
@@ -38,6 +41,7 @@ export class LedgerEntries implements Disposable {
   /** An entry failed: the receipts must be read again from the database. */
   #isBehind = false;
   #enteredSeq = 0;
+  #enterMs = ENTER_MS;
 
   constructor(deps: LedgerEntriesDeps) {
     this.#deps = deps;
@@ -49,7 +53,7 @@ export class LedgerEntries implements Disposable {
   }
 
   enterSoon(): void {
-    this.#enterAfter(ENTER_MS);
+    this.#enterAfter(this.#enterMs);
   }
 
   /** Resolves when everything added before is in the ledger, or has failed and is logged. */
@@ -91,7 +95,8 @@ export class LedgerEntries implements Disposable {
       if (last) {
         const all = pending.flatMap(({ batch }) => batch);
         this.#isBehind = true;
-        await allSettled(all.map(({ leaf }) => ledger.log.append(leaf)));
+        this.#enterMs = all.length < LARGE_BATCH ? ENTER_MS : BUSY_ENTER_MS;
+        await allSettled(all.map(({ leaf }) => ledger.log.append(Buffer.from(leaf, 'latin1'))));
         await answers.enter(
           last.seq,
           all.map(({ used }) => used),
@@ -100,7 +105,7 @@ export class LedgerEntries implements Disposable {
         this.#enteredSeq = last.seq;
         this.#isBehind = false;
       }
-      if (this.#pending.length > 0) this.#enterAfter(ENTER_MS);
+      if (this.#pending.length > 0) this.#enterAfter(this.#enterMs);
     } catch (error) {
       logger.error({ err: error }, 'receipts are stored, but not in the ledger yet');
       // From here on the database is authoritative.

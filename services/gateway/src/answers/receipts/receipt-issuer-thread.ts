@@ -1,11 +1,11 @@
 // The thread of `ReceiptIssuer`: receives batches of orders, and answers each with its receipts in the same order.
 import { parentPort } from 'node:worker_threads';
-import { type IssuedAnswer, issueAnswer, type ReceiptOrder } from './issue-answer.ts';
+import { type IssuedReceipt, issueReceiptOf, type ReceiptOrder } from './issue-answer.ts';
 
 /** Undefined for an order that fails: errors lose their class between threads. */
-function issued(order: ReceiptOrder): IssuedAnswer | undefined {
+function issued(order: ReceiptOrder): IssuedReceipt | undefined {
   try {
-    return issueAnswer(order);
+    return issueReceiptOf(order);
   } catch {
     return undefined;
   }

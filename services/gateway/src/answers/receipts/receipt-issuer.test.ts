@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { it } from 'node:test';
 import { until } from '../../../../../tests/support/until.ts';
+import { type AnswerReceipt, usedOf } from './answer-receipt.ts';
 import { issueAnswer } from './issue-answer.ts';
 import { ReceiptIssuer } from './receipt-issuer.ts';
 
 const now = new Date(0);
 const model = { id: 'm', sha256: null, engine: 'e', verified: { level: 'claimed', reason: 'a test' } } as const;
 const digests = { salt: '00'.repeat(32), requestDigest: '00' };
-const start = { answerId: 'a', requestId: 'r', keyId: 'k', endpoint: '/', model, ...digests, receivedAt: now };
+const charge = { price: { input: 7, cached: 1, output: 3 }, accounts: ['a'] };
+const start = { answerId: 'a', requestId: 'r', keyId: 'k', endpoint: '/', model, ...digests, receivedAt: now, charge };
 const usage = { promptTokens: 1, completionTokens: 1, cachedTokens: 0 };
 const ended = { outcome: 'completed', content: [], finishReasons: ['stop'], usage, firstTokenAt: now } as const;
 const signing = { now, publicKeyUrl: '/keys', keyId: 'key', privateKey: generateKeyPairSync('ed25519').privateKey };
@@ -17,6 +19,7 @@ const ids = ['one', 'two', 'three'];
 const expected = ids.map((id) => issueAnswer(order(id)));
 const issuedBy = (issuer: ReceiptIssuer, ...more: ReturnType<typeof order>[]) =>
   Promise.all([...ids.map(order), ...more].map((each) => issuer.issue(each)));
+for (const { body, used } of expected) assert.deepEqual(usedOf(JSON.parse(body) as AnswerReceipt), used);
 let warnings = 0;
 const logger = { warn: () => ++warnings };
 

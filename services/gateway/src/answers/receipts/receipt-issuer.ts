@@ -3,7 +3,7 @@
 // which costs more than a receipt. A single receipt is issued on the main thread, without that delay.
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
-import { type IssuedAnswer, issueAnswer, type ReceiptOrder } from './issue-answer.ts';
+import { type IssuedAnswer, type IssuedReceipt, issueAnswer, issuedAnswer, type ReceiptOrder } from './issue-answer.ts';
 
 export interface ReceiptIssuerDeps {
   readonly logger: Pick<Logger, 'warn'>;
@@ -78,13 +78,13 @@ export class ReceiptIssuer implements AsyncDisposable {
     this.#startAfterMs = nowMs + RESTART_MS;
     const thread = new Worker(this.#url);
     thread.unref();
-    thread.on('message', (results: readonly (IssuedAnswer | undefined)[]) => {
+    thread.on('message', (results: readonly (IssuedReceipt | undefined)[]) => {
       this.#isReady = true;
       const sent = this.#sent;
       this.#sent = [];
       for (const [at, waiting] of sent.entries()) {
         const issued = results[at];
-        if (issued) waiting.resolve(issued);
+        if (issued) waiting.resolve(issuedAnswer(waiting.order, issued));
         // It fails here again: an error that comes from the thread has lost its class.
         else issueHere([waiting]);
       }

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
+import { StoreError } from '@strata/db';
 import { type Engine, EngineError } from '@strata/engine';
 import type { ChatDelta } from '@strata/inference';
 import { createSimulatedEngine } from '@strata/testnet';
-import { exec } from '../../../../../tests/support/database/backends.ts';
-import { temporaryDirectory } from '../../../../../tests/support/index.ts';
+import { exec, rows } from '../../../../../tests/support/database/backends.ts';
+import { temporaryDirectory, until } from '../../../../../tests/support/index.ts';
 import {
   begin,
   delta,
@@ -18,6 +19,7 @@ import {
   streams,
 } from '../../../../../tests/support/scripted-upstream.ts';
 import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { AnswerTable } from '../../store/answers/answers.ts';
 import { type Json, MODEL, startHarness } from '../../test/harness.ts';
 import { assertRefusal, ENDLESS, sharedGateway } from '../../test/shared.ts';
 import { AnswerCipher } from './answer-cipher.ts';
@@ -118,6 +120,21 @@ it('a response in the background goes on after a restart as if there was none, a
   assert.ok(all.endsWith(`\n\n${rest.text}`) && rest.text.startsWith(`id: ${id}:10\n`));
   const { status, usage } = (await second.get(`/v1/responses/${id}`, own)).body;
   assert.deepEqual([status, usage.output_tokens], ['incomplete', 60]);
+});
+
+it('an answer whose receipt the database refuses goes on when it accepts it, without its client', async ({ mock }) => {
+  await using directory = await temporaryDirectory();
+  await using gateway = await startHarness({ STRATA_DATA: directory.path });
+  const { keep } = AnswerTable.prototype;
+  let kept = 0;
+  mock.method(AnswerTable.prototype, 'keep', async function (this: AnswerTable, ...asked: Parameters<typeof keep>) {
+    if (asked[0].length > 0 && ++kept < 3) throw new StoreError('read-only');
+    return keep.apply(this, asked);
+  });
+  await gateway.post('/v1/responses', { model: MODEL, input: 'Hi', max_output_tokens: 1, background: true });
+  const database = `sqlite:${path.join(directory.path, 'inference.db')}`;
+  await until(async () => (await rows(database, 'select id from answer_receipts')).length === 1, { limitMs: 30_000 });
+  assert.deepEqual([kept, await rows(database, 'select id from begun_answers')], [3, []]);
 });
 
 it('the answer of an upstream is asked for again before its first content, once, and fails after it', async () => {

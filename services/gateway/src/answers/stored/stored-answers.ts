@@ -6,10 +6,9 @@
 // stored with the receipt. Earlier versions stored it before: then the next gateway only stores the receipt.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
-import { isSuperseded } from '@strata/db';
+import { isSuperseded, StoreError } from '@strata/db';
 import { CompletionError } from '@strata/inference';
 import type { Limits } from '../../limits/limits.ts';
-import type { GatewayKey } from '../../store/access/policy.ts';
 import type { GatewayStore, StoredState } from '../../store/index.ts';
 import { type AnswerDeps, type AnswerRequest, AnswerRun } from '../answer-run.ts';
 import type { Plan } from '../backend.ts';
@@ -20,7 +19,15 @@ import { entriesIn, readableIn } from './log-parts.ts';
 import { LogWriter, type LogWriterDeps, type WrittenLog } from './log-writer.ts';
 import { SilentGateways } from './silent-gateways.ts';
 import { StoredCleanup } from './stored-cleanup.ts';
-import { continuing, generationOf, isResumable, type StoredRequest } from './stored-request.ts';
+import {
+  type BegunAnswer,
+  continuing,
+  generationOf,
+  isResumable,
+  type Reader,
+  type StoredAnswer,
+  type StoredRequest,
+} from './stored-request.ts';
 
 export interface StoredAnswersDeps extends Omit<AnswerDeps, 'admission'>, Omit<LogWriterDeps, 'stored'> {
   readonly stored: GatewayStore['stored'];
@@ -31,34 +38,11 @@ export interface StoredAnswersDeps extends Omit<AnswerDeps, 'admission'>, Omit<L
   readonly errorOf: (cause: unknown) => CompletionError;
 }
 
-/** A key as its client sends it, which decrypts its answers. */
-export interface Reader {
-  readonly caller: GatewayKey;
-  readonly apiKey: string;
-}
-
-/** An answer, to be read with `StoredAnswers`. */
-export interface StoredAnswer extends Reader {
-  readonly id: string;
-  readonly receiptId: string;
-  readonly request: StoredRequest;
-  readonly cipher: AnswerCipher;
-}
-
 interface Running {
   readonly log: AnswerLog;
   /** Why it was left to another gateway while this one goes on: its readers come back elsewhere. */
   left?: CompletionError;
   readonly cancel: () => void;
-}
-
-/** An answer to go on with: its next part, and what the earlier ones have. */
-interface BegunAnswer extends Pick<AnswerRequest, 'plan' | 'reservation'> {
-  readonly model: ServedModel;
-  readonly number: number;
-  readonly entries: readonly LogEntry[];
-  readonly size: number;
-  readonly isCancelled?: boolean;
 }
 
 /** Interval between reads of an answer that another gateway generates. */
@@ -248,6 +232,7 @@ export class StoredAnswers implements AsyncDisposable {
     const { id, receiptId, caller, cipher, request } = answer;
     const { stored, gateway, errorOf, watch, logger } = this.#deps;
     const cancelling = new AbortController();
+    const cancel = (cause: Error) => cancelling.abort(cause);
     const isLeft = async (cause: unknown) => {
       if (this.#isStopping || this.#ending.aborted) return true;
       const { kind, message, retryAfterMs = RETRY_MS } = errorOf(cause);
@@ -264,13 +249,11 @@ export class StoredAnswers implements AsyncDisposable {
       },
       { receiptId, entries, isCancelled },
     );
-    const onSuperseded = (error: Error) => cancelling.abort(error);
-    const written: WrittenLog = { answer: id, log, cipher, number, entries: entries.length, size, onSuperseded };
-    this.#writer.add(written);
-    const running: Running = {
-      log,
-      cancel: () => cancelling.abort(new CompletionError('invalid_request', 'Cancelled.')),
+    const written: WrittenLog = {
+      ...{ answer: id, log, cipher, number, entries: entries.length, size, onSuperseded: cancel },
     };
+    this.#writer.add(written);
+    const running: Running = { log, cancel: () => cancel(new CompletionError('invalid_request', 'Cancelled.')) };
     this.#running.set(id, running);
     const { revoked, leave } = watch(caller.id);
     const run = new AnswerRun(
@@ -280,19 +263,36 @@ export class StoredAnswers implements AsyncDisposable {
         ...{ start: request.start, caller, signal: cancelling.signal, revoked, log },
       },
     );
+    const failed = (error: unknown) => {
+      if (isSuperseded(error) || cancelling.signal.aborted || this.#ending.aborted) return undefined;
+      const what = running.left ? 'a stored answer is left to another gateway' : 'a stored answer failed';
+      logger.warn({ requestId: request.start.requestId, err: error }, what);
+      return error;
+    };
     void run
       .write()
-      .catch((error: unknown) => {
-        if (isSuperseded(error) || cancelling.signal.aborted || this.#ending.aborted) return;
-        const what = running.left ? 'a stored answer is left to another gateway' : 'a stored answer failed';
-        logger.warn({ requestId: request.start.requestId, err: error }, what);
-      })
-      .finally(() => {
+      .then(() => undefined, failed)
+      .then((error) => {
         leave();
         this.#writer.remove(written);
         this.#running.delete(id);
         log.close();
+        return error instanceof StoreError ? this.#resume(answer) : undefined;
       });
+  }
+
+  /** Goes on with an answer that the database has failed, unless another gateway has it: its client may never come back here. */
+  async #resume(answer: StoredAnswer): Promise<void> {
+    for (;;) {
+      await sleep(RETRY_MS, undefined, { signal: this.#ending }).catch(() => {});
+      if (this.#isStopping || this.#ending.aborted) return;
+      try {
+        if (this.#isAbandoned(answer, await this.#read(answer, 1))) await this.#takeOver(answer);
+        return;
+      } catch (error) {
+        if (error instanceof CompletionError && error.kind === 'not_found') return;
+      }
+    }
   }
 }
 

@@ -7,10 +7,13 @@ import {
   type Generation,
   type ResponseFacts,
 } from '@strata/inference';
+import type { GatewayKey } from '../../store/access/policy.ts';
 import { randomPart } from '../../store/random-ids.ts';
+import type { AnswerRequest } from '../answer-run.ts';
 import type { ChoiceDeps, Plan } from '../backend.ts';
 import type { Models, ServedModel } from '../models.ts';
 import type { AnswerStart } from '../receipts/answer-receipt.ts';
+import type { AnswerCipher } from './answer-cipher.ts';
 import { type LogEntry, overIn } from './answer-log.ts';
 
 /** The workers of a model may be back in a moment. */
@@ -22,6 +25,29 @@ export type AskedAnswer =
   | { readonly kind: 'response'; readonly asked: ResponseFacts };
 
 export type StoredRequest = AskedAnswer & { readonly head: AnswerHead; readonly start: AnswerStart };
+
+/** A key as its client sends it, which decrypts its answers. */
+export interface Reader {
+  readonly caller: GatewayKey;
+  readonly apiKey: string;
+}
+
+/** An answer, to be read with `StoredAnswers`. */
+export interface StoredAnswer extends Reader {
+  readonly id: string;
+  readonly receiptId: string;
+  readonly request: StoredRequest;
+  readonly cipher: AnswerCipher;
+}
+
+/** An answer to go on with: its next part, and what the earlier ones have. */
+export interface BegunAnswer extends Pick<AnswerRequest, 'plan' | 'reservation'> {
+  readonly model: ServedModel;
+  readonly number: number;
+  readonly entries: readonly LogEntry[];
+  readonly size: number;
+  readonly isCancelled?: boolean;
+}
 
 /** The model and the plan of its answer. Rejects with CompletionError if this gateway does not serve the same model at present. */
 export async function planAgain(models: Models, request: StoredRequest): Promise<{ model: ServedModel; plan: Plan }> {

@@ -5,7 +5,7 @@ import { isPostgres, jsonRows, valuesOf } from '@strata/db';
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { GatewayDatabase } from '../tables.ts';
 import { accountOf, accountPrefix, endOfPeriod, startOfPeriod, teamSubject } from './policy.ts';
-import type { AnswerUsage } from './usage-sums.ts';
+import type { UsageSum } from './usage-sums.ts';
 
 export interface AccountPeriod {
   /** A key or another account. */
@@ -41,15 +41,15 @@ const COUNTED = [
   ['spend', 'total'],
 ] as const;
 
-/** The statement that adds usage to the rows of its keys and of their teams. */
-export function adding(db: Db, used: readonly AnswerUsage[], allowed: RawBuilder<boolean>): CompiledQuery {
+/** The statement that adds a batch's usage to the rows of its keys and of their teams. */
+export function adding(db: Db, used: readonly UsageSum[], allowed: RawBuilder<boolean>): CompiledQuery {
   const sums = new Map<string, Record<keyof typeof ADDED, string | number> & { used: number }>();
-  for (const { keyId, day, promptTokens, completionTokens, charge } of used)
+  for (const { key_id, day, prompt_tokens, completion_tokens, spend } of used)
     for (const [unit, period] of COUNTED) {
-      const row = { prefix: accountPrefix(unit, period), key_id: keyId, day: endOfPeriod(day, period), used: 0 };
+      const row = { prefix: accountPrefix(unit, period), key_id, day: endOfPeriod(day, period), used: 0 };
       const name = JSON.stringify(row);
       const sum = sums.get(name) ?? row;
-      sum.used += unit === 'spend' ? (charge?.micros ?? 0) : promptTokens + completionTokens;
+      sum.used += unit === 'spend' ? spend : prompt_tokens + completion_tokens;
       sums.set(name, sum);
     }
   const rows = [...sums.values()].filter((sum) => sum.used > 0).map((sum) => valuesOf(ADDED, sum));

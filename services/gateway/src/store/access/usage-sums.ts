@@ -19,7 +19,7 @@ export interface AnswerUsage extends TokensUsed {
 }
 
 /** A row of `token_usage`. */
-type UsageSum = Omit<GatewayDatabase['token_usage'], 'spend'> & { spend: number };
+export type UsageSum = Omit<GatewayDatabase['token_usage'], 'spend'> & { spend: number };
 
 /** Sums the usage by key, day and model. */
 export function summed(used: readonly AnswerUsage[]): UsageSum[] {

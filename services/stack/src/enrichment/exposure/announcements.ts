@@ -3,6 +3,7 @@
 // are processed again, and only missing ones are written.
 import type { Entry } from '@strata/advisories';
 import type { IndexedService } from '@strata/analytics';
+import { isSuperseded } from '@strata/db';
 import { exploitedAlert } from '../../alerts/alerts.ts';
 import type { EventBus } from '../../events.ts';
 import type { KnownDomains } from '../../index/known-domains.ts';
@@ -31,18 +32,39 @@ const QUIET_MS = 7 * DAY_MS;
 /** A changed score does not raise the alert again, regardless of its age. */
 const FOREVER_MS = 100_000 * DAY_MS;
 
-/** Publishes changed advisories of products in use; exploited ones also raise an alert. */
-export async function announceAdvisories(entries: readonly Entry[], deps: AlertDeps): Promise<void> {
+/** More failures in one call than those of single advisories. */
+const MAX_FAILURES = 20;
+
+/** By id, why an advisory could not be published. */
+export type AnnounceFailures = ReadonlyMap<string, unknown>;
+
+/**
+ * Publishes changed advisories of products in use; exploited ones also raise an alert. Returns those that failed although
+ * ClickHouse responds: they do not hold up the rest. Rejects if the term ended, or if ClickHouse or the store is away.
+ */
+export async function announceAdvisories(entries: readonly Entry[], deps: AlertDeps): Promise<AnnounceFailures> {
   const newsSince = deps.now().getTime() - NEWS_MS;
   const budget = new EventLoopBudget();
+  const failures = new Map<string, unknown>();
   for (const entry of entries) {
     if (!entry.exploited && Date.parse(entry.advisory.published) < newsSince) continue;
     await budget.yieldIfSpent();
-    const counts = await countsOf(deps, entry);
-    if (counts.version + counts.product === 0) continue;
-    if (entry.exploited) await raiseAlert({ entry, counts }, FOREVER_MS, deps);
-    await publish({ entry, counts }, entry.exploited ? 'exploited' : 'published', deps);
+    try {
+      await announce(entry, deps);
+    } catch (error) {
+      if (isSuperseded(error) || failures.size === MAX_FAILURES) throw error;
+      await deps.analytics.asOf();
+      failures.set(entry.advisory.id, error);
+    }
   }
+  return failures;
+}
+
+async function announce(entry: Entry, deps: AlertDeps): Promise<void> {
+  const counts = await countsOf(deps, entry);
+  if (counts.version + counts.product === 0) return;
+  if (entry.exploited) await raiseAlert({ entry, counts }, FOREVER_MS, deps);
+  await publish({ entry, counts }, entry.exploited ? 'exploited' : 'published', deps);
 }
 
 /** The exploited advisories of a domain after a scan. */

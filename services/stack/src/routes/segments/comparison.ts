@@ -19,7 +19,12 @@ const SideSchema = z
     grades: z.array(z.object({ grade: z.enum(['A+', 'A', 'B', 'C', 'D', 'F']), domains: count })),
   })
   .meta({ id: 'ComparedDomains' });
-const ShareSchema = z.object({ domains: count, share: share.nullable() }).meta({ id: 'ComparedShare' });
+const ShareSchema = z
+  .object({
+    domains: count,
+    share: share.nullable().describe('Of `denominator`; a domain with k firm providers gives 1/k to each.'),
+  })
+  .meta({ id: 'ComparedShare' });
 const MarketSideSchema = z
   .object({ domains: count, denominator: count.describe('Base of the shares.'), hhi: z.number().nullable() })
   .meta({ id: 'ComparedMarket' });

@@ -1,0 +1,94 @@
+// Ends connections that the network has forgotten, as a firewall that restarts does: neither side is notified, and a statement
+// would wait for its time limit, and all that waits for the statement too. The server is asked on a new connection whether it
+// works for the old one.
+import type pg from 'pg';
+import { type PoolConnection, processIdOf } from './postgres-connection.ts';
+
+/** Twice this long without a byte from the server, which works for none of the statements, ends a connection. */
+const CHECK_MS = 3_000;
+
+/** What the last check found. */
+interface Checked {
+  readonly bytesRead: number;
+  /** The server did not work for it. */
+  readonly isSuspect: boolean;
+}
+
+export class ForgottenConnections implements Disposable {
+  readonly #open: () => pg.Client;
+  /** In use. */
+  readonly #used = new Map<PoolConnection, Checked | undefined>();
+  #timer: NodeJS.Timeout | undefined;
+  #isChecking = false;
+
+  /** `open`: makes a connection to the server, not connected yet. */
+  constructor(open: () => pg.Client) {
+    this.#open = open;
+  }
+
+  add(connection: PoolConnection): void {
+    this.#used.set(connection, undefined);
+    this.#timer ??= setInterval(() => void this.#check(), CHECK_MS).unref();
+  }
+
+  delete(connection: PoolConnection): void {
+    this.#used.delete(connection);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  async #check(): Promise<void> {
+    if (this.#used.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      return;
+    }
+    const silent: PoolConnection[] = [];
+    for (const [connection, before] of this.#used) {
+      const bytesRead = connection.awaitedAt;
+      if (bytesRead !== undefined && before?.bytesRead === bytesRead) silent.push(connection);
+      else this.#used.set(connection, bytesRead === undefined ? undefined : { bytesRead, isSuspect: false });
+    }
+    if (silent.length === 0 || this.#isChecking) return;
+    this.#isChecking = true;
+    const working = await workedFor(
+      this.#open,
+      silent.map(({ processId }) => processId),
+    ).catch(() => undefined);
+    this.#isChecking = false;
+    for (const connection of silent) {
+      const before = this.#used.get(connection);
+      // In the meantime it may have got a response, or have been released.
+      if (!before || connection.awaitedAt !== before.bytesRead) continue;
+      const isSuspect = working?.has(connection.processId) === false;
+      if (isSuspect && before.isSuspect) connection.end();
+      else this.#used.set(connection, { ...before, isSuspect });
+    }
+  }
+}
+
+/** Those of the server's processes that work. Undefined if a pooler has made the numbers up. */
+async function workedFor(
+  open: () => pg.Client,
+  processIds: readonly number[],
+): Promise<ReadonlySet<number> | undefined> {
+  const asker = open();
+  asker.on('error', () => {});
+  try {
+    await asker.connect();
+    const query: pg.QueryConfig & { readonly query_timeout: number } = {
+      // Without permission, or without statistics, the state is null or `disabled`.
+      text: `select pid, pid = pg_backend_pid() as is_own from pg_stat_activity
+        where pid = pg_backend_pid() or (pid = any($1::int[]) and (state is null or state not like 'idle%'))`,
+      values: [processIds],
+      query_timeout: CHECK_MS,
+    };
+    const { rows } = await asker.query<{ readonly pid: number; readonly is_own: boolean }>(query);
+    const isDirect = rows.some(({ pid, is_own }) => is_own && pid === processIdOf(asker));
+    return isDirect ? new Set(rows.map(({ pid }) => pid)) : undefined;
+  } finally {
+    asker.end().catch(() => {});
+  }
+}
