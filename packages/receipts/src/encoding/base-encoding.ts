@@ -6,13 +6,13 @@ const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const HEX = '0123456789abcdef';
 
 /** Lower-case hexadecimal (RFC 4648 section 8). */
-export const encodeHex = (bytes: Uint8Array): string => encode(bytes, HEX, 4);
+export const encodeHex = (bytes: Uint8Array): string => encode(bytes, HEX_PAIRS, 4);
 /** Bytes of lower-case hexadecimal, or undefined. */
 export const decodeHex = (text: string): Uint8Array | undefined => decode(text, HEX_VALUES, 4);
 
 /** Standard base64 with padding (RFC 4648 section 4). */
 export function encodeBase64(bytes: Uint8Array): string {
-  const text = encode(bytes, BASE64, 6);
+  const text = encode(bytes, BASE64_PAIRS, 6);
   return text + '='.repeat((4 - (text.length % 4)) % 4);
 }
 
@@ -25,15 +25,19 @@ export function decodeBase64(text: string): Uint8Array | undefined {
 }
 
 /** Unpadded base64url (RFC 4648 section 5), as JOSE uses it. */
-export const encodeBase64Url = (bytes: Uint8Array): string => encode(bytes, BASE64URL, 6);
+export const encodeBase64Url = (bytes: Uint8Array): string =>
+  encode(bytes, BASE64_PAIRS, 6).replaceAll('+', '-').replaceAll('/', '_');
 /** Bytes of unpadded base64url, or undefined. */
 export const decodeBase64Url = (text: string): Uint8Array | undefined => decode(text, BASE64URL_VALUES, 6);
 
 /** Lower-case base32 without padding (RFC 4648 section 6). */
-export const encodeBase32 = (bytes: Uint8Array): string => encode(bytes, BASE32, 5);
+export const encodeBase32 = (bytes: Uint8Array): string => encode(bytes, BASE32_PAIRS, 5);
 /** Bytes of lower-case unpadded base32, or undefined. */
 export const decodeBase32 = (text: string): Uint8Array | undefined => decode(text, BASE32_VALUES, 5);
 
+const HEX_PAIRS = pairsOf(HEX);
+const BASE64_PAIRS = pairsOf(BASE64);
+const BASE32_PAIRS = pairsOf(BASE32);
 const HEX_VALUES = valuesOf(HEX);
 const BASE64_VALUES = valuesOf(BASE64);
 const BASE64URL_VALUES = valuesOf(BASE64URL);
@@ -46,22 +50,27 @@ function valuesOf(alphabet: string): Uint8Array {
   return values;
 }
 
-function encode(bytes: Uint8Array, alphabet: string, bitsPerCharacter: number): string {
-  const mask = (1 << bitsPerCharacter) - 1;
+/** All pairs of an alphabet's characters, in order: appending two at once makes half of the objects. */
+function pairsOf(alphabet: string): readonly string[] {
+  return [...alphabet].flatMap((first) => [...alphabet].map((second) => first + second));
+}
+
+function encode(bytes: Uint8Array, pairs: readonly string[], bitsPerCharacter: number): string {
+  const bits = 2 * bitsPerCharacter;
   let text = '';
   let pending = 0;
   let pendingBits = 0;
-  for (const byte of bytes) {
-    pending = (pending << 8) | byte;
+  for (let at = 0; at < bytes.length; at++) {
+    pending = (pending << 8) | (bytes[at] as number);
     pendingBits += 8;
-    while (pendingBits >= bitsPerCharacter) {
-      pendingBits -= bitsPerCharacter;
-      text += alphabet[(pending >> pendingBits) & mask];
-    }
+    if (pendingBits < bits) continue;
+    pendingBits -= bits;
+    text += pairs[pending >> pendingBits];
     pending &= (1 << pendingBits) - 1;
   }
-  if (pendingBits > 0) text += alphabet[(pending << (bitsPerCharacter - pendingBits)) & mask];
-  return text;
+  if (pendingBits === 0) return text;
+  const last = pairs[pending << (bits - pendingBits)] as string;
+  return text + (pendingBits > bitsPerCharacter ? last : last[0]);
 }
 
 function decode(text: string, values: Uint8Array, bitsPerCharacter: number): Uint8Array | undefined {

@@ -18,6 +18,7 @@ export function canonicalize(value: unknown): string {
 
 /** The same for a value that is nested so deeply, and whether its members are in this order already: `JSON.stringify` then gives the same text. */
 export function canonicalForm(value: unknown, depth: number): { readonly text: string; readonly isSorted: boolean } {
+  if (typeof value !== 'object') return { text: write(value, depth), isSorted: true };
   if (isSorted(value, depth)) {
     // The engine's writer is the fastest. It writes a lone surrogate as an escape.
     const text = JSON.stringify(value);
@@ -77,7 +78,7 @@ function write(value: unknown, depth: number): string {
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 function writeString(text: string): string {
-  if (text.length < 64 && PLAIN.test(text)) return `"${text}"`;
+  if (text.length <= 64 && PLAIN.test(text)) return `"${text}"`;
   if (!text.isWellFormed()) throw new CanonicalFormError('a string has a lone surrogate');
   // ECMAScript's escapes are those of section 3.2.2.2.
   return JSON.stringify(text);
@@ -96,9 +97,10 @@ function writeObject(object: object, depth: number): string {
   if (!isPlain(object)) throw new CanonicalFormError('an object with its own prototype is not plain data');
   const members = object as Record<string, unknown>;
   let text = '{';
-  for (const [name, written] of shapeOf(members).sorted) {
+  const { names, written, sorted } = shapeOf(members);
+  for (const at of sorted) {
     if (text.length > 1) text += ',';
-    text += written + write(members[name], depth);
+    text += written[at] + write(members[names[at] as string], depth);
   }
   return `${text}}`;
 }
@@ -109,16 +111,20 @@ const MAX_SHAPES = 8;
 
 interface Shape {
   readonly names: readonly string[];
-  /** In sorted order, each with the text that precedes its value. */
-  readonly sorted: readonly (readonly [name: string, written: string])[];
+  /** The text that precedes the value of each. */
+  readonly written: readonly string[];
+  /** The index of each, in sorted order. */
+  readonly sorted: readonly number[];
 }
 
 /** Section 3.2.3: sorted by UTF-16 code units, which is the default order of sort(). */
-function shapeOf(members: Record<string, unknown>): Shape {
+export function shapeOf(members: Record<string, unknown>): Shape {
   const names = Object.keys(members);
   const known = shapes[names.length] ?? [];
   for (const shape of known) if (isSameList(shape.names, names)) return shape;
-  const shape = { names, sorted: names.toSorted().map((name) => [name, `${writeString(name)}:`] as const) };
+  const written = names.map((name) => `${writeString(name)}:`);
+  const sorted = [...names.keys()].sort((a, b) => ((names[a] as string) < (names[b] as string) ? -1 : 1));
+  const shape = { names, written, sorted };
   if (names.length < 64) shapes[names.length] = [shape, ...known.slice(0, MAX_SHAPES - 1)];
   return shape;
 }

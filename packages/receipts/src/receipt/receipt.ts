@@ -1,6 +1,6 @@
 // Issues receipts: the signed bytes, the provenance that is sent with an answer, and the leaf for the ledger.
 import { encodeBase32, encodeBase64, encodeHex } from '../encoding/base-encoding.ts';
-import { CanonicalFormError, canonicalForm, canonicalize, isPlain } from '../encoding/jcs.ts';
+import { CanonicalFormError, canonicalForm, canonicalize, isPlain, shapeOf } from '../encoding/jcs.ts';
 import { ulid } from '../encoding/ulid.ts';
 import type { Signer } from '../notes/ed25519.ts';
 import { leafHash, sha256 } from '../tree/merkle.ts';
@@ -82,10 +82,13 @@ export interface PreparedReceipt<Body extends object> {
 export function prepareReceipt<Body extends object>(body: Body, options: PrepareOptions): PreparedReceipt<Body> {
   if (Object.hasOwn(body, 'provenance')) throw new TypeError('the body already has a receipt');
   if (!isPlain(body)) throw new CanonicalFormError('the body is not a plain object');
-  const members = Object.entries(body).map(([name, value]) => memberOf(name, value));
+  const members: Record<string, unknown> = { ...body, provenance: undefined };
+  const { names, written, sorted } = shapeOf(members);
+  // Of the provenance, which is the last, once it is known.
+  const forms = names.slice(0, -1).map((name) => canonicalForm(members[name], 1));
   const { signedBytes, finish } = prepare((provenance) => {
-    const signed = [...members, memberOf('provenance', provenance)].sort((a, b) => (a.name < b.name ? -1 : 1));
-    return utf8.encode(objectText(signed.map(({ written, text }) => written + text)));
+    const texts = [...forms, canonicalForm(provenance, 1)];
+    return utf8.encode(objectText(sorted.map((at) => `${written[at]}${texts[at]?.text}`)));
   }, options);
   return {
     signedBytes,
@@ -97,9 +100,9 @@ export function prepareReceipt<Body extends object>(body: Body, options: Prepare
         body: { ...body, provenance },
         // What was signed in its own order is not written again.
         text() {
-          const own = members.map(({ written, text, isSorted, value }) =>
-            isSorted ? written + text : written + JSON.stringify(value),
-          );
+          const own = forms.map(({ text, isSorted }, at) => {
+            return `${written[at]}${isSorted ? text : JSON.stringify(members[names[at] as string])}`;
+          });
           return objectText([...own, `"provenance":${JSON.stringify(provenance)}`]);
         },
       };
@@ -108,11 +111,6 @@ export function prepareReceipt<Body extends object>(body: Body, options: Prepare
 }
 
 const objectText = (members: readonly string[]): string => `{${members.join(',')}}`;
-
-/** A member of a body, with its canonical text. */
-function memberOf(name: string, value: unknown) {
-  return { name, value, written: `${canonicalize(name)}:`, ...canonicalForm(value, 1) };
-}
 
 /** Content outside of its receipt, or its SHA-256: of a file that is not held in memory. */
 export type DetachedContent = Uint8Array | { readonly sha256: Uint8Array };

@@ -33,31 +33,37 @@ export async function migrateStoreCommand(
       'the configured database is not an SQLite file; specify one with --file, or unset STRATA_DATABASE_URL',
     );
   const local = `sqlite:${file}`;
-  if (reopen) {
-    if (!existsSync(file)) throw usageError(`there is no ${file}`);
-    await markCopied(local, null);
-    stdout.write(`${file} is in use again; it has none of what was written to its copy\n`);
-    return;
-  }
-  const url = await postgresAddress(address ?? '', context.stdin);
+  const url = reopen ? '' : await postgresAddress(address ?? '', context.stdin);
   using services = new DisposableStack();
   // Of the configured service, and of the one that has the file in its data directory.
   for (const directory of new Set([config.dataDirectory, path.dirname(file)].map((each) => path.resolve(each)))) {
     const ledger = ledgerIn(directory);
     if (existsSync(ledger)) services.use(lockLog(ledger));
   }
+  if (reopen) {
+    if (!existsSync(file)) throw usageError(`there is no ${file}`);
+    markCopied(file, null);
+    stdout.write(`${file} is in use again; it has none of what was written to its copy\n`);
+    return;
+  }
   const [source, target] = back ? [url, local] : [local, url];
   const startedAt = performance.now();
   const counter = startCounter('copied and compared', 'rows', context.stderr);
   const copied = rowCounts();
+  // Before the copy: a kill after it would leave a file that still starts.
+  const isMarked = !back && existsSync(file) && !markCopied(file, new Date());
   const copy = runInterruptible(context, { state: 'nothing was copied; run the same command again' }, (signal) =>
     copyStore(stackSchema, source, target, {
       onProgress: ({ table, rows, isComparing }) => counter.set(copied(`${table} ${isComparing}`, rows) / 2),
       signal,
     }),
   );
-  const tables = await copy.finally(() => counter.stop());
-  if (!back) await markCopied(local, new Date());
+  const tables = await copy
+    .catch((error: unknown) => {
+      if (isMarked) markCopied(file, null);
+      throw error;
+    })
+    .finally(() => counter.stop());
   if (json) return printJson(stdout, tables);
   printTable(
     stdout,

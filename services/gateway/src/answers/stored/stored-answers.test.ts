@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { StoreError } from '@strata/db';
 import { type Engine, EngineError } from '@strata/engine';
+import { createLogger } from '@strata/http';
 import type { ChatDelta } from '@strata/inference';
 import { createSimulatedEngine } from '@strata/testnet';
 import { exec, rows } from '../../../../../tests/support/database/backends.ts';
@@ -24,6 +26,7 @@ import { type Json, MODEL, startHarness } from '../../test/harness.ts';
 import { assertRefusal, ENDLESS, sharedGateway } from '../../test/shared.ts';
 import { AnswerCipher } from './answer-cipher.ts';
 import { bytesOf, entriesOf } from './log-parts.ts';
+import { StoredCleanup } from './stored-cleanup.ts';
 
 it('a stream goes on after an event, once, for the same request alone', async () => {
   const { post, get, running } = await sharedGateway();
@@ -231,3 +234,20 @@ it('parts as a version before JSON wrote them are read, as are those written fro
 });
 
 const shownOf = (delta: ChatDelta) => ('text' in delta ? delta.text : delta.kind);
+
+it('a deletion of the oldest answers that fails is tried again when expired ones are deleted', async ({ mock }) => {
+  mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+  const tried: (readonly string[])[] = [];
+  const trim = async (keys: readonly string[]) => {
+    if (tried.push(keys) === 1) throw new Error('the database is away');
+  };
+  const stored = { trim, touch: async () => {}, expire: async () => {} };
+  const logger = createLogger({ level: 'silent' });
+  using cleanup = new StoredCleanup({ stored, running: () => [], now: () => new Date(0), logger });
+  cleanup.added('key');
+  for (const ms of [1_000, 59_000, 60_000]) {
+    mock.timers.tick(ms);
+    await setImmediate();
+  }
+  assert.deepEqual(tried, [['key'], ['key']]);
+});

@@ -43,8 +43,13 @@ export class StoredCleanup implements Disposable {
   async #trim(): Promise<void> {
     const keys = [...this.#keys];
     this.#keys.clear();
+    clearTimeout(this.#trimming);
     this.#trimming = undefined;
-    await this.#deps.stored.trim(keys).catch(this.#failed);
+    await this.#deps.stored.trim(keys).catch((error: unknown) => {
+      this.#failed(error);
+      // With the next answer of any key, or with the next deletion of expired answers.
+      for (const key of keys) this.#keys.add(key);
+    });
   }
 
   async #expire(): Promise<void> {
@@ -53,6 +58,7 @@ export class StoredCleanup implements Disposable {
     try {
       if (ids.length > 0) await stored.touch(ids, now());
       await stored.expire(new Date(now().getTime() - STORED_MS));
+      if (this.#keys.size > 0) await this.#trim();
     } catch (error) {
       this.#failed(error);
     }
