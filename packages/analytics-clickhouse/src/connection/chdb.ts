@@ -12,16 +12,16 @@ interface ChdbModule {
 /** A process can open one folder at a time. */
 let openFolder: string | undefined;
 
-/** In the folder: rows that are being inserted. */
-const INSERTS = 'inserts';
+/** In the folder, a name that ClickHouse does not use: rows that are being inserted. */
+const INSERTS = 'strata-inserts';
 
 export async function chdbConnection(folder: string): Promise<Connection> {
   const absolute = path.resolve(folder);
-  // ClickHouse reads a file by a pattern.
-  if (folder === '' || /[*?{}]/.test(absolute))
+  // ClickHouse reads a file by a pattern, or from an archive.
+  if (folder === '' || /[*?{}]|::/.test(absolute))
     throw new ClickHouseError(
       'refused',
-      'chdb: needs a folder without *, ?, { and }, as chdb:/var/lib/strata/clickhouse',
+      'chdb: needs a folder without *, ?, {, } and ::, as chdb:/var/lib/strata/clickhouse',
     );
   if (openFolder !== undefined)
     throw new ClickHouseError('refused', `ClickHouse in this process is open on ${openFolder} already`);

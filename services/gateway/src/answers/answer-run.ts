@@ -65,6 +65,8 @@ export class AnswerRun {
   readonly #answeredBy: AnsweredBy[] = [];
   #firstTokenAt: Date | undefined;
   #hasBegun = false;
+  /** Releases the tokens of an answer whose receipt the database has refused. Do not call it if the receipt may be stored. */
+  release: (() => void) | undefined;
   /** The record of the beginning of a stream. */
   #beginning: Promise<void> | undefined;
   /** Events of a stream without such a record, to be sent after its receipt is stored. */
@@ -284,6 +286,7 @@ export class AnswerRun {
     await kept.catch((error: unknown) => {
       // The gateway that has ended the answer counts it.
       if (isSuperseded(error)) release();
+      else this.release = release;
       throw error;
     });
   }

@@ -34,7 +34,7 @@ export interface SchedulerDeps {
 
 /** Interval at which standby processes try the lock: the maximum gap after the active one ends. */
 const TRY_MS = 500;
-/** Before an advisory that could not be published twice is tried again: the rest does not wait for it. */
+/** Before an advisory that could not be published twice is tried again: others do not wait for it. */
 const RETRY_ADVISORY_MS = 60_000;
 /** Ids in a message of the log. */
 const MAX_LOGGED = 10;
@@ -188,7 +188,11 @@ export class Scheduler implements AsyncDisposable {
     const { seq: known } = await analytics.asOf();
     if (pendingAll !== undefined && pendingAll > known) return;
     const now = clock().getTime();
-    const due = [...pending].filter(([, { seq, retryAt = 0 }]) => seq <= known && retryAt <= now);
+    const failed = ({ retryAt }: PendingAdvisory) => Number(retryAt !== undefined);
+    // Those that have failed last, so that no number of them holds up others.
+    const due = [...pending]
+      .filter(([, { seq, retryAt = 0 }]) => seq <= known && retryAt <= now)
+      .sort(([, a], [, b]) => failed(a) - failed(b));
     const entries =
       pendingAll === undefined
         ? due.map(([id]) => exposures.advisories.find(id)).filter((entry) => entry !== undefined)
@@ -197,12 +201,17 @@ export class Scheduler implements AsyncDisposable {
     work.pendingAll = undefined;
     for (const [id] of due) pending.delete(id);
     try {
-      const failures = await announceAdvisories(entries, { ...knowledge, store: work.store, now: clock, events });
+      const deps = { ...knowledge, store: work.store, now: clock, events };
+      const { failures, left } = await announceAdvisories(entries, deps);
+      const before = new Map(due);
+      for (const { advisory } of left)
+        if (!pending.has(advisory.id)) pending.set(advisory.id, before.get(advisory.id) ?? { seq: known });
       if (failures.size === 0) return;
-      const failedBefore = new Map(due.filter(([, { retryAt }]) => retryAt !== undefined));
       for (const id of failures.keys())
-        if (!pending.has(id))
-          pending.set(id, { seq: known, retryAt: failedBefore.has(id) ? now + RETRY_ADVISORY_MS : now });
+        if (!pending.has(id)) {
+          const hasFailed = before.get(id)?.retryAt !== undefined;
+          pending.set(id, { seq: known, retryAt: hasFailed ? now + RETRY_ADVISORY_MS : now });
+        }
       const [err] = failures.values();
       const advisories = [...failures.keys()].slice(0, MAX_LOGGED);
       logger.error({ err, advisories, count: failures.size }, 'advisories could not be published: they are retried');

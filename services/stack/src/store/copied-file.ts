@@ -1,6 +1,6 @@
 // The mark of a SQLite file whose store was copied to PostgreSQL: what is written to it later is missing there.
 import { DatabaseSync } from 'node:sqlite';
-import { storeErrorOf } from '@strata/db';
+import { StoreError, storeErrorOf } from '@strata/db';
 import { StartError } from '@strata/http';
 import { type Kysely, sql } from 'kysely';
 
@@ -8,11 +8,14 @@ const MINUTE_MS = 60_000;
 
 /**
  * Marks an existing file with the time at which its copy began, or removes the mark; returns whether it had one. It is in the header,
- * which `copyStore` does not copy. Throws StoreError.
+ * which `copyStore` does not copy. Throws StoreError, as for a file of another program.
  */
 export function markCopied(file: string, at: Date | null): boolean {
   try {
     using database = new DatabaseSync(file, { timeout: 5_000 });
+    // Of another program this number may be its own.
+    if (!database.prepare("select 1 from sqlite_schema where name = 'kysely_migration'").get())
+      throw new StoreError('not-a-database');
     const before = database.prepare('pragma user_version').get()?.user_version;
     // A signed number of 32 bits: minutes since the epoch, https://www.sqlite.org/pragma.html#pragma_user_version
     database.exec(`pragma user_version = ${Math.floor((at?.getTime() ?? 0) / MINUTE_MS)}`);

@@ -15,6 +15,7 @@ import type { Plan } from '../backend.ts';
 import { type ServedModel, unavailable } from '../models.ts';
 import { AnswerCipher } from './answer-cipher.ts';
 import { AnswerLog, type LogEntry, overIn } from './answer-log.ts';
+import { AnswerRetries } from './answer-retries.ts';
 import { entriesIn, readableIn } from './log-parts.ts';
 import { LogWriter, type LogWriterDeps, type WrittenLog } from './log-writer.ts';
 import { SilentGateways } from './silent-gateways.ts';
@@ -24,7 +25,9 @@ import {
   continuing,
   generationOf,
   isResumable,
+  notFound,
   type Reader,
+  type RunningAnswer,
   type StoredAnswer,
   type StoredRequest,
 } from './stored-request.ts';
@@ -38,13 +41,6 @@ export interface StoredAnswersDeps extends Omit<AnswerDeps, 'admission'>, Omit<L
   readonly errorOf: (cause: unknown) => CompletionError;
 }
 
-interface Running {
-  readonly log: AnswerLog;
-  /** Why it was left to another gateway while this one goes on: its readers come back elsewhere. */
-  left?: CompletionError;
-  readonly cancel: () => void;
-}
-
 /** Interval between reads of an answer that another gateway generates. */
 const POLL_MS = 100;
 /** An answer that was left can go on at once, at a gateway with workers. */
@@ -53,9 +49,10 @@ const RETRY_MS = 1_000;
 export class StoredAnswers implements AsyncDisposable {
   readonly #deps: StoredAnswersDeps;
   readonly #writer: LogWriter;
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<string, RunningAnswer>();
   readonly #taking = new Map<string, Promise<void>>();
   readonly #silent = new SilentGateways();
+  readonly #retries: AnswerRetries;
   readonly #leaving = new AbortController();
   readonly #ending: AbortSignal;
   readonly #cleanup: StoredCleanup;
@@ -65,6 +62,7 @@ export class StoredAnswers implements AsyncDisposable {
     this.#deps = deps;
     this.#writer = new LogWriter(deps);
     this.#ending = AbortSignal.any([deps.stopping, this.#leaving.signal]);
+    this.#retries = new AnswerRetries(this.#ending);
     this.#cleanup = new StoredCleanup({ ...deps, running: () => this.#writer.answers });
   }
 
@@ -253,7 +251,7 @@ export class StoredAnswers implements AsyncDisposable {
       ...{ answer: id, log, cipher, number, entries: entries.length, size, onSuperseded: cancel },
     };
     this.#writer.add(written);
-    const running: Running = { log, cancel: () => cancel(new CompletionError('invalid_request', 'Cancelled.')) };
+    const running: RunningAnswer = { log, cancel: () => cancel(new CompletionError('invalid_request', 'Cancelled.')) };
     this.#running.set(id, running);
     const { revoked, leave } = watch(caller.id);
     const run = new AnswerRun(
@@ -277,24 +275,24 @@ export class StoredAnswers implements AsyncDisposable {
         this.#writer.remove(written);
         this.#running.delete(id);
         log.close();
-        return error instanceof StoreError ? this.#resume(answer) : undefined;
+        return error instanceof StoreError ? this.#resume(answer, run) : this.#retries.forget(id);
       });
   }
 
-  /** Goes on with an answer that the database has failed, unless another gateway has it: its client may never come back here. */
-  async #resume(answer: StoredAnswer): Promise<void> {
-    for (;;) {
-      await sleep(RETRY_MS, undefined, { signal: this.#ending }).catch(() => {});
-      if (this.#isStopping || this.#ending.aborted) return;
-      try {
-        if (this.#isAbandoned(answer, await this.#read(answer, 1))) await this.#takeOver(answer);
-        return;
-      } catch (error) {
-        if (error instanceof CompletionError && error.kind === 'not_found') return;
+  /** Goes on with an answer whose end the database has refused until it is over: its client may never come back here. */
+  #resume(answer: StoredAnswer, failed: AnswerRun): Promise<void> {
+    return this.#retries.until(answer.id, async () => {
+      const { stored } = this.#deps;
+      const state = this.#isStopping ? undefined : await stored.read(answer.id, answer.caller.id, { from: 1 });
+      if (!state?.owner) {
+        this.#retries.forget(answer.id);
+        return true;
       }
-    }
+      // Its receipt is not stored, and the next attempt reserves the tokens again.
+      failed.release?.();
+      failed.release = undefined;
+      if (this.#isAbandoned(answer, state)) await this.#takeOver(answer);
+      return this.#running.has(answer.id);
+    });
   }
 }
-
-const notFound = () =>
-  new CompletionError('not_found', 'This key has no such answer. Answers are stored with `store: true`, for an hour.');

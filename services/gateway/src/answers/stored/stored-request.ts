@@ -14,7 +14,7 @@ import type { ChoiceDeps, Plan } from '../backend.ts';
 import type { Models, ServedModel } from '../models.ts';
 import type { AnswerStart } from '../receipts/answer-receipt.ts';
 import type { AnswerCipher } from './answer-cipher.ts';
-import { type LogEntry, overIn } from './answer-log.ts';
+import { type AnswerLog, type LogEntry, overIn } from './answer-log.ts';
 
 /** The workers of a model may be back in a moment. */
 const RETRY_MS = 1_000;
@@ -38,6 +38,14 @@ export interface StoredAnswer extends Reader {
   readonly receiptId: string;
   readonly request: StoredRequest;
   readonly cipher: AnswerCipher;
+}
+
+/** An answer that this gateway generates. */
+export interface RunningAnswer {
+  readonly log: AnswerLog;
+  /** Why it was left to another gateway while this one goes on: its readers come back elsewhere. */
+  left?: CompletionError;
+  readonly cancel: () => void;
 }
 
 /** An answer to go on with: its next part, and what the earlier ones have. */
@@ -110,3 +118,6 @@ export function continuing(plan: Plan, entries: readonly LogEntry[]): Plan {
   }));
   return { ...plan, choices };
 }
+
+export const notFound = () =>
+  new CompletionError('not_found', 'This key has no such answer. Answers are stored with `store: true`, for an hour.');

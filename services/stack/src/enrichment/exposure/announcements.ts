@@ -3,7 +3,7 @@
 // are processed again, and only missing ones are written.
 import type { Entry } from '@strata/advisories';
 import type { IndexedService } from '@strata/analytics';
-import { isSuperseded } from '@strata/db';
+import { StoreError } from '@strata/db';
 import { exploitedAlert } from '../../alerts/alerts.ts';
 import type { EventBus } from '../../events.ts';
 import type { KnownDomains } from '../../index/known-domains.ts';
@@ -32,32 +32,37 @@ const QUIET_MS = 7 * DAY_MS;
 /** A changed score does not raise the alert again, regardless of its age. */
 const FOREVER_MS = 100_000 * DAY_MS;
 
-/** More failures in one call than those of single advisories. */
+/** After so many failures the others are left for the next call. */
 const MAX_FAILURES = 20;
 
-/** By id, why an advisory could not be published. */
-export type AnnounceFailures = ReadonlyMap<string, unknown>;
+export interface Announced {
+  /** By id, why an advisory could not be published. */
+  readonly failures: ReadonlyMap<string, unknown>;
+  /** Those that were not tried. */
+  readonly left: readonly Entry[];
+}
 
 /**
  * Publishes changed advisories of products in use; exploited ones also raise an alert. Returns those that failed although
- * ClickHouse responds: they do not hold up the rest. Rejects if the term ended, or if ClickHouse or the store is away.
+ * ClickHouse responds. Rejects if the term ended, or if ClickHouse or the store is away.
  */
-export async function announceAdvisories(entries: readonly Entry[], deps: AlertDeps): Promise<AnnounceFailures> {
+export async function announceAdvisories(entries: readonly Entry[], deps: AlertDeps): Promise<Announced> {
   const newsSince = deps.now().getTime() - NEWS_MS;
   const budget = new EventLoopBudget();
   const failures = new Map<string, unknown>();
-  for (const entry of entries) {
+  for (const [at, entry] of entries.entries()) {
+    if (failures.size === MAX_FAILURES) return { failures, left: entries.slice(at) };
     if (!entry.exploited && Date.parse(entry.advisory.published) < newsSince) continue;
     await budget.yieldIfSpent();
     try {
       await announce(entry, deps);
     } catch (error) {
-      if (isSuperseded(error) || failures.size === MAX_FAILURES) throw error;
+      if (error instanceof StoreError) throw error;
       await deps.analytics.asOf();
       failures.set(entry.advisory.id, error);
     }
   }
-  return failures;
+  return { failures, left: [] };
 }
 
 async function announce(entry: Entry, deps: AlertDeps): Promise<void> {
