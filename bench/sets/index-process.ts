@@ -24,7 +24,7 @@ interface Changes {
 }
 
 const STORE = 'bench';
-/** Domains made before they are added, so that only adding is timed; few, so that they die young. */
+/** Domains made before they are added, so that only adding is timed; few, so that they are short-lived. */
 const BATCH = 500;
 const REPEATS = 15;
 

@@ -14,8 +14,8 @@ import { appliedPosition, committedPosition } from './position.ts';
 async function withTables(test: (clickhouse: ClickHouse, folder: string) => Promise<void>): Promise<void> {
   await using files = await temporaryDirectory();
   // As after a kill.
-  await mkdir(`${files.path}/inserts`);
-  await writeFile(`${files.path}/inserts/1.json`, '[1]');
+  await mkdir(`${files.path}/strata-inserts`);
+  await writeFile(`${files.path}/strata-inserts/1.json`, '[1]');
   await using clickhouse = await openClickHouse(`chdb:${files.path}`);
   await createTables(clickhouse);
   await test(clickhouse, files.path);
@@ -62,7 +62,7 @@ step('rows that were inserted, refused, or left by a kill are not in files', asy
   await assert.rejects(clickhouse.insert('journal_times', [{ id: -1n }]), TypeError);
   await assert.rejects(clickhouse.insert('journal_times', [{ id: 'a.com' }]), { kind: 'refused' });
   await clickhouse.insert('journal_times', [{ id: 1 }, { id: 2 }]);
-  assert.deepEqual(await readdir(`${folder}/inserts`), []);
+  assert.deepEqual(await readdir(`${folder}/strata-inserts`), []);
   assert.deepEqual(await clickhouse.query('SELECT id FROM journal_times ORDER BY id'), [{ id: 1 }, { id: 2 }]);
 });
 

@@ -34,7 +34,7 @@ export interface SchedulerDeps {
 
 /** Interval at which standby processes try the lock: the maximum gap after the active one ends. */
 const TRY_MS = 500;
-/** Before an advisory that could not be published twice is tried again: others do not wait for it. */
+/** Before an advisory that could not be published twice is tried again: no other advisory waits for it. */
 const RETRY_ADVISORY_MS = 60_000;
 /** Ids in a message of the log. */
 const MAX_LOGGED = 10;
@@ -189,7 +189,7 @@ export class Scheduler implements AsyncDisposable {
     if (pendingAll !== undefined && pendingAll > known) return;
     const now = clock().getTime();
     const failed = ({ retryAt }: PendingAdvisory) => Number(retryAt !== undefined);
-    // Those that have failed last, so that no number of them holds up others.
+    // Those that have failed last, so that no number of them holds up the first tries.
     const due = [...pending]
       .filter(([, { seq, retryAt = 0 }]) => seq <= known && retryAt <= now)
       .sort(([, a], [, b]) => failed(a) - failed(b));

@@ -32,7 +32,7 @@ const QUIET_MS = 7 * DAY_MS;
 /** A changed score does not raise the alert again, regardless of its age. */
 const FOREVER_MS = 100_000 * DAY_MS;
 
-/** After so many failures the others are left for the next call. */
+/** After so many failures the remaining entries are left for the next call. */
 const MAX_FAILURES = 20;
 
 export interface Announced {
