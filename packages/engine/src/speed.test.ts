@@ -7,7 +7,7 @@ import { casesOf } from '../../../tests/support/vectors.ts';
 import type { Engine, Job, JobEvent } from './engine.ts';
 import { chooseSlot, commonPrefix } from './llama/choose-slot.ts';
 import { arrange } from './open-model.ts';
-import { MeasuredEngine, measureSpeed } from './speed.ts';
+import { MeasuredEngine, measureSpeed, type Speed } from './speed.ts';
 import { never } from './test/tiny-engine.ts';
 
 const promptOf = (count: number) => Array.from({ length: count }, (_, i) => i);
@@ -42,12 +42,15 @@ describe('the speed of an engine', () => {
       const prefill = 20 * decode;
       await using engine = createSimulatedEngine({ prefillTokensPerSecond: prefill, tokensPerSecond: decode });
       const startedAt = performance.now();
-      const speed = await measureSpeed(engine);
+      const isSlow = ({ decode: of, prefill: ofPrompt }: Speed) => of <= decode / 20 || ofPrompt <= prefill / 40;
+      let speed = await measureSpeed(engine);
+      // A pause of the machine is measured too.
+      for (let again = 0; again < 2 && isSlow(speed); again += 1) speed = await measureSpeed(engine);
       // The slowest would take 24 s without a limit.
       assert.ok(performance.now() - startedAt < 30_000);
       // Upper bounds hold on any machine; lower ones are generous, since both cores may be busy.
-      assert.ok(speed.decode > decode / 20 && speed.decode < decode * 3, `${decode}: ${JSON.stringify(speed)}`);
-      assert.ok(speed.prefill > prefill / 40 && speed.prefill < prefill * 3, `${prefill}: ${JSON.stringify(speed)}`);
+      const isPossible = speed.decode < decode * 3 && speed.prefill < prefill * 3;
+      assert.ok(isPossible && !isSlow(speed), `${decode}, ${prefill}: ${JSON.stringify(speed)}`);
     });
 
   it('is measured of llama.cpp too', async () => {
