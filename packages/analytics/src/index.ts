@@ -5,7 +5,7 @@ export { type Anomaly, judge, WINDOW_DAYS } from './anomalies/anomaly.ts';
 export type { Sample } from './anomalies/anomaly-step.ts';
 export { firstWatchedDay, type WatchedDomains, watchedSeries } from './anomalies/watched-series.ts';
 export { MAX_SERVICES } from './columns/domain-columns.ts';
-export { type IndexedService, LEVELS, STATES } from './columns/terms.ts';
+export { categoryNumber, type IndexedService, LEVELS, STATES } from './columns/terms.ts';
 export { compareText } from './compare-text.ts';
 export { ChangeHistory, type DayOfChanges, type IndexedChange } from './history/change-history.ts';
 export { DAY_MS, dayOf } from './history/daily-series.ts';

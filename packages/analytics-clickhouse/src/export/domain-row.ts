@@ -1,6 +1,6 @@
 // The row of a domain's state, as the tables name things; and its state before, read from them.
-import { compareText, type IndexedDomain, type IndexedService, MAX_SERVICES } from '@strata/analytics';
-import { CATEGORIES, mainRoleOf, type RoleOf, SECTORS } from '@strata/detect';
+import { categoryNumber, compareText, type IndexedDomain, type IndexedService, MAX_SERVICES } from '@strata/analytics';
+import { mainRoleOf, type RoleOf, SECTORS } from '@strata/detect';
 import type { ClickHouse } from '../connection/clickhouse.ts';
 import { STATE_COLUMNS } from '../tables/tables.ts';
 
@@ -62,11 +62,9 @@ export function stateRowOf(domain: IndexedDomain, { seq, roleOf, before }: State
   return row;
 }
 
-const RANKS: ReadonlyMap<string, number> = new Map(CATEGORIES.map((category, rank) => [category, rank]));
-
 /** As the index in memory orders them. */
 function inOrder([a, x]: IndexedService, [b, y]: IndexedService): number {
-  return (RANKS.get(a) ?? 0) - (RANKS.get(b) ?? 0) || compareText(x, y);
+  return categoryNumber(a) - categoryNumber(b) || compareText(x, y);
 }
 
 function countryOf(code: string | null): string {

@@ -7,8 +7,14 @@ import type { AnswerStart } from '../../answers/receipts/answer-receipt.ts';
 import { saltedDigest } from '../../answers/receipts/salted-digest.ts';
 import { type LogEntry, overIn } from '../../answers/stored/answer-log.ts';
 import { chatCompletionOf, errorOf, StoredResponse, storedEvents } from '../../answers/stored/stored-events.ts';
-import type { Reader, StoredAnswer } from '../../answers/stored/stored-request.ts';
-import { type AskedAnswer, planOf, type StoredRequest, withSeed } from '../../answers/stored/stored-request.ts';
+import {
+  type AskedAnswer,
+  planOf,
+  type Reader,
+  type StoredAnswer,
+  type StoredRequest,
+  withSeed,
+} from '../../answers/stored/stored-request.ts';
 import { presentedKey } from '../../limits/authentication.ts';
 import type { Exchange, GatewayApp } from '../route.ts';
 import { clientSignal, disconnected, prepare, receiptHeaders, streaming } from './answering.ts';
