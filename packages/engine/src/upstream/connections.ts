@@ -16,7 +16,7 @@ export interface Exchange {
   readonly over: () => void;
 }
 
-/** Beyond this many bytes that nobody has read, no more are received. */
+/** Maximum number of bytes that wait for their reader: with more, receiving pauses. */
 const BUFFERED_BYTES = 65_536;
 /** Connections without a request. */
 const MAX_IDLE = 256;
@@ -102,7 +102,7 @@ export class Connections implements Disposable {
     this.#url = url;
   }
 
-  /** A connection without a request; undefined: there is none. */
+  /** A connection without a request, if one is open. */
   takeIdle(): Connection | undefined {
     for (;;) {
       const connection = this.#idle.pop();

@@ -1,11 +1,11 @@
-// Responses as bytes, whole and split anywhere.
+// Responses as bytes, in one piece and split anywhere.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { casesOf } from '../../../../tests/support/index.ts';
 import { ProtocolError, ResponseParser } from './response-parser.ts';
 
 for (const [what, text, expected] of casesOf<[string, string, unknown][]>('engine', 'responses'))
-  it(`a response ${what} is read as such, however its bytes arrive`, () => {
+  it(`a response ${what} is parsed, however its bytes arrive`, () => {
     const bytes = Buffer.from(text);
     const single = Array.from(bytes, (_, at) => bytes.subarray(at, at + 1));
     for (const pieces of [...single.map((_, at) => [bytes.subarray(0, at), bytes.subarray(at)]), single]) {
