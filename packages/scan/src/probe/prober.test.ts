@@ -35,6 +35,14 @@ it('a healthy domain is observed completely', async () => {
   assert.deepEqual(JSON.parse(JSON.stringify(evidence)), evidence);
 });
 
+it('a label that the exchanges make idle is not asked, and measured as absent', async () => {
+  const idleAfter = ({ status }: { readonly status: string }) => new Set(status === 'timeout' ? [] : ['autodiscover']);
+  const { evidence, dns } = await probed(zone(records), page(''), { idleAfter });
+  const { status, detail } = evidence.dns.named.autodiscover ?? {};
+  assert.match(`${status} ${detail}`, /^empty not queried/);
+  assert.doesNotMatch(dns.asked.join(), /autodiscover/);
+});
+
 it('a name that does not exist is asked for once, and nothing is dialled', async () => {
   const { evidence, dns, web } = await probed(zone([]), page(''));
   assert.deepEqual(dns.asked, ['NS example.com']);
