@@ -1,17 +1,9 @@
 // Who receives, keeps and sends mail, and names: one row for each case in which records are commonly misread.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import {
-  aliasTo,
-  type EvidenceParts,
-  evidenceOf,
-  linesOf,
-  noLabels,
-  profileOf,
-  rowsOf,
-  servicesOf,
-  testRulebook,
-} from '../test/index.ts';
+import { evidenceOf } from '../test/evidence-of.ts';
+import { aliasTo, type EvidenceParts, linesOf, noLabels, profileOf, rowsOf, servicesOf } from '../test/index.ts';
+import { testRulebook } from '../test/rulebook-of.ts';
 import { idleLabels } from './idle-labels.ts';
 
 const googlyMx: EvidenceParts = { mx: ['1 aspmx.l.googly.test', '5 alt1.aspmx.l.googly.test'] };
