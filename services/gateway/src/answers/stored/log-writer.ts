@@ -127,11 +127,9 @@ export class LogWriter implements Disposable {
   async #write(): Promise<void> {
     const changed = [...this.#changed].filter(({ beginning }) => !beginning);
     for (const written of changed) this.#changed.delete(written);
-    const beginning = changed
-      .filter(({ begin }) => begin)
-      .map((written) => this.#begin(written, this.#partOf(written)));
+    // Nothing waits for beginnings of other answers: they are recorded after the receipts before them.
+    for (const written of changed) if (written.begin) void this.#begin(written, this.#partOf(written));
     await this.#writeParts(changed.filter(({ begin }) => !begin));
-    await Promise.all(beginning);
   }
 
   /** Never rejects. */
@@ -191,7 +189,7 @@ export class LogWriter implements Disposable {
     Object.assign(written, { number, entries: part.to, size, failed: undefined });
     written.log.stored(part.to);
     // Of a part that was written again: what came since.
-    if (part.to < written.log.entries.length) this.#changed.add(written);
+    if (part.to < written.log.entries.length) this.changed(written);
   }
 
   #partOf(written: WrittenLog): Part | undefined {
