@@ -34,6 +34,10 @@ let { service } = shared;
 
 const kev = () => ({ kev: new Date().toISOString().slice(0, 10) });
 const tick = () => service.running.updateLoop.run();
+const tickInAMinute = async () => {
+  mock.timers.enable({ apis: ['Date'], now: Date.now() + 61_000 });
+  await tick().finally(() => mock.timers.reset());
+};
 
 async function alerts(id: string): Promise<Alert[]> {
   const { body } = await service.get('/stack/v1/alerts?limit=1000');
@@ -116,7 +120,7 @@ it('a known-exploited vulnerability of what domains use is published once where 
   } finally {
     table.addEvent = addEvent;
   }
-  await tick();
+  await tickInAMinute();
   shared.age();
   assert.deepEqual([(await news(id)).length, (await alerts(id)).length], [1, 1]);
 });
@@ -157,8 +161,7 @@ it('advisories that fail alone do not hold up later ones, and are published by a
   asked.mock.restore();
   await tick();
   assert.deepEqual([...(await both()), failingNow()], [0, ['published'], failing.length], 'not before a minute');
-  mock.timers.enable({ apis: ['Date'], now: Date.now() + 61_000 });
-  await tick().finally(() => mock.timers.reset());
+  await tickInAMinute();
   assert.deepEqual([...(await both()), failingNow()], [failing.length, ['published'], 0]);
 });
 it('a known-exploited vulnerability of what domains use is not news when no domain uses it, or when it is old and not exploited', async () => {
