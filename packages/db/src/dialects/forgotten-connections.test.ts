@@ -2,15 +2,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { ForgottenConnections } from './forgotten-connections.ts';
 
-for (const [what, isEnded, { processId = 3, started_at = 10, processID = 1 }] of [
-  ['ends if its server does not work for it', true, {}],
-  ['ends if the server has started after it', true, { started_at: 30, processId: 2 }],
-  ['stays if its server works for it', false, { processId: 2 }],
-  ['stays if another server was asked', false, { started_at: 11 }],
-  ['stays if a pooler gives the processes other numbers', false, { processID: 9 }],
-] as const)
+type Case = [what: string, isEnded: boolean, processId: number, started_at: number, processID: number];
+for (const [what, isEnded, processId, started_at, processID] of casesOf<Case[]>('db', 'silent connections'))
   it(`a connection without a response ${what}`, async ({ mock }) => {
     mock.timers.enable({ apis: ['setInterval'] });
     const rows = [1, 2].map((pid) => ({ pid, is_own: pid === 1, started_at }));

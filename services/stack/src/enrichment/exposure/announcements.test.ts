@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
 import type { Entry } from '@strata/advisories';
 import { detect } from '@strata/detect';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { exploitedAlert } from '../../alerts/alerts.ts';
 import type { AdvisoryTable } from '../../store/index.ts';
 import {
@@ -283,13 +284,10 @@ describe('as time passes', () => {
   });
 });
 
-const NOT_KNOWN = 'affected is not known.';
-for (const [version, product, severity, detail] of [
-  [1, 0, 'critical', '1 domain shows an affected version.'],
-  [2, 1, 'critical', `2 domains show an affected version; 1 more uses PHP, whether it is ${NOT_KNOWN}`],
-  [0, 1, 'high', `No domain shows an affected version; 1 uses PHP, whether it is ${NOT_KNOWN}`],
-  [0, 12, 'high', `No domain shows an affected version; 12 use PHP, whether they are ${NOT_KNOWN}`],
-] as const)
+for (const [version, product, severity, detail] of casesOf<[number, number, string, string][]>(
+  'stack',
+  'texts of alerts',
+))
   it(`the text of an alert agrees with the figures, and never calls affected what only uses the product: ${version} by version, ${product} by product`, () => {
     const exploited = { cve: 'CVE-1', dateAdded: '2026-01-31', dueDate: null, isRansomware: false };
     const entry = { advisory: { id: 'CVE-1' }, exploited, products: ['php'] } as unknown as Entry;
