@@ -63,7 +63,7 @@ export async function dropOldHistory(deps: RetentionDeps, signal: AbortSignal): 
   }
 }
 
-/** Runs a step of a pass. A table that cannot be pruned does not keep the rows of the others. */
+/** Runs a step of a pass. A table that cannot be pruned does not keep the other tables from it. */
 type Attempt = (step: () => Promise<void>) => Promise<void>;
 
 /** The size of the next batch and the pause before it, from the duration of the last batch including waits. */

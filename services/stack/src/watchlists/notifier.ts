@@ -25,7 +25,7 @@ const EVENTS_AT_ONCE = 200;
 const MENTIONS_AT_ONCE = 500;
 /** Stored in one transaction, which bounds memory. */
 const MATCHES_AT_ONCE = 1_000;
-/** An advisory whose domains cannot be found so often is left for a while: nothing else waits for it. */
+/** An advisory that fails alone so often is left for a while: nothing else waits for it. */
 const MAX_TRIES = 3;
 const RETRY_MS = 60_000;
 
@@ -119,7 +119,7 @@ export class Notifier {
     return isCut || events.length < found.length;
   }
 
-  /** A domain is on the lists whose query it matches now; it leaves others only if its events are matched. */
+  /** A domain is on the lists whose query it matches now; `mayLeave`: its events are matched, so that it may leave a list. */
   async #updateLists(signals: readonly Signal[], { mayLeave }: { readonly mayLeave: boolean }): Promise<void> {
     const domains = new Set(signals.map(({ domain }) => domain).filter((domain) => domain !== undefined));
     const { store, analytics } = this.#deps;
