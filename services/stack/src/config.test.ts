@@ -22,10 +22,10 @@ it('the configuration has a working default for everything', () => {
   assert.partialDeepStrictEqual(readConfig({}), { ...defaults, ...scans });
   assert.equal(readConfig({ STRATA_STACK_PORT: '' }).port, 8787, 'an empty variable is unset');
 });
-it('the configuration reads resolvers with and without a port, IPv4 and IPv6', () => {
-  assert.deepEqual(readConfig({ STRATA_RESOLVERS: '192.0.2.1, 192.0.2.2:5353 [2001:db8::1]:54' }).resolvers, [
+it('the configuration reads resolvers with and without a port, IPv4 and IPv6, over TCP', () => {
+  assert.deepEqual(readConfig({ STRATA_RESOLVERS: '192.0.2.1, tcp://192.0.2.2:5353 [2001:db8::1]:54' }).resolvers, [
     { address: '192.0.2.1', port: 53 },
-    { address: '192.0.2.2', port: 5353 },
+    { address: '192.0.2.2', port: 5353, transport: 'tcp' },
     { address: '2001:db8::1', port: 54 },
   ]);
   const forms = 'give addresses as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:53';

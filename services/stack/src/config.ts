@@ -40,11 +40,11 @@ export const Paths = z.string().transform((value) =>
     .filter((item) => item.length > 0),
 );
 
-/** `address`, `address:port` or `[v6]:port`. */
+/** `address`, `address:port` or `[v6]:port`; `tcp://` before it for kept connections. */
 const Resolver = z.string().transform((value, context) => {
-  const match = /^(?:\[([0-9a-fA-F:]+)\]|([0-9.]+|[0-9a-fA-F:]{3,}))(?::(\d{1,5}))?$/.exec(value);
-  const address = match?.[1] ?? match?.[2];
-  const port = Number(match?.[3] ?? 53);
+  const match = /^(tcp:\/\/)?(?:\[([0-9a-fA-F:]+)\]|([0-9.]+|[0-9a-fA-F:]{3,}))(?::(\d{1,5}))?$/.exec(value);
+  const address = match?.[2] ?? match?.[3];
+  const port = Number(match?.[4] ?? 53);
   if (!address || isIP(address) === 0 || port < 1 || port > 65_535) {
     // A mode of earlier versions: iterative resolution from the root servers.
     const advice =
@@ -54,7 +54,7 @@ const Resolver = z.string().transform((value, context) => {
     context.addIssue({ code: 'custom', message: `'${value}' ${advice}` });
     return z.NEVER;
   }
-  return { address, port };
+  return { address, port, ...(match?.[1] ? { transport: 'tcp' as const } : {}) };
 });
 
 /** C2SP verifier keys. */
@@ -95,7 +95,7 @@ export const Environment = z.object({
     'permanent name of the ledger, as `your.host/stack`; set it before the first start',
   ),
   STRATA_RESOLVERS: List.pipe(z.array(Resolver)).default([]).meta({
-    description: 'recursive resolvers, `192.0.2.1,192.0.2.2:5353,[2001:db8::1]:53`; all should validate DNSSEC',
+    description: 'recursive resolvers, `192.0.2.1,tcp://192.0.2.2:5353,[2001:db8::1]:53`; all should validate DNSSEC',
     absent: "the system's",
   }),
   STRATA_OPT_OUT_FILE: z.string().min(1).optional().describe('domains never to scan, one a line, subdomains included'),

@@ -37,6 +37,11 @@ export function listedIn<T extends number | string>(db: Db, json: Json, type: 'i
   return sql`(select value::${TYPES[type]} from jsonb_array_elements_text(${json}::jsonb))`;
 }
 
+/** `column in list`, which PostgreSQL answers by the column's index even where a table has no statistics yet; `list`: in parentheses. */
+export function isIn(db: Db, column: string, list: RawBuilder<unknown>): RawBuilder<boolean> {
+  return isPostgres(db) ? sql`${sql.ref(column)} = any(array${list})` : sql`${sql.ref(column)} in ${list}`;
+}
+
 /** A sub-select of rows, each a list of values in column order. */
 export function jsonRows(db: Db, rows: readonly (readonly unknown[])[], columns: JsonColumns): RawBuilder<unknown> {
   return rowsIn(db, toJson(rows), columns);

@@ -47,6 +47,20 @@ it('a closed port is noticed at once and the next upstream asked', async () => {
   for (const name of ['a.test', 'b.test']) assert.equal((await resolver.query(name, 'A')).status, 'found');
 });
 
+it('over kept TCP connections answers come in any order, and what was in flight when one closed is asked again', async () => {
+  let count = 0;
+  const later = async (q: Parameters<typeof found>[0]) => {
+    await new Promise((done) => setTimeout(done, 20));
+    return found(q) as Buffer[];
+  };
+  const script: typeof found = (q) => (count++ === 7 ? { raw: Buffer.alloc(0) } : count % 3 ? found(q) : later(q));
+  await using server = await startDnsServer(script);
+  await using resolver = new Resolver({ upstreams: [{ ...server, transport: 'tcp' }] });
+  const all = Array.from({ length: 100 }, (_, i) => resolver.query(`h${i}.test`, 'A'));
+  for (const { status } of await Promise.all(all)) assert.equal(status, 'found');
+  assert.ok(server.asked.every((question) => question.endsWith('/tcp')));
+});
+
 it('a dangling alias is kept', async () => {
   const dangling = { answers: [cname('a.test', 'missing.test')], authorities: [soa('test')], rcode: 3 };
   const { asked: _asked, ...lookup } = await lookUp((q) => [reply(q, dangling)]);

@@ -6,8 +6,8 @@ import { type Answer, failed, MAX_ALIASES, type Reading } from './message/answer
 import { isAskable } from './message/message.ts';
 import type { RecordOf, RecordType } from './message/records.ts';
 import { SharedWork } from './shared-work.ts';
+import { StopSwitch, type Upstream } from './upstream/exchange.ts';
 import { type SourceQuery, type SourceStats, StubSource } from './upstream/stub-source.ts';
-import { StopSwitch, type Upstream } from './upstream/udp-channel.ts';
 
 export interface ResolverOptions {
   /** Recursive resolvers, used round-robin; those of the system if omitted or empty. */

@@ -9,7 +9,7 @@ import { a, cname, type DnsScript, ns, reply, soa, startDnsServer, txt } from '.
 import { startUnbound, whyNotHere } from '../test/real-servers.ts';
 import { Resolver } from './resolver.ts';
 
-const CONFIGURATION = path.join(import.meta.dirname, '../../../../../deploy/unbound/strata.conf');
+const CONFIGURATION = path.join(import.meta.dirname, '../../../../deploy/unbound/strata.conf');
 const ROOT = '127.67.0.1';
 const TOP = '127.67.0.2';
 const ZONES = ['alpha', 'bogus'];

@@ -30,10 +30,8 @@ export async function startDnsServer(script: DnsScript, { address = '127.0.0.1',
   const tcp = createServer((socket) => {
     socket.on('error', () => {});
     let received = Buffer.alloc(0);
-    socket.on('data', async (chunk) => {
-      received = Buffer.concat([received, chunk]);
-      if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return;
-      const reply = await script(read(received.subarray(2), 'tcp'));
+    const answer = async (bytes: Buffer) => {
+      const reply = await script(read(bytes, 'tcp'));
       if ('raw' in reply) socket.end(reply.raw);
       else if ('drip' in reply) {
         let sent = 0;
@@ -42,6 +40,14 @@ export async function startDnsServer(script: DnsScript, { address = '127.0.0.1',
       } else
         for (const message of reply)
           socket.write(Buffer.concat([Buffer.from([message.length >> 8, message.length & 255]), message]));
+    };
+    socket.on('data', (chunk) => {
+      received = Buffer.concat([received, chunk]);
+      while (received.length >= 2 && received.length >= 2 + received.readUInt16BE(0)) {
+        const end = 2 + received.readUInt16BE(0);
+        void answer(received.subarray(2, end));
+        received = received.subarray(end);
+      }
     });
   });
   const { port, udp } = await listen(tcp, address, wanted);

@@ -1,5 +1,6 @@
 // Starts and stops a process of any role.
 import { lockedDirectories, warnOfFileSystem } from '@strata/db';
+import { labelOf } from '@strata/scan';
 import type { Logger } from 'pino';
 import { catalogReplaced } from '../catalog/update-catalog.ts';
 import type { Config } from '../config.ts';
@@ -88,7 +89,7 @@ async function begin(
   if (config.role === 'all' || config.role === 'scheduler') await seedEmptyStore(store, logger);
   if (isDnsWorking && !(await isDnsWorking()) && !signal.aborted) {
     logger.warn(
-      { resolvers: config.resolvers.length > 0 ? config.resolvers.map(resolverName) : 'of the system' },
+      { resolvers: config.resolvers.length > 0 ? config.resolvers.map(labelOf) : 'of the system' },
       'DNS does not answer: scans are not possible, stored data is still served. Check these resolvers, or set STRATA_RESOLVERS',
     );
   }
@@ -101,10 +102,6 @@ async function seedEmptyStore(store: Store, logger: Logger): Promise<void> {
     { domains: wellKnownDomains.length },
     'the store is empty: starting with a small bundled list of well-known domains',
   );
-}
-
-function resolverName({ address, port }: Config['resolvers'][number]): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 const wellKnownDomains: readonly string[] = `

@@ -11,6 +11,7 @@ import { StreamTable } from './events/stream.ts';
 import { FeedTable } from './feeds/feeds.ts';
 import { RetentionTable } from './history/retention.ts';
 import { createRecorder } from './scans/record-scan.ts';
+import { prepareScanStatements } from './scans/scan-statements.ts';
 import { ScanWork } from './scans/scan-work.ts';
 import type { Database } from './schema.ts';
 import { databaseOf, kept, onEach, postgres, rows } from './test/backends.ts';
@@ -133,6 +134,14 @@ onEach([postgres], 'a batch', (_backend, _test, onFresh) => {
       assert.ok(failed.every(({ status }) => status === 'rejected'));
     },
   );
+
+  // A prepared statement keeps the plan of the empty table until the server has made statistics.
+  onFresh('of scans finds open services by domain, planned when the table was empty', async (url) => {
+    await using db = databaseOf(url);
+    const { sql, ...query } = prepareScanStatements(db).openServices(namesOf('d', 64));
+    const { rows } = await db.executeQuery({ ...query, sql: `explain ${sql}` });
+    assert.match(JSON.stringify(rows), /services_open.*Index Cond: .domain_id = ANY/);
+  });
 
   onFresh('of scans has arrived when the lock is taken', async (url) => {
     await using db = databaseOf(url);

@@ -2,9 +2,9 @@
 import { failed, type Reading } from '../message/answer.ts';
 import { encodeQuery, RCODE, rcodeOf } from '../message/message.ts';
 import type { RecordType } from '../message/records.ts';
+import type { StopSwitch, Upstream } from './exchange.ts';
 import { TimerWheel } from './timer-wheel.ts';
 import { conclude, type Failure, readExchange } from './tries.ts';
-import type { StopSwitch, Upstream } from './udp-channel.ts';
 import { UpstreamClient } from './upstream-client.ts';
 
 export interface StubSourceOptions {

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
 import { answersQuery, isTruncated, stampId } from '../message/message.ts';
-import type { Exchange, StopSwitch, Upstream } from './udp-channel.ts';
+import type { Exchange, StopSwitch, Upstream } from './exchange.ts';
 
 /**
  * One connection per query, because truncation is rare. The two length bytes bound the answer to 65,535 bytes. The time-out covers

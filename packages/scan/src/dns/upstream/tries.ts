@@ -2,7 +2,7 @@
 import { failed, type Reading, readAnswer } from '../message/answer.ts';
 import { type Question, readMessage } from '../message/message.ts';
 import { Malformed } from '../message/message-reader.ts';
-import type { Exchange } from './udp-channel.ts';
+import type { Exchange } from './exchange.ts';
 
 export interface Failure {
   /** Of the upstream. */

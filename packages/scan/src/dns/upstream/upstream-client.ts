@@ -2,12 +2,17 @@
 
 import { Semaphore } from '@strata/limits';
 import { isTruncated } from '../message/message.ts';
+import { type Channel, type Exchange, labelOf, type StopSwitch, type Upstream } from './exchange.ts';
+import { TcpChannel } from './tcp-channel.ts';
 import { askOverTcp } from './tcp-exchange.ts';
 import type { TimerWheel } from './timer-wheel.ts';
-import { type Exchange, labelOf, type StopSwitch, UdpChannel, type Upstream } from './udp-channel.ts';
+import { UdpChannel } from './udp-channel.ts';
 
 /** Sockets per upstream: a forger has to guess the source port. */
-const CHANNELS = 4;
+const UDP_CHANNELS = 4;
+/** Connections per upstream, and queries that share a write. Unbound reads no further query of a connection that waits for 32. */
+const TCP_CHANNELS = 32;
+const MAX_BURST = 32;
 /** After this many consecutive time-outs other upstreams are preferred, for this long. */
 const UNRESPONSIVE_AFTER = 16;
 const UNRESPONSIVE_MS = 5_000;
@@ -19,8 +24,8 @@ export class UpstreamClient implements AsyncDisposable {
   readonly slots: Semaphore;
   readonly stats = { sent: 0, timeouts: 0, overTcp: 0, strays: 0 };
   readonly #wheel: TimerWheel;
-  #opening: Promise<UdpChannel[]> | undefined;
-  #channels: UdpChannel[] | undefined;
+  #opening: Promise<Channel[]> | undefined;
+  #channels: readonly Channel[] | undefined;
   #next = 0;
   #timeoutsInRow = 0;
   #unresponsiveUntil = 0;
@@ -40,15 +45,26 @@ export class UpstreamClient implements AsyncDisposable {
   /** Queries over UDP, and over TCP if the answer is truncated. Always settles. */
   async ask(query: Buffer, timeoutMs: number, stop: StopSwitch): Promise<Exchange> {
     const channels = this.#channels ?? (await this.#open());
-    const channel = channels[this.#next++ % CHANNELS];
+    const channel = this.#nextOf(channels);
     if (channel === undefined) return { kind: 'unreachable', code: 'no socket' };
     if (stop.isStopped) return { kind: 'stopped' };
     this.stats.sent += 1;
-    const exchange = await channel.ask(query, timeoutMs, stop);
+    let exchange = await channel.ask(query, timeoutMs, stop);
+    // A kept connection may end while a query is in flight: it is asked again on a new one (RFC 7766 §6.2.4).
+    if (exchange.kind === 'unreachable' && this.upstream.transport === 'tcp' && !stop.isStopped)
+      exchange = await channel.ask(query, timeoutMs, stop);
     this.#note(exchange);
     if (exchange.kind !== 'answer' || !isTruncated(exchange.bytes) || stop.isStopped) return exchange;
     this.stats.overTcp += 1;
     return askOverTcp(this.upstream, query, timeoutMs, stop);
+  }
+
+  /** The queries of a burst share a channel that can send them together. */
+  #nextOf(channels: readonly Channel[]): Channel | undefined {
+    const current = channels[this.#next];
+    if (current !== undefined && current.unsent > 0 && current.unsent < MAX_BURST) return current;
+    this.#next = (this.#next + 1) % Math.max(1, channels.length);
+    return channels[this.#next];
   }
 
   #note(exchange: Exchange): void {
@@ -62,8 +78,12 @@ export class UpstreamClient implements AsyncDisposable {
   }
 
   /** No sockets if none can be opened; the next query tries again. */
-  async #open(): Promise<UdpChannel[]> {
-    this.#opening ??= Promise.all(Array.from({ length: CHANNELS }, () => UdpChannel.open(this.upstream, this.#wheel)));
+  async #open(): Promise<readonly Channel[]> {
+    const many = <T>(length: number, one: () => T) => Array.from({ length }, one);
+    this.#opening ??=
+      this.upstream.transport === 'tcp'
+        ? Promise.resolve(many(TCP_CHANNELS, () => new TcpChannel(this.upstream, this.#wheel)))
+        : Promise.all(many(UDP_CHANNELS, () => UdpChannel.open(this.upstream, this.#wheel)));
     try {
       this.#channels = await this.#opening;
       return this.#channels;

@@ -3,6 +3,7 @@
 import {
   executePipelined,
   IS_OUTDATED,
+  isIn,
   isPostgres,
   type Json,
   type JsonColumns,
@@ -117,13 +118,14 @@ export function prepareScanStatements(db: Db) {
       const row = sql.table(table);
       return sql<never>`update ${row} set ${sql.join(set)} ${more} from ${rows} as new where ${row}.id = new.id`;
     });
-  const ofDomains = (json: Json) => sql`domain_id in ${listedIn(db, json, 'integer')}`;
+  const named = (json: Json) => isIn(db, 'name', listedIn(db, json, 'text'));
+  const ofDomains = (json: Json) => isIn(db, 'domain_id', listedIn(db, json, 'integer'));
   return {
-    domains: once((json) => sql<DomainRow>`select * from domains where name in ${listedIn(db, json, 'text')}`),
+    domains: once((json) => sql<DomainRow>`select * from domains where ${named(json)}`),
     openServices: once(
       (json) => sql<Selectable<Database['services']>>`
         select * from services where valid_to is null
-          and domain_id in (select id from domains where name in ${listedIn(db, json, 'text')})
+          and ${isIn(db, 'domain_id', sql`(select id from domains where ${named(json)})`)}
         order by domain_id, category, provider`,
     ),
     /** The records of the domains whose last observation had another digest. */
