@@ -17,6 +17,10 @@ const list = (words: readonly string[]): string => `[${words.map((word) => `'${w
 /** Sets of facts: the expression of the value by kind. */
 const FACTS = { all: "''", state: 'state', sector: 'sector', country: 'country', tld: 'tld', score: 'toString(score)' };
 const FLAG = `arrayElement(${list(POSTURE_FLAGS)}, arrayJoin(bitPositionsToArray(posture)) + 1)`;
+const COUNTED = `arrayFilter((x, l) -> l != 'low', $, levels)`;
+const COUNTED_ROLES = COUNTED.replace('$', 'roles');
+/** Roles in which a domain has several services of more than low confidence: in another role it depends on one provider. */
+const SHARED = `arrayJoin(arrayFilter((role, n) -> n = 2, ${COUNTED_ROLES}, arrayEnumerateUniq(${COUNTED_ROLES})))`;
 const toggles = ([kind, value]: readonly [string, string]): string =>
   `SELECT '${kind}' AS kind, toString(${value}) AS value, sign, groupBitmapState(id) AS toggled ${JOURNAL} GROUP BY value, sign`;
 
@@ -42,14 +46,13 @@ GROUP BY value, sign`;
 
 /** A term of both states of a domain is toggled twice, and so not at all. */
 const SETS = `SELECT kind, value, groupBitmapXorState(toggled) AS ids FROM (
-  ${[...Object.entries(FACTS), ['flag', FLAG] as const].map(toggles).join('\n  UNION ALL ')}
+  ${[...Object.entries(FACTS), ['flag', FLAG] as const, ['shared', SHARED] as const].map(toggles).join('\n  UNION ALL ')}
   UNION ALL ${SERVICE_TOGGLES}
   UNION ALL ${BUILD_TOGGLES})
 GROUP BY kind, value HAVING groupBitmapXor(toggled) > 0`;
 
 /** A domain with more providers in one market counts as one with this many. */
 const MAX_SHARED = 64;
-const COUNTED = `arrayFilter((x, l) -> l != 'low', $, levels)`;
 const shared = (words: string): string =>
   `arrayMap(x -> toUInt8(least(countEqual(${COUNTED.replace('$', words)}, x), ${MAX_SHARED})), ${words})`;
 
@@ -63,11 +66,9 @@ ARRAY JOIN categories AS category, providers AS provider, roles AS role, levels 
 GROUP BY ALL HAVING n != 0`;
 
 /** Providers of high or medium confidence that share none of their roles of the domain with another one. */
-const SOLE = `arrayFilter((p, r, l) -> l != 'low' AND countEqual(${COUNTED.replace('$', 'roles')}, r) = 1, providers, roles, levels)`;
-export const providerCounts = (
-  source = JOURNAL,
-): string => `SELECT provider, sum(sign) AS domains, sum(sign * has(sole, provider)) AS sole
-FROM (SELECT sign, ${SOLE} AS sole, arrayJoin(arrayDistinct(providers)) AS provider ${source})
+const SOLE = `arrayFilter((p, r, l) -> l != 'low' AND countEqual(${COUNTED_ROLES}, r) = 1, providers, roles, levels)`;
+const PROVIDER_COUNTS = `SELECT provider, sum(sign) AS domains, sum(sign * has(sole, provider)) AS sole
+FROM (SELECT sign, ${SOLE} AS sole, arrayJoin(arrayDistinct(providers)) AS provider ${JOURNAL})
 GROUP BY provider HAVING domains != 0 OR sole != 0`;
 
 /**
@@ -122,7 +123,7 @@ export const holderCounts = (
 FROM (SELECT state, domains, arrayJoin([${marketRows('category', CATEGORIES, [...CATEGORIES.keys()].map(categoryHolder))},
     ${marketRows('role', ROLE_LIST, ROLE_LIST.map(roleHolder))}]) AS held
   FROM (SELECT state, holders, arraySort(arrayDistinct(${COUNTED.replace('$', 'categories')})) AS used_categories,
-    arraySort(arrayDistinct(${COUNTED.replace('$', 'roles')})) AS used_roles, sum(sign) AS domains ${source}
+    arraySort(arrayDistinct(${COUNTED_ROLES})) AS used_roles, sum(sign) AS domains ${source}
     GROUP BY ALL HAVING domains != 0))
 GROUP BY ALL HAVING n != 0`;
 
@@ -148,7 +149,7 @@ const COMPUTED: readonly TableInsert[] = [
   insertOf('services', 'provider category id level version platform role n', SERVICES),
   insertOf('sets', 'kind value ids', SETS),
   insertOf('placement_counts', 'category provider role level state in_category in_role n', placementCounts()),
-  insertOf('provider_counts', 'provider domains sole', providerCounts()),
+  insertOf('provider_counts', 'provider domains sole', PROVIDER_COUNTS),
   insertOf('pair_counts', 'a b n', PAIR_COUNTS),
   insertOf('fact_counts', 'kind value state sector n', factCounts()),
   insertOf('holder_counts', 'market_kind market holder state n', holderCounts()),

@@ -12,14 +12,13 @@ import {
 } from '@strata/analytics';
 import { type HOLDERS, ROLE_FACTS, SECTORS } from '@strata/detect';
 import type { ClickHouse } from '../connection/clickhouse.ts';
-import { factCounts, holderCounts, placementCounts, providerCounts } from '../export/fan-out.ts';
+import { factCounts, holderCounts, placementCounts } from '../export/fan-out.ts';
 import { asked } from './ask.ts';
 import { term } from './domain-sets.ts';
 import { joined, raw, type Sql, sql } from './sql.ts';
 
 const COMPUTED = {
   placement_counts: placementCounts,
-  provider_counts: providerCounts,
   fact_counts: factCounts,
   holder_counts: holderCounts,
 } as const;

@@ -12,10 +12,8 @@ import {
 import { CATEGORIES, type Category, type DomainState } from '@strata/detect';
 import type { ClickHouse } from '../connection/clickhouse.ts';
 import { asked } from './ask.ts';
-import { countsIn } from './counts.ts';
 import { ALL, type Size, sizesOf, term } from './domain-sets.ts';
 import { migrationsIn } from './history.ts';
-
 import { raw, type Sql, sql } from './sql.ts';
 
 interface Users {
@@ -98,15 +96,37 @@ async function changesOf(clickhouse: ClickHouse, providers: readonly string[], t
 
 /** The users of each provider in a set, and those of them in another one: every set of a provider is read once. */
 function commonIn(clickhouse: ClickHouse, within: Sql, own: Sql): Promise<(Users & { readonly size: number })[]> {
+  // In blocks of few sets, so that threads share them.
   return asked(
     clickhouse,
-    sql`WITH ${within} AS matching, bitmapAnd(matching, ${own}) AS both
-      SELECT value AS provider, toInt64(bitmapAndCardinality(ids, matching)) AS size,
-        toInt64(bitmapAndCardinality(ids, both)) AS domains
-      FROM (SELECT value, groupBitmapXorMergeState(ids) AS ids FROM sets WHERE kind = 'provider' GROUP BY value)
+    sql`WITH ${within} AS matching, ${own} AS own
+      SELECT provider, toInt64(bitmapCardinality(users)) AS size, toInt64(bitmapAndCardinality(users, own)) AS domains FROM (
+        SELECT value AS provider, bitmapAnd(ids, matching) AS users FROM (
+          SELECT value, groupBitmapXorMergeState(ids) AS ids FROM sets WHERE kind = 'provider' GROUP BY value
+          SETTINGS max_block_size = 8))
       WHERE size > 0`,
   );
 }
+
+const soleOf = (provider: string): Sql =>
+  sql`SELECT sum(sole) AS sole FROM provider_counts WHERE provider = ${provider}`;
+
+/**
+ * By role the domains that use the provider, without those of which other services have the role too. Only domains with a
+ * removed row, which a merge has not summed yet, are grouped one by one.
+ */
+const soleIn = (provider: string, within: Sql): Sql =>
+  sql`WITH ${within} AS matching,
+      (SELECT groupUniqArray(id) FROM services WHERE provider = ${provider} AND n < 0) AS changed
+    SELECT toInt64(groupBitmapOr(bitmapAnd(matching, bitmapAndnot(users, several)))) AS sole FROM (
+      SELECT role, groupBitmapOrState(ids) AS users FROM (
+        SELECT toString(role) AS role, if(id IN (SELECT arrayJoin(changed)), id, 0) AS alone, groupBitmapState(id) AS ids
+        FROM services WHERE provider = ${provider} AND level != 'low'
+        GROUP BY role, alone HAVING alone = 0 OR sum(n) > 0)
+      GROUP BY role) AS used
+    LEFT JOIN (
+      SELECT value AS role, groupBitmapXorMergeState(ids) AS several FROM sets WHERE kind = 'shared' GROUP BY value) AS shared
+    USING role`;
 
 export async function neighboursIn(
   clickhouse: ClickHouse,
@@ -124,11 +144,7 @@ export async function neighboursIn(
     ));
   const users = selected ?? (await rankedIn(clickhouse, within)).map((each) => ({ ...each, size: each.domains }));
   const sizes = new Map(users.map(({ provider, size }) => [provider, size]));
-  const [alone] = await asked<{ sole: number }>(
-    clickhouse,
-    sql`SELECT sum(sole) AS sole FROM ${countsIn('provider_counts', within && sql`bitmapAnd(${within}, ${own})`)}
-      WHERE provider = ${provider}`,
-  );
+  const [alone] = await asked<{ sole: number }>(clickhouse, within ? soleIn(provider, within) : soleOf(provider));
   const isOther = (other: string) => other !== provider && ownerOf(other) !== ownerOf(provider);
   return {
     population: await sizeOf(clickhouse, within ?? ALL),

@@ -8,7 +8,7 @@ import { TABLES } from './tables.ts';
  * Version of the tables. A table of another version is not read: its rows are computed from the store again. A change of the
  * tables is a new number, so that the next start rebuilds them.
  */
-export const TABLES_VERSION = 4;
+export const TABLES_VERSION = 5;
 
 const VERSIONS = {
   name: 'table_versions',

@@ -74,7 +74,7 @@ const DOMAINS: Table = {
   order: ['id'],
   shardBy: 'intHash64(id)',
   // A page of a hundred ids reads few rows around each, and decompresses few bytes.
-  settings: { index_granularity: 512, min_compress_block_size: 8_192 },
+  settings: { index_granularity: 512, min_compress_block_size: 2_048 },
 };
 
 /** Names in order: pages in the order of the names, conditions on names, and the id of a name. */
@@ -96,7 +96,7 @@ const TIMES: Table = {
   engine: 'AggregatingMergeTree',
   order: ['id'],
   shardBy: 'intHash64(id)',
-  settings: { index_granularity: 1024 },
+  settings: { index_granularity: 1_024, min_compress_block_size: 8_192 },
 };
 
 /** Current services of each provider: its domains, their versions and confidence. */

@@ -22,9 +22,9 @@ const BATCH = 1_000;
  * caller can do other work. A domain that changes between two batches counts as it was, or as it is.
  */
 export function* countDomains(index: DomainIndex, within: DomainSet): Generator<undefined, Population> {
-  if (within.size === index.size) return index;
   // The index may be replaced by another one between two batches.
-  const { names, columns, vocabulary, sets } = index;
+  const { names, columns, vocabulary, sets, size } = index;
+  if (within.size === size) return { vocabulary, sets, tallies: index.tallies, size, within };
   // Without pairs of providers: their number is the size of an intersection with `within`.
   const tallies = new Tallies(vocabulary);
   for (const [at, domain] of within.toArray().entries()) {

@@ -13,7 +13,7 @@ import { indexOf, plainDomains } from '../test/firms.ts';
 import { manyDomains, PROVIDERS } from '../test/random-domains.ts';
 import { type DomainFilter, inNameOrder, searchDomains } from './search.ts';
 
-const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 1 });
+const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 2 });
 
 const manyPartsOf = (names: readonly string[]) =>
   fc.array(partsOf(names), { minLength: 1, maxLength: 3 }).map((words) => words.join(' '));

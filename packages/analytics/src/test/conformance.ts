@@ -166,7 +166,7 @@ const { query } = fc.letrec<{ query: Query }>((tie) => ({
     fc.record({ kind: fc.constant('not' as const), of: tie('query') }),
   ),
 }));
-const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 1 });
+const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 2 });
 const within: fc.Arbitrary<Selection | undefined> = maybe(query.map((of) => ({ text: JSON.stringify(of), query: of })));
 
 const score = fc.integer({ min: 0, max: 100 });

@@ -5,7 +5,7 @@ import { casesOf } from '../../../../tests/support/vectors.ts';
 import { EngineError } from '../engine.ts';
 import { delta, ends, says } from '../test/scripted.ts';
 import { endOf, failedAs, noUsage, refusedAs, textOf } from '../test/upstream-harness.ts';
-import { type AnswerOptions, answerDeltas } from './answer.ts';
+import { AnswerDeltas, type AnswerOptions } from './answer.ts';
 import type { StreamEvent } from './response.ts';
 
 /** The events before an error arrive together. */
@@ -24,7 +24,8 @@ async function* answering(chunks: readonly unknown[], options: Partial<AnswerOpt
   let ids = 0;
   const newCallId = () => `made_${++ids}`;
   const defaults = { stops: [], topLogprobs: undefined, isCallForced: false, usage: noUsage(), secret: undefined };
-  for await (const deltas of answerDeltas(eventsOf(chunks), { ...defaults, newCallId, ...options })) yield* deltas;
+  const deltas = new AnswerDeltas(eventsOf(chunks), { ...defaults, newCallId, ...options });
+  while (!deltas.isEnded) yield* await deltas.next();
 }
 const answer = (...asked: Parameters<typeof answering>) => Array.fromAsync(answering(...asked));
 

@@ -21,34 +21,44 @@ const MAX_TEXT = 16 * 1024 * 1024;
 /** Log-probabilities of tokens whose text is held back: a stop string may be this long. */
 const MAX_HELD_LOGPROBS = 4_096;
 
-/**
- * The deltas, as many at a time as events arrive together. Throws EngineError `upstream-failed` for an answer that ends
- * without a finish reason, or cannot be read.
- */
-export async function* answerDeltas(
-  events: AsyncIterator<readonly StreamEvent[]>,
-  options: AnswerOptions,
-): AsyncGenerator<readonly ChatDelta[]> {
-  const reader = new AnswerReader(options);
-  while (!reader.isEnded) {
+/** The deltas of an answer, as many at a time as events arrive together. */
+export class AnswerDeltas {
+  readonly #events: AsyncIterator<readonly StreamEvent[]>;
+  readonly #reader: AnswerReader;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(events: AsyncIterator<readonly StreamEvent[]>, options: AnswerOptions) {
+    this.#events = events;
+    this.#reader = new AnswerReader(options);
+  }
+
+  /** All deltas were returned. */
+  get isEnded(): boolean {
+    return this.#reader.isEnded && !this.#failure;
+  }
+
+  /**
+   * The next ones, none for events without any. Rejects with EngineError `upstream-failed` for an answer that ends without a
+   * finish reason, or cannot be read.
+   */
+  async next(): Promise<readonly ChatDelta[]> {
+    if (this.#failure) throw this.#failure.error;
+    const reader = this.#reader;
     let batch: readonly StreamEvent[] | undefined;
     try {
-      batch = (await events.next()).value;
+      batch = (await this.#events.next()).value;
     } catch (error) {
       // After the finish reason the answer is complete; only the usage is missing.
       if (!reader.hasReason) throw error;
     }
-    let failure: unknown;
     try {
       if (batch) reader.read(batch);
       else reader.end();
     } catch (error) {
-      failure = error;
+      // What came before it is part of the answer.
+      this.#failure = { error };
     }
-    // What came before a failure is part of the answer.
-    const deltas = reader.take();
-    if (deltas.length > 0) yield deltas;
-    if (failure !== undefined) throw failure;
+    return reader.take();
   }
 }
 

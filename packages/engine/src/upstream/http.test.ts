@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
-import { PassThrough } from 'node:stream';
 import { beforeEach, describe, it } from 'node:test';
 import { casesOf, stopTime } from '../../../../tests/support/index.ts';
 import { begin, events, HELLO, MODEL, refuses, type Script, says, startScripted, streams } from '../test/scripted.ts';
@@ -18,7 +16,11 @@ import {
   textOf,
   useUpstream,
 } from '../test/upstream-harness.ts';
+import { UpstreamResponse } from './connections.ts';
 import { AnswerEvents } from './response.ts';
+
+const [nothing, head] = [() => {}, { status: 200, headers: new Map() }];
+const newResponse = () => new UpstreamResponse(head, { pause: nothing, resume: nothing, destroy: nothing });
 
 describe('a server that sends nothing', () => {
   const world = useUpstream();
@@ -44,15 +46,14 @@ describe('a server that sends nothing', () => {
 
   it('is waited for while it sends comments, for at most the time of a first token', async (t) => {
     const pass = stopTime(t);
-    const response = new PassThrough();
-    const opened = { response: response as unknown as IncomingMessage, sentAt: 0 };
-    const answer = new AnswerEvents(opened, { firstMs: 200, idleMs: 60, signal: t.signal });
-    response.write(events(says('x')));
+    const response = newResponse();
+    const answer = new AnswerEvents({ response, sentAt: 0 }, { firstMs: 200, idleMs: 60, signal: t.signal });
+    response.push(Buffer.from(events(says('x'))));
     await answer.next();
     const failing = assert.rejects(answer.next(), failedAs('upstream-failed'));
     let waitedMs = 0;
-    for (; !response.destroyed && waitedMs < 1_000; waitedMs += 40) {
-      response.write(': ping\n\n');
+    for (; !response.end && waitedMs < 1_000; waitedMs += 40) {
+      response.push(Buffer.from(': ping\n\n'));
       await new Promise(setImmediate);
       pass(40);
     }
@@ -61,15 +62,14 @@ describe('a server that sends nothing', () => {
   });
 
   it('may end its response after the last event, which is read to its end for the next request', async ({ signal }) => {
-    const response = new PassThrough();
-    const opened = { response: response as unknown as IncomingMessage, sentAt: performance.now() };
-    const answer = new AnswerEvents(opened, { firstMs: 60_000, idleMs: 60_000, signal });
-    response.write(HELLO);
+    const response = newResponse();
+    const answer = new AnswerEvents({ response, sentAt: performance.now() }, { firstMs: 6e4, idleMs: 6e4, signal });
+    response.push(Buffer.from(HELLO));
     while (!(await answer.next()).done);
     await answer.return();
-    response.end(': ping\n\n');
-    await once(response, 'close');
-    assert.equal(response.readableEnded, true);
+    response.push(Buffer.from(': ping\n\n'));
+    response.finish(null);
+    assert.equal(response.end, null);
   });
 
   it('is given up where its connection is not established', async () => {

@@ -1,15 +1,12 @@
 // HTTP client for an upstream: our key, timeouts, redirects within the origin, and retries while there is no response.
-// Uses node:http instead of fetch: no web stream for each of thousands of streams, our own timeouts (fetch gives up after
-// 300 s of prefill whatever we set), `destroy` closes the connection at once, and redirects are not followed silently.
-import http, { type IncomingMessage } from 'node:http';
-import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { urlToHttpOptions } from 'node:url';
 import { context, propagation } from '@opentelemetry/api';
 import { EngineError } from '../engine.ts';
 import { retryAfterMs } from '../retry-after.ts';
+import { Connections, type UpstreamResponse } from './connections.ts';
 import { errorOf, failed, isOutOfCredit, readRefusal } from './errors.ts';
 import { drain, type Opened, readText, stalled } from './response.ts';
+import { ProtocolError } from './response-parser.ts';
 
 export interface HttpOptions {
   /** Without a trailing slash. */
@@ -38,7 +35,9 @@ export interface Ask {
 /** An address, parsed once: there are few paths. */
 interface Target {
   readonly url: URL;
-  readonly options: http.RequestOptions;
+  /** The beginnings of its requests. */
+  readonly get: string;
+  readonly post: string;
 }
 
 /** No answer, and a retry may succeed. */
@@ -62,19 +61,13 @@ const JSON_BYTES = 64 * 1024 * 1024;
 
 export class UpstreamHttp implements AsyncDisposable {
   readonly #options: HttpOptions;
-  readonly #kept: http.Agent;
-  /** Its connections are not reused. */
-  readonly #fresh: http.Agent;
+  readonly #connections: Connections;
   readonly #closing = new AbortController();
   readonly #targets = new Map<string, Target>();
 
   constructor(options: HttpOptions) {
     this.#options = options;
-    const { Agent } = options.base.startsWith('https:') ? https : http;
-    this.#kept = new Agent({ keepAlive: true });
-    this.#fresh = new Agent({ keepAlive: false });
-    // Agents name connections by all their options; these have one origin.
-    for (const agent of [this.#kept, this.#fresh]) agent.getName = () => 'upstream';
+    this.#connections = new Connections(new URL(options.base));
   }
 
   get base(): string {
@@ -88,14 +81,14 @@ export class UpstreamHttp implements AsyncDisposable {
 
   /** A successful response. Rejects with the mapped error, or with the signal's reason. */
   async open(ask: Ask): Promise<Opened> {
-    let agent = this.#kept;
+    let isFresh = false;
     for (let tries = 0; ; ) {
-      const outcome = await this.#try(this.#target(this.base + ask.path), ask, agent);
+      const outcome = await this.#try(this.#target(this.base + ask.path), ask, { isFresh });
       if ('response' in outcome) return outcome;
       // llama-server closes the connection after every stream without notice: that is not a failure, and needs no
       // delay.
-      if (outcome.isStale && agent === this.#kept) {
-        agent = this.#fresh;
+      if (outcome.isStale) {
+        isFresh = true;
         continue;
       }
       const waitMs = tries < this.#options.retries ? this.#pauseMs(tries, outcome) : undefined;
@@ -121,7 +114,7 @@ export class UpstreamHttp implements AsyncDisposable {
     const ask = { path, signal };
     try {
       // There is no retry, so do not use a connection that the server may be closing.
-      const outcome = await this.#try(this.#target(this.base.replace(/\/v1$/, '') + path), ask, this.#fresh);
+      const outcome = await this.#try(this.#target(this.base.replace(/\/v1$/, '') + path), ask, FRESH);
       return 'response' in outcome ? JSON.parse(await this.text(outcome, ask)) : undefined;
     } catch {
       signal.throwIfAborted();
@@ -131,7 +124,7 @@ export class UpstreamHttp implements AsyncDisposable {
 
   /** Whether a page of its root answers with success; rejects with the signal's reason. */
   async isHealthy(path: string, signal: AbortSignal): Promise<boolean> {
-    const outcome = await this.#try(this.#target(this.base.replace(/\/v1$/, '') + path), { path, signal }, this.#fresh);
+    const outcome = await this.#try(this.#target(this.base.replace(/\/v1$/, '') + path), { path, signal }, FRESH);
     if ('response' in outcome) drain(outcome.response);
     return 'response' in outcome;
   }
@@ -142,91 +135,96 @@ export class UpstreamHttp implements AsyncDisposable {
   }
 
   #target(address: string): Target {
-    const target = this.#targets.get(address) ?? targetOf(new URL(address));
+    const target = this.#targets.get(address) ?? this.#targetOf(new URL(address));
     this.#targets.set(address, target);
     return target;
   }
 
-  async #try(target: Target, ask: Ask, agent: http.Agent, redirects = 0): Promise<Opened | Failed> {
-    const outcome = await this.#send(target, ask, agent);
+  async #try(target: Target, ask: Ask, use: ConnectionUse, redirects = 0): Promise<Opened | Failed> {
+    const outcome = await this.#send(target, ask, use);
     if (!('response' in outcome)) return outcome;
     const { response } = outcome;
-    const { statusCode: status = 0, headers } = response;
+    const { status, headers } = response;
     if (status >= 200 && status < 300) return outcome;
-    if (status < 300 || status >= 400 || headers.location === undefined) return this.#refused(response, ask.signal);
+    const location = headers.get('location');
+    if (status < 300 || status >= 400 || location === undefined) return this.#refused(response, ask.signal);
     drain(response);
     const isKept = ask.body === undefined || status === 307 || status === 308;
-    const next = targetOf(redirected(target.url, headers.location, { redirects, isKept }));
-    return this.#try(next, ask, agent, redirects + 1);
+    const next = this.#targetOf(redirected(target.url, location, { redirects, isKept }));
+    return this.#try(next, ask, use, redirects + 1);
+  }
+
+  #targetOf(url: URL): Target {
+    const { apiKey } = this.#options;
+    const headers = [`host: ${url.host}`, 'accept-encoding: identity', 'user-agent: strata'];
+    if (apiKey !== undefined) headers.push(`authorization: Bearer ${apiKey}`);
+    const lines = headers.join('\r\n');
+    const to = `${url.pathname}${url.search} HTTP/1.1\r\n${lines}\r\n`;
+    return {
+      url,
+      get: `GET ${to}accept: application/json\r\n`,
+      post: `POST ${to}accept: text/event-stream, application/json\r\ncontent-type: application/json\r\n`,
+    };
   }
 
   /** Rejects with the signal's reason, or with EngineError if the server received the request but does not respond. */
-  #send({ url, options }: Target, { body, waitMs, signal }: Ask, agent: http.Agent): Promise<Opened | Failed> {
+  #send(target: Target, { body, waitMs, signal }: Ask, { isFresh }: ConnectionUse): Promise<Opened | Failed> {
     this.#closing.signal.throwIfAborted();
     signal.throwIfAborted();
-    const { apiKey, connectMs, firstTokenMs, idleMs } = this.#options;
+    const { connectMs, firstTokenMs, idleMs } = this.#options;
     const text = body === undefined ? undefined : JSON.stringify(body);
-    // A list, which Node writes as it is.
-    const headers = ['host', url.host, 'accept-encoding', 'identity', 'user-agent', 'strata'];
-    if (apiKey !== undefined) headers.push('authorization', `Bearer ${apiKey}`);
-    if (text === undefined) headers.push('accept', 'application/json');
-    else headers.push('accept', STREAM_OR_JSON, 'content-type', 'application/json');
-    if (text !== undefined) headers.push('content-length', String(Buffer.byteLength(text)));
-    propagation.inject(context.active(), headers, HEADER_LIST);
+    const headers = [text === undefined ? target.get : target.post, isFresh ? CLOSE : KEEP];
+    if (text !== undefined) headers.push(`content-length: ${Buffer.byteLength(text)}\r\n`);
+    propagation.inject(context.active(), headers, HEADER_LINES);
     const { promise, resolve, reject } = Promise.withResolvers<Opened | Failed>();
-    const module = url.protocol === 'https:' ? https : http;
-    const request = module.request({ ...options, method: text === undefined ? 'GET' : 'POST', agent, headers });
-    let response: IncomingMessage | undefined;
+    const kept = isFresh ? undefined : this.#connections.takeIdle();
+    const connection = kept ?? this.#connections.open();
+    let response: UpstreamResponse | undefined;
     let timer: NodeJS.Timeout | undefined;
-    let sentAt = performance.now();
+    let sentAt = 0;
     const destroyAfter = (ms: number, reason: (ms: number) => Error) => {
       clearTimeout(timer);
-      timer = setTimeout(() => request.destroy(reason(ms)), ms);
+      timer = setTimeout(() => connection.destroy(reason(ms)), ms);
     };
-    const connected = () => {
-      sentAt = performance.now();
-      destroyAfter(text === undefined ? idleMs : (waitMs ?? firstTokenMs), stalled);
-    };
-    const abort = () => (response ?? request).destroy();
+    const abort = () => (response ?? connection).destroy();
     signal.addEventListener('abort', abort);
-    // `on` costs less than `once`; these happen once.
-    if (request.reusedSocket) connected();
-    else
-      request.on('socket', (socket) => {
-        destroyAfter(connectMs, (ms) => new Error(`no connection within ${ms} ms`));
-        socket.once(module === https ? 'secureConnect' : 'connect', connected);
-      });
-    request.on('response', (opened) => {
-      clearTimeout(timer);
-      response = opened;
-      resolve({ response, sentAt });
+    if (!kept) destroyAfter(connectMs, (ms) => new Error(`no connection within ${ms} ms`));
+    connection.send(`${headers.join('')}\r\n${text ?? ''}`, {
+      connected: () => {
+        sentAt = performance.now();
+        destroyAfter(text === undefined ? idleMs : (waitMs ?? firstTokenMs), stalled);
+      },
+      opened: (opened) => {
+        clearTimeout(timer);
+        response = opened;
+        resolve({ response, sentAt });
+      },
+      failed: (error) => {
+        if (signal.aborted) reject(signal.reason);
+        else if (error instanceof EngineError) reject(error);
+        else if (error instanceof ProtocolError) reject(failed('does not speak HTTP', error));
+        else {
+          const unreachable = failed(`is unreachable (${error.code ?? error.message})`, error, 'connect');
+          resolve({ error: unreachable, isStale: kept !== undefined });
+        }
+      },
+      over: () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', abort);
+      },
     });
-    request.on('error', (error: NodeJS.ErrnoException) => {
-      if (signal.aborted) reject(signal.reason);
-      else if (error instanceof EngineError) reject(error);
-      else if (error.code?.startsWith('HPE_')) reject(failed('does not speak HTTP', error));
-      else {
-        const unreachable = failed(`is unreachable (${error.code ?? error.message})`, error, 'connect');
-        resolve({ error: unreachable, isStale: request.reusedSocket });
-      }
-    });
-    request.on('close', () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
-    });
-    request.end(text);
     return promise;
   }
 
   /** Throws an error that a retry would not change. */
-  async #refused(response: IncomingMessage, signal: AbortSignal): Promise<Failed> {
+  async #refused(response: UpstreamResponse, signal: AbortSignal): Promise<Failed> {
     const body = await readText(response, { maxBytes: REFUSAL_BYTES, idleMs: REFUSAL_MS, signal }).catch(() => '');
     signal.throwIfAborted();
-    const { statusCode: status = 0, headers } = response;
-    const ms = Number(headers['retry-after-ms'] ?? Number.NaN);
+    const { status, headers } = response;
+    const ms = Number(headers.get('retry-after-ms') ?? Number.NaN);
     const refusal = readRefusal(body, {
       status,
-      retryAfterMs: ms >= 0 ? ms : retryAfterMs(headers['retry-after'], Date.now()),
+      retryAfterMs: ms >= 0 ? ms : retryAfterMs(headers.get('retry-after'), Date.now()),
       secret: this.#options.apiKey,
     });
     const error = errorOf(refusal);
@@ -244,20 +242,23 @@ export class UpstreamHttp implements AsyncDisposable {
   /** Aborts everything in progress. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new EngineError('upstream-failed', 'the upstream was closed'));
-    // Also connections in use.
-    this.#kept.destroy();
-    this.#fresh.destroy();
+    // Also those in use.
+    this.#connections[Symbol.dispose]();
   }
 }
 
-/** Node copies the options several times for every request: only what it needs. */
-function targetOf(url: URL): Target {
-  const { hostname, port, path } = urlToHttpOptions(url);
-  return { url, options: { hostname, port, path } };
+interface ConnectionUse {
+  /** A connection of its own, which the server cannot have closed before. */
+  readonly isFresh: boolean;
 }
 
-const STREAM_OR_JSON = 'text/event-stream, application/json';
-const HEADER_LIST = { set: (list: string[], name: string, value: string) => void list.push(name, value) };
+const FRESH: ConnectionUse = { isFresh: true };
+const [KEEP, CLOSE] = ['connection: keep-alive\r\n', 'connection: close\r\n'];
+const HEADER_LINES = {
+  set(lines: string[], name: string, value: string) {
+    if (/^[\x20-\x7e]*$/.test(value)) lines.push(`${name}: ${value}\r\n`);
+  },
+};
 
 /** Redirects are followed within the origin only; our key and the client's text are not sent elsewhere. */
 function redirected(

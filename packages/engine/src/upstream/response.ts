@@ -1,11 +1,11 @@
 // Reads the responses of an upstream: server-sent events and texts, within limits of time and size.
-import type { IncomingMessage } from 'node:http';
 import { createParser, type EventSourceParser } from 'eventsource-parser';
 import { EngineError } from '../engine.ts';
+import type { UpstreamResponse } from './connections.ts';
 import { failed } from './errors.ts';
 
 export interface Opened {
-  readonly response: IncomingMessage;
+  readonly response: UpstreamResponse;
   /** When the request was sent, on the monotonic clock. */
   readonly sentAt: number;
 }
@@ -102,7 +102,6 @@ export interface WaitOptions {
 export class AnswerEvents implements AsyncIterator<readonly StreamEvent[]> {
   readonly #opened: Opened;
   readonly #options: WaitOptions;
-  readonly #pieces: Pieces;
   readonly #reader = new EventReader();
   #hasBegun = false;
   /** The last event was read. */
@@ -111,7 +110,6 @@ export class AnswerEvents implements AsyncIterator<readonly StreamEvent[]> {
   constructor(opened: Opened, options: WaitOptions) {
     this.#opened = opened;
     this.#options = options;
-    this.#pieces = new Pieces(opened.response);
   }
 
   async next(): Promise<IteratorResult<readonly StreamEvent[], undefined>> {
@@ -120,7 +118,7 @@ export class AnswerEvents implements AsyncIterator<readonly StreamEvent[]> {
     try {
       while (!this.#isFinished) {
         const from = performance.now();
-        const bytes = await this.#pieces.next(this.#hasBegun ? Math.min(idleMs, leftMs) : leftMs);
+        const bytes = await nextPiece(this.#opened.response, this.#hasBegun ? Math.min(idleMs, leftMs) : leftMs);
         leftMs -= performance.now() - from;
         const events = bytes ? this.#reader.push(bytes) : this.#reader.end();
         this.#isFinished = bytes === undefined || events.some(isDone);
@@ -144,47 +142,22 @@ export class AnswerEvents implements AsyncIterator<readonly StreamEvent[]> {
   }
 }
 
-/** A body as it arrives. Node's own iterator costs several times as much. */
-class Pieces {
-  readonly #response: IncomingMessage;
-  /** Null: it ended. */
-  #end: Error | null | undefined;
-  #wake: () => void = () => {};
-
-  constructor(response: IncomingMessage) {
-    this.#response = response;
-    const ended = (end: Error | null) => {
-      if (this.#end === undefined) this.#end = end;
-      this.#wake();
-    };
-    response
-      .on('readable', () => this.#wake())
-      .on('end', () => ended(null))
-      .on('error', ended)
-      .on('close', () => {
-        // An error costs more than the rest of a short response.
-        if (this.#end === undefined) ended(new Error('the response was closed'));
-        this.#wake();
+/** All of the body that has arrived; undefined at its end. Destroys the response after `waitMs` without any. */
+async function nextPiece(response: UpstreamResponse, waitMs: number): Promise<Uint8Array | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    for (;;) {
+      const bytes = response.read();
+      if (bytes) return bytes;
+      if (response.end) throw response.end;
+      if (response.end === null) return undefined;
+      timer ??= setTimeout(() => response.destroy(stalled(waitMs)), waitMs);
+      await new Promise<void>((resolve) => {
+        response.wake = resolve;
       });
-  }
-
-  /** All that has arrived; undefined at the end. Destroys the response after `waitMs` without any. */
-  async next(waitMs: number): Promise<Uint8Array | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    try {
-      for (;;) {
-        const bytes: Uint8Array | null = this.#response.destroyed ? null : this.#response.read();
-        if (bytes) return bytes;
-        if (this.#end) throw this.#end;
-        if (this.#end === null) return undefined;
-        timer ??= setTimeout(() => this.#response.destroy(stalled(waitMs)), waitMs);
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-      }
-    } finally {
-      clearTimeout(timer);
     }
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -192,42 +165,31 @@ class Pieces {
 export const isDone = ({ data }: StreamEvent): boolean => data.startsWith('[DONE]');
 
 /** The complete body as text; rejects above `maxBytes`. */
-export function readText(
-  response: IncomingMessage,
+export async function readText(
+  response: UpstreamResponse,
   { maxBytes, idleMs, signal }: { readonly maxBytes: number; readonly idleMs: number; readonly signal: AbortSignal },
 ): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const parts: Buffer[] = [];
+  const parts: Uint8Array[] = [];
   let sizeBytes = 0;
-  const timer = setTimeout(() => response.destroy(stalled(idleMs)), idleMs);
-  const closed = () => {
-    clearTimeout(timer);
-    if (!response.readableEnded) reject(asFailure(new Error('the response was closed'), signal));
-  };
-  if (response.closed) closed();
-  response
-    .on('data', (bytes: Buffer) => {
-      timer.refresh();
+  try {
+    for (let bytes = await nextPiece(response, idleMs); bytes; bytes = await nextPiece(response, idleMs)) {
       parts.push(bytes);
       sizeBytes += bytes.length;
-      if (sizeBytes > maxBytes) response.destroy(failed(`sent more than ${maxBytes} bytes`));
-    })
-    .on('end', () => resolve(Buffer.concat(parts).toString('utf8')))
-    .on('error', (error) => reject(asFailure(error, signal)))
-    .on('close', closed);
-  return promise;
+      if (sizeBytes > maxBytes) throw failed(`sent more than ${maxBytes} bytes`);
+    }
+    return Buffer.concat(parts).toString('utf8');
+  } catch (error) {
+    response.destroy();
+    throw asFailure(error, signal);
+  }
 }
 
 /** Reads and discards the remainder of a response, so that its connection can be reused. */
-export function drain(response: IncomingMessage): void {
-  // With a listener of 'readable' nothing flows.
-  response
-    .removeAllListeners('readable')
-    .on('error', () => {})
-    .resume();
-  if (response.complete) return;
+export function drain(response: UpstreamResponse): void {
+  response.discard();
+  if (response.end !== undefined) return;
   const cut = setTimeout(() => response.destroy(), CLOSE_MS).unref();
-  response.once('close', () => clearTimeout(cut));
+  response.wake = () => clearTimeout(cut);
 }
 
 export const stalled = (ms: number): EngineError =>

@@ -9,7 +9,7 @@ import {
 } from '@strata/inference';
 import { Semaphore } from '@strata/limits';
 import { EngineError } from '../engine.ts';
-import { type AnswerOptions, answerDeltas } from './answer.ts';
+import { AnswerDeltas, type AnswerOptions } from './answer.ts';
 import type { UpstreamUsage } from './chunks.ts';
 import { type Embedded, embedAll } from './embeddings.ts';
 import { failed, UpstreamError } from './errors.ts';
@@ -148,7 +148,11 @@ export class Upstream implements AsyncDisposable {
     const events = await open();
     const { apiKey: secret } = this.#options;
     try {
-      yield* answerDeltas(events, { ...request, usage, newCallId, secret });
+      const answer = new AnswerDeltas(events, { ...request, usage, newCallId, secret });
+      while (!answer.isEnded) {
+        const deltas = await answer.next();
+        if (deltas.length > 0) yield deltas;
+      }
       const nowMs = performance.now();
       if (nowMs - fromMs > QUICK_MS) this.#slowAtMs = nowMs;
       this.#slowAtMs ??= Number.NEGATIVE_INFINITY;
@@ -203,7 +207,7 @@ export class Upstream implements AsyncDisposable {
   }
 }
 
-const typeOf = ({ response }: Opened): string => response.headers['content-type'] ?? 'no content type';
+const typeOf = ({ response }: Opened): string => response.headers.get('content-type') ?? 'no content type';
 const isStream = (opened: Opened): boolean => /^text\/event-stream\b/i.test(typeOf(opened));
 
 function notA(expected: string, opened: Opened): EngineError {

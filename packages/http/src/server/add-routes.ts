@@ -13,8 +13,8 @@ export interface TableRoute {
 
 /** How a service answers its routes: authentication, input, and the receipt of the response. Errors are thrown. */
 export interface Responder<R extends TableRoute> {
-  /** Before the body is read. */
-  onRequest?(route: R, request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /** Before the body is read, which waits for a promise. */
+  onRequest?(route: R, request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined;
   /** The hot path: sends a cached response and returns its status. Undefined: `respond` is called. */
   sendCached?(route: R, request: FastifyRequest, reply: FastifyReply): number | undefined;
   /** Resolves with the body, or with the reply if it is sent. */
@@ -56,7 +56,11 @@ function addRoute<R extends TableRoute>(
     config: { meter },
     ...(bodyBytes === undefined ? {} : { bodyLimit: bodyBytes }),
     ...(onRequest && {
-      onRequest: (request: FastifyRequest, reply: FastifyReply) => onRequest.call(responder, route, request, reply),
+      onRequest: (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
+        const checking = onRequest.call(responder, route, request, reply);
+        if (checking) checking.then(() => done(), done);
+        else done();
+      },
     }),
     handler: handlerOf(deps, meter, { route, responder }),
   };

@@ -40,7 +40,8 @@ export function meterResponses(fastify: FastifyInstance, metrics: Metrics, unmat
     route.config = { ...config, meter: config?.meter ?? metrics.routeMeter(String(method), url) };
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    meterAtEnd(request.routeOptions.config.meter ?? unmatched, request, reply);
+    // Fastify makes the options of a route for each call.
+    if (!request.isMetered) meterAtEnd(request.routeOptions.config.meter ?? unmatched, request, reply);
     done(null, payload);
   });
 }

@@ -18,7 +18,7 @@ it('a cached key expires by the clock of the database', async () => {
   for (at of [1_000, 1_999]) await callers.identify('Bearer sk-a', '192.0.2.1');
   assert.equal(finds, 1);
   at = 2_000;
-  await assert.rejects(callers.identify('Bearer sk-a', '192.0.2.1'), { kind: 'invalid_api_key' });
+  await assert.rejects(async () => callers.identify('Bearer sk-a', '192.0.2.1'), { kind: 'invalid_api_key' });
 });
 
 it('a revocation takes effect during a lookup, while the store fails, and in open requests', async () => {
@@ -36,9 +36,9 @@ it('a revocation takes effect during a lookup, while the store fails, and in ope
     },
   };
   const callers = new Authentication({ keys }, { areKeysFree: false });
-  const enter = (key: string) => {
+  const enter = async (key: string) => {
     const response = Object.assign(new EventEmitter(), { destroy() {} }) as unknown as ServerResponse;
-    return callers.enter(`Bearer ${key}`, '192.0.2.1', response).then((entered) => ({ ...entered, response }));
+    return { ...(await callers.enter(`Bearer ${key}`, '192.0.2.1', response)), response };
   };
   const [first, second, left] = [await enter('sk-a'), await enter('sk-b'), await enter('sk-a')];
   left.response.emit('close');

@@ -44,14 +44,18 @@ export class Authentication {
 
   /**
    * Throws CompletionError `invalid_api_key` for a key that is missing, unknown or revoked, and `rate_limit` for a key
-   * that was not recently valid from an address with too many invalid keys.
+   * that was not recently valid from an address with too many invalid keys. A promise only where the key is looked up.
    */
-  async identify(authorization: string | undefined, from: string): Promise<GatewayKey> {
+  identify(authorization: string | undefined, from: string): GatewayKey | Promise<GatewayKey> {
     const presented = presentedKey(authorization);
     if (!presented) throw new CompletionError('invalid_api_key', this.#missing);
     const digest = hash('sha256', presented, 'base64');
     const known = this.#known.get(digest);
-    if (known && (known.validUntil === null || known.validUntil > this.#now().getTime())) return known;
+    const isKnown = known && (known.validUntil === null || known.validUntil > this.#now().getTime());
+    return isKnown ? known : this.#find(presented, digest, from);
+  }
+
+  async #find(presented: string, digest: string, from: string): Promise<GatewayKey> {
     const networks = countedNetworks(from);
     const waitSeconds = this.#guesses.try(networks, digest);
     if (waitSeconds > 0)
@@ -77,19 +81,21 @@ export class Authentication {
    * Like `identify`, for a request that may stay open for long: its key was valid after the last call of `endRevoked`,
    * and the next call ends the request if the key was revoked.
    */
-  async enter(authorization: string | undefined, from: string, response: ServerResponse): Promise<OpenCaller> {
-    for (;;) {
-      const revision = this.#revision;
-      const key = await this.identify(authorization, from);
-      if (revision !== this.#revision) continue;
-      const { revoked, leave } = this.watch(key.id, () =>
-        setTimeout(() => response.destroy(), REVOKED_GRACE_MS).unref(),
-      );
-      // The client may have disconnected already.
-      if (response.closed) leave();
-      else response.on('close', leave);
-      return { key, revoked };
-    }
+  enter(authorization: string | undefined, from: string, response: ServerResponse): OpenCaller | Promise<OpenCaller> {
+    const revision = this.#revision;
+    const key = this.identify(authorization, from);
+    if (!(key instanceof Promise)) return this.#opened(key, response);
+    return key.then((found) =>
+      revision === this.#revision ? this.#opened(found, response) : this.enter(authorization, from, response),
+    );
+  }
+
+  #opened(key: GatewayKey, response: ServerResponse): OpenCaller {
+    const { revoked, leave } = this.watch(key.id, () => setTimeout(() => response.destroy(), REVOKED_GRACE_MS).unref());
+    // The client may have disconnected already.
+    if (response.closed) leave();
+    else response.on('close', leave);
+    return { key, revoked };
   }
 
   /** A signal that aborts as that of `enter`, until `leave` is called: for work that outlives its request. */

@@ -50,12 +50,21 @@ export class Budgets {
     this.#prices = await this.#deps.teams.prices();
   }
 
+  /** Whether an answer has a price, or its key limits of its own. */
+  concern({ access }: GatewayKey, model: string): boolean {
+    return access !== null || this.#priceOf(model) !== null;
+  }
+
+  #priceOf(model: string): Price | null {
+    return this.#prices.get(model) ?? this.#prices.get(ANY_MODEL) ?? null;
+  }
+
   /**
    * Reserves what an answer may cost. Undefined, without any work, for a model without a price and a key without limits of
    * its own. Throws CompletionError if an account has less left, or if its spend is limited and the model has no price.
    */
   async reserve(key: GatewayKey, planned: PlannedTokens, model: string): Promise<Budgeted | undefined> {
-    const price = this.#prices.get(model) ?? this.#prices.get(ANY_MODEL) ?? null;
+    const price = this.#priceOf(model);
     const accounts = key.access?.limits.flatMap(accountsOf) ?? [];
     if (accounts.length === 0) return price ? { charge: { price, accounts: [] }, settle: () => () => {} } : undefined;
     if (price === null && accounts.some(({ unit }) => unit === 'spend')) throw unpriced(model);

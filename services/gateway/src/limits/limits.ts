@@ -62,6 +62,8 @@ interface Window {
 type Limited = 'requests' | 'tokens';
 type Headers = Readonly<Record<string, string>>;
 
+const UNLIMITED: Reservation = { headers: {}, settle: () => () => {} };
+
 export class Limits {
   readonly #deps: LimitsDeps;
   readonly #tiers: Readonly<Record<Tier, TierState | null>>;
@@ -81,6 +83,11 @@ export class Limits {
       standard: stateOf(tiers.standard),
       unlimited: stateOf(tiers.unlimited),
     };
+  }
+
+  /** Whether a key has limits of its tier. */
+  areOf({ tier }: Pick<GatewayKey, 'tier'>): boolean {
+    return this.#tiers[tier] !== null;
   }
 
   /** Counts a request. Returns the rate limit headers; throws CompletionError `rate_limit` if a limit is reached. */
@@ -117,10 +124,12 @@ export class Limits {
    * `insufficient_quota` if a limit is reached, or is smaller than the request.
    */
   async reserve(key: GatewayKey, planned: PlannedTokens, model?: string): Promise<Reservation> {
+    const { budgets } = this.#deps;
+    if (model === undefined || !budgets?.concern(key, model))
+      return this.areOf(key) ? this.#reserveTier(key, planned) : UNLIMITED;
     const ofTier = await this.#reserveTier(key, planned);
-    if (model === undefined || !this.#deps.budgets) return ofTier;
     try {
-      const budgeted = await this.#deps.budgets.reserve(key, planned, model);
+      const budgeted = await budgets.reserve(key, planned, model);
       return budgeted ? both(ofTier, budgeted) : ofTier;
     } catch (error) {
       ofTier.settle(0);
@@ -140,7 +149,7 @@ export class Limits {
 
   async #reserveTier(key: GatewayKey, { promptTokens, answerTokens }: PlannedTokens): Promise<Reservation> {
     const tier = this.#tiers[key.tier];
-    if (!tier) return { headers: {}, settle: () => () => {} };
+    if (!tier) return UNLIMITED;
     const { limits, tokens } = tier;
     const planned = promptTokens + answerTokens;
     const needs = `the request needs ${planned} (${promptTokens} of the prompt, at most ${answerTokens} of the answer)`;

@@ -9,12 +9,12 @@ import {
 } from '@strata/http';
 import { CompletionError } from '@strata/inference';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Authentication } from '../limits/authentication.ts';
+import type { Authentication, OpenCaller } from '../limits/authentication.ts';
 import type { GatewayKey } from '../store/access/policy.ts';
 import { BODY_BYTES, errorFormat, tooManyAnswers } from './error-response.ts';
 import { routes } from './index.ts';
 import { acceptJson } from './json-bodies.ts';
-import type { GatewayApp, Route } from './route.ts';
+import type { Exchange, GatewayApp, Route } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -101,6 +101,10 @@ function ofScope(key: GatewayKey, { isAdmin }: { readonly isAdmin: boolean }): G
   );
 }
 
+/** Continues at once with a value that is there: for a known key nothing waits. */
+const now = <Value>(value: Value | Promise<Value>, next: (value: Value) => Promise<void> | undefined) =>
+  value instanceof Promise ? value.then(next) : next(value);
+
 class GatewayResponder implements Responder<Route> {
   readonly #app: GatewayApp;
   readonly #authentication: Authentication;
@@ -113,25 +117,29 @@ class GatewayResponder implements Responder<Route> {
     this.#answers = answers;
   }
 
-  async onRequest({ contract }: Route, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { authorization } = request.headers;
-    if (contract.access === 'open') contract.admit?.(this.#app, request);
-    else if (contract.isAdmin) {
-      if (this.#app.hostGuard.isCrossSite(request))
-        throw new CompletionError('foreign_page', 'Pages of other sites cannot administer this gateway.');
-      request.caller = ofScope(await this.#authentication.identify(authorization, request.ip), { isAdmin: true });
+  onRequest({ contract }: Route, request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
+    const isAdmin = contract.isAdmin ?? false;
+    if (contract.access === 'open') {
+      contract.admit?.(this.#app, request);
+      return undefined;
     }
+    if (isAdmin && this.#app.hostGuard.isCrossSite(request))
+      throw new CompletionError('foreign_page', 'Pages of other sites cannot administer this gateway.');
+    const { authorization } = request.headers;
     // POST requests are expensive and may take long; GET requests are not.
-    else if (contract.method === 'POST') {
-      await this.#enter(request, reply);
-      reply.headers(await this.#app.limits.takeRequest(request.caller));
-    } else if (contract.isLong) await this.#enter(request, reply);
-    else request.caller = ofScope(await this.#authentication.identify(authorization, request.ip), { isAdmin: false });
+    if (!isAdmin && (contract.method === 'POST' || contract.isLong)) {
+      const entering = this.#authentication.enter(authorization, request.ip, reply.raw);
+      return now(entering, (entered) => this.#enter(entered, { request, reply }));
+    }
+    return now(this.#authentication.identify(authorization, request.ip), (key) => {
+      request.caller = ofScope(key, { isAdmin });
+      return undefined;
+    });
   }
 
-  async #enter(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { key, revoked } = await this.#authentication.enter(request.headers.authorization, request.ip, reply.raw);
-    Object.assign(request, { caller: ofScope(key, { isAdmin: false }), revoked });
+  #enter({ key, revoked }: OpenCaller, { request, reply }: Exchange): Promise<void> | undefined {
+    request.caller = ofScope(key, { isAdmin: false });
+    request.revoked = revoked;
     const problem = this.#app.ledger.problem();
     if (problem !== undefined)
       throw new CompletionError('storage_unavailable', `The service ${problem}.`, { retryAfterMs: 30_000 });
@@ -142,6 +150,9 @@ class GatewayResponder implements Responder<Route> {
     // The client may have disconnected during the key lookup.
     if (reply.raw.closed) release();
     else reply.raw.on('close', release);
+    const { limits } = this.#app;
+    if (request.method !== 'POST' || !limits.areOf(key)) return undefined;
+    return limits.takeRequest(key).then((headers) => void reply.headers(headers));
   }
 
   async respond({ contract, handler }: Route, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
