@@ -68,12 +68,10 @@ test('the same bytes without validators are unchanged, and the digest of them is
 });
 
 /** Statuses with the host that each leads to, and the host where the feed is from then on. */
-const CHAINS = [
+for (const [name, chain, expected] of [
   ...casesOf<[string, string, string][]>('feeds', 'redirects'),
   ['to an endless address', `301 https://b.com/${'x'.repeat(3_000)}`, URL_OF_FEED],
-] as const;
-
-for (const [name, chain, expected] of CHAINS)
+] as const)
   test(`after ${name} the feed lives at ${expected}`, async () => {
     const redirects = Array.from(chain.matchAll(/(\d+) (\S+)/g), ([, status, url = '']) => {
       return { status: Number(status), url };
