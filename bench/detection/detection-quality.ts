@@ -1,5 +1,5 @@
 // How right and how complete detection is on the simulated internet, beside what is really so.
-import { detect, type Evidence, type Profile, type Rulebook } from '@strata/detect';
+import { detect, type Evidence, idleLabels, type Profile, type Rulebook } from '@strata/detect';
 import { createProber } from '@strata/scan';
 import type { Internet, Truth } from '@strata/testnet';
 
@@ -59,6 +59,7 @@ export async function measureQuality(
   const quality: Quality = { companies: 0, ...sums, mistakes: new Map(), wrongStates: [] };
   await using prober = createProber({
     probeLabels: rulebook.probeLabels,
+    idleAfter: (mx) => idleLabels(mx, rulebook),
     // Patient enough for a busy machine: what is measured is detection, and no company's server is slower than this.
     resolver: { upstreams: [resolver], tryTimeoutMs: 1_500 },
     requestTimeoutMs: 8_000,

@@ -1,6 +1,6 @@
 // Detection on the second world, which was described by public documents alone: precision and recall by role, and calibration.
 import { entries } from '@strata/catalog';
-import { compileRulebook, detect, loadCatalog, ROLE_LIST, type Rulebook } from '@strata/detect';
+import { compileRulebook, detect, idleLabels, loadCatalog, ROLE_LIST, type Rulebook } from '@strata/detect';
 import { createProber } from '@strata/scan';
 import { type Figure, setting, thousands, timed } from '../measure.ts';
 import { calibrationFigures, calibrationOf, writeCalibration } from './detection-calibration.ts';
@@ -55,6 +55,7 @@ async function probeAll(rulebook: Rulebook, score: Score): Promise<void> {
   await using servers = await serveWorld(world);
   await using prober = createProber({
     probeLabels: rulebook.probeLabels,
+    idleAfter: (mx) => idleLabels(mx, rulebook),
     resolver: { upstreams: [servers.resolver], tryTimeoutMs: 5_000 },
     // Patient enough for a busy machine: what is measured is detection.
     requestTimeoutMs: 20_000,

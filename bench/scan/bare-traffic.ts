@@ -25,7 +25,8 @@ export function trafficOf({ domain, dns, addresses, http: home, policies, files 
   if (dns.ns.status === 'nxdomain') return { questions: apex.slice(0, 1), address: undefined, urls: [] };
   const selectors = Object.entries(dns.named).filter(([label]) => label.endsWith('._domainkey'));
   const hasKeys = selectors.some(([, lookup]) => hasAnswer(lookup));
-  const labels = Object.keys(dns.named).filter((label) => hasKeys || !label.endsWith('._domainkey'));
+  const asked = Object.keys(dns.named).filter((label) => !dns.named[label]?.detail?.startsWith('not queried'));
+  const labels = asked.filter((label) => hasKeys || !label.endsWith('._domainkey'));
   const hosts = labels.filter((label) => !label.startsWith('_') && !label.endsWith('._domainkey'));
   const texts = labels.filter((label) => !hosts.includes(label));
   const networks = new Set(addresses.filter(({ prefix }) => prefix !== null).map((each) => each.address));

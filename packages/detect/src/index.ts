@@ -24,6 +24,7 @@ export {
 } from './history/plan-scan.ts';
 export { type ProfileSummary, type PublishedState, summaryOf } from './history/published-state.ts';
 export { packHolders } from './judge/holders.ts';
+export { idleLabels } from './judge/idle-labels.ts';
 export { sentenceOf } from './judge/sentence.ts';
 export { type Delimiter, delimiterOf, hostIn, nameColumn } from './names/name-column.ts';
 export { isWithin, PUBLIC_SUFFIX_LIST, parseDomain, privateSuffixOf, registrableDomain } from './names/names.ts';

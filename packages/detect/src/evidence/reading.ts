@@ -82,7 +82,7 @@ export interface Reading {
 /** Interprets evidence once; matching and judging use the result. */
 export function readEvidence(evidence: Evidence): Reading {
   const { dns } = evidence;
-  const exchanges = mailExchanges(evidence);
+  const exchanges = mailExchanges(dns.mx);
   const redirectsTo = foreignTarget(evidence);
   const { wildcardTxt, wildcardA } = dns;
   const hasWildcard = answers(wildcardTxt) || answers(wildcardA);
@@ -161,8 +161,7 @@ function existenceOf({ dns }: Evidence): Reading['existence'] {
  * Exchanges that receive mail. `.invalid` names (RFC 2606) never do: providers request such a record to verify a domain
  * (`ms12345678.msv1.invalid`), and it is not removed afterwards.
  */
-function mailExchanges({ dns }: Evidence): MailExchange[] {
-  const { records } = dns.mx;
+export function mailExchanges({ records }: Lookup<MxRecord>): MailExchange[] {
   const receiving = records.every(receives) ? records : records.filter(receives);
   let lowest = Number.POSITIVE_INFINITY;
   for (const { preference } of receiving) if (preference < lowest) lowest = preference;

@@ -1,7 +1,10 @@
 // Who receives, keeps and sends mail, and names: one row for each case in which records are commonly misread.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { evidenceOf } from '../test/evidence-of.ts';
 import { aliasTo, type EvidenceParts, linesOf, noLabels, profileOf, rowsOf, servicesOf } from '../test/index.ts';
+import { testRulebook } from '../test/rulebook-of.ts';
+import { idleLabels } from './idle-labels.ts';
 
 const googlyMx: EvidenceParts = { mx: ['1 aspmx.l.googly.test', '5 alt1.aspmx.l.googly.test'] };
 const guardMx: EvidenceParts = { mx: ['10 mxa.guard.test', '10 mxb.guard.test'] };
@@ -86,6 +89,16 @@ it('a domain is parked by a title that offers the name, or may, and by no other 
     is('parked', titled(title));
   const unrelated = ['Houses for sale', 'The boat is for sale', 'Domain for sale? How to sell your domain name', ''];
   for (const title of unrelated) is('active', titled(title));
+});
+
+it('labels of mailboxes are idle where the exchanges decide, and their answers change nothing there', () => {
+  const idle = (parts: EvidenceParts) => [...idleLabels(evidenceOf(parts).dns.mx, testRulebook)].join();
+  for (const parts of [googlyMx, { mx: 'empty' }] as const) {
+    assert.match(idle(parts), /autodiscover/);
+    shows(servicesOf(parts), parts, autodiscover);
+  }
+  const micro: EvidenceParts = { mx: ['1 mail.micro.test'] };
+  for (const parts of [guardMx, micro, { mx: 'timeout' }] as const) assert.doesNotMatch(idle(parts), /autodiscover/);
 });
 
 const wildcard = ['v=DMARC1; p=reject; rua=mailto:x@rua.dmarcer.test'];

@@ -78,9 +78,13 @@ function matchSpf(findings: Finding[], { spf: { senders } }: Reading, trie: Host
 }
 
 /** Returns whether a preferred exchange belongs to a provider known by name, so that its network adds nothing. */
-function matchExchanges(findings: Finding[], reading: Reading, trie: HostTrie<Rule>): boolean {
+export function matchExchanges(
+  findings: Finding[],
+  { exchanges }: Pick<Reading, 'exchanges'>,
+  trie: HostTrie<Rule>,
+): boolean {
   let hasKnown = false;
-  for (const { host, isPreferred } of reading.exchanges) {
+  for (const { host, isPreferred } of exchanges) {
     for (const rule of trie.find(host)) {
       if (rule.isRegistrableDomain && rule.role === 'mailbox' && isMachineName(host)) continue;
       const strength = isPreferred ? rule.strength : Math.min(rule.strength, BACKUP_MX_STRENGTH);

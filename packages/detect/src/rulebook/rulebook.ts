@@ -10,7 +10,7 @@ import type { SectorList } from '../sector/sector.ts';
 import type { Provider, RuleGroup } from './catalog.ts';
 import { Digest } from './digest.ts';
 import { addRule, createMatchers, getOrCreate, isOfSite, type Matchers, type Rule } from './matchers.ts';
-import { isDkimLabel, type Pattern, patternsOf, SOURCE_OF } from './patterns.ts';
+import { type Channel, isDkimLabel, type Pattern, patternsOf, SOURCE_OF } from './patterns.ts';
 import { SITE_LABELS } from './site-labels.ts';
 
 /** A compiled catalog. Immutable; share one among all probes. */
@@ -20,6 +20,8 @@ export interface Rulebook {
   readonly providers: ReadonlyMap<string, Provider>;
   /** DKIM selectors, then hosts, each sorted; probes answer in this order. */
   readonly probeLabels: readonly string[];
+  /** Those of which every pattern shows a mailbox, with the providers. */
+  readonly mailboxLabels: ReadonlyMap<string, ReadonlySet<string>>;
   /** By id, name or alias, case-insensitive. */
   findProvider(nameOrAlias: string): Provider | undefined;
   readonly matchers: Matchers;
@@ -50,6 +52,7 @@ export function compileRulebook(
 ): Rulebook {
   const matchers = createMatchers();
   const rules: Rule[] = [];
+  const labelled = new Map<string, Rule[]>();
   const services = new Map<string, string>();
   for (const provider of catalog) {
     const isGateway = provider.rules.some((group) => group.category === 'email_security' && group.mx !== undefined);
@@ -63,6 +66,7 @@ export function compileRulebook(
         });
         rules.push(rule);
         addRule(matchers, pattern, rule);
+        if (ASKED.has(pattern.channel)) getOrCreate(labelled, pattern.key ?? pattern.pattern, () => []).push(rule);
       }
     }
   }
@@ -82,6 +86,7 @@ export function compileRulebook(
     version: versionOf([...rules.map(lineOf), ...(sets?.lines ?? [])], { sectors, ranges }),
     providers,
     probeLabels: probeLabelsOf(matchers, rules),
+    mailboxLabels: mailboxLabelsOf(labelled),
     findProvider: (nameOrAlias) => names.get(nameOrAlias.toLowerCase()),
     matchers,
     sectors,
@@ -90,6 +95,17 @@ export function compileRulebook(
     sourcesOf: sourcesByRole(rules, { roleOf, ranges, ofSets: sets?.sources ?? [] }),
     sets,
   };
+}
+
+/** Channels of the labels that are asked for. */
+const ASKED: ReadonlySet<Channel> = new Set(['named', 'dkim', 'txt-at']);
+
+function mailboxLabelsOf(labelled: ReadonlyMap<string, readonly Rule[]>): Rulebook['mailboxLabels'] {
+  const ofMailboxes = [...labelled].filter(
+    ([label, rules]) =>
+      !SITE_LABELS.has(label) && rules.every(({ role, isParking }) => role === 'mailbox' && !isParking),
+  );
+  return new Map(ofMailboxes.map(([label, rules]) => [label, new Set(rules.map(({ provider }) => provider))]));
 }
 
 /** The labels of `named` and `dkim` patterns, and those of sites if any pattern can match there. */

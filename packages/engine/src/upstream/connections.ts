@@ -172,7 +172,7 @@ class Connection {
 
   /** The server has announced that it will have closed it. */
   get isOutdated(): boolean {
-    return performance.now() >= this.#outdatedAtMs;
+    return this.#outdatedAtMs !== Number.POSITIVE_INFINITY && performance.now() >= this.#outdatedAtMs;
   }
 
   /** Sends the text of a request. */
@@ -232,7 +232,7 @@ class Connection {
       this.destroy();
       return;
     }
-    this.#outdatedAtMs = performance.now() + keptMs;
+    if (keptMs !== Number.POSITIVE_INFINITY) this.#outdatedAtMs = performance.now() + keptMs;
     this.resume();
     // A process that has nothing else to do may end.
     this.#socket.unref();
@@ -254,6 +254,6 @@ class Connection {
 
 /** `timeout=5` (RFC 9112, 9.3 and the Keep-Alive header of RFC 2068). */
 function keptMsOf(header: string | undefined): number {
-  const seconds = /\btimeout=(\d{1,6})/i.exec(header ?? '')?.[1];
-  return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1_000 - CLOSE_MARGIN_MS;
+  const seconds = header && /\btimeout=(\d{1,6})/i.exec(header)?.[1];
+  return seconds ? Number(seconds) * 1_000 - CLOSE_MARGIN_MS : Number.POSITIVE_INFINITY;
 }

@@ -173,9 +173,9 @@ export class UpstreamHttp implements AsyncDisposable {
     signal.throwIfAborted();
     const { connectMs, firstTokenMs, idleMs } = this.#options;
     const text = body === undefined ? undefined : JSON.stringify(body);
-    const headers = [text === undefined ? target.get : target.post, isFresh ? CLOSE : KEEP];
-    if (text !== undefined) headers.push(`content-length: ${Buffer.byteLength(text)}\r\n`);
-    propagation.inject(context.active(), headers, HEADER_LINES);
+    const length = text === undefined ? '' : `content-length: ${Buffer.byteLength(text)}\r\n`;
+    const carrier = { lines: (text === undefined ? target.get : target.post) + (isFresh ? CLOSE : KEEP) + length };
+    propagation.inject(context.active(), carrier, HEADER_LINES);
     const { promise, resolve, reject } = Promise.withResolvers<Opened | Failed>();
     const kept = isFresh ? undefined : this.#connections.takeIdle();
     const connection = kept ?? this.#connections.open();
@@ -189,7 +189,7 @@ export class UpstreamHttp implements AsyncDisposable {
     const abort = () => (response ?? connection).destroy();
     signal.addEventListener('abort', abort);
     if (!kept) destroyAfter(connectMs, (ms) => new Error(`no connection within ${ms} ms`));
-    connection.send(`${headers.join('')}\r\n${text ?? ''}`, {
+    connection.send(`${carrier.lines}\r\n${text ?? ''}`, {
       connected: () => {
         sentAt = performance.now();
         destroyAfter(text === undefined ? idleMs : (waitMs ?? firstTokenMs), stalled);
@@ -255,8 +255,8 @@ interface ConnectionUse {
 const FRESH: ConnectionUse = { isFresh: true };
 const [KEEP, CLOSE] = ['connection: keep-alive\r\n', 'connection: close\r\n'];
 const HEADER_LINES = {
-  set(lines: string[], name: string, value: string) {
-    if (/^[\x20-\x7e]*$/.test(value)) lines.push(`${name}: ${value}\r\n`);
+  set(carrier: { lines: string }, name: string, value: string) {
+    if (/^[\x20-\x7e]*$/.test(value)) carrier.lines += `${name}: ${value}\r\n`;
   },
 };
 

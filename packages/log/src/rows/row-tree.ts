@@ -4,6 +4,7 @@ import { LogError } from '../log-error.ts';
 import type { TreeSource } from '../publication/published-tree.ts';
 import { TileCache } from '../publication/tile-cache.ts';
 import type { LedgerTable } from './ledger-tables.ts';
+import { sha256 } from './tree-edge.ts';
 
 /** Committed leaves, and the hashes above them. */
 export type TreeRows = Pick<LedgerTable, 'hashes' | 'leaves'>;
@@ -18,7 +19,7 @@ export class RowTree implements TreeSource {
 
   async nodes(level: number, index: number, width: number): Promise<TileNodes> {
     const name = `${level}/${index}`;
-    const tile = this.#cache.get(name) ?? new TileNodes();
+    const tile = this.#cache.get(name) ?? new TileNodes(sha256);
     const known = tile.count;
     if (known >= width) return tile;
     const added = await this.#rows.hashes(level, index * TILE_WIDTH + known, TILE_WIDTH - known);

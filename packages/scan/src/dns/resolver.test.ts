@@ -49,10 +49,8 @@ it('a closed port is noticed at once and the next upstream asked', async () => {
 
 it('over kept TCP connections answers come in any order, and what was in flight when one closed is asked again', async () => {
   let count = 0;
-  const later = async (q: Parameters<typeof found>[0]) => {
-    await new Promise((done) => setTimeout(done, 20));
-    return found(q) as Buffer[];
-  };
+  const later = (q: Parameters<typeof found>[0]) =>
+    new Promise((done) => setTimeout(done, 20)).then(() => found(q) as Buffer[]);
   const script: typeof found = (q) => (count++ === 7 ? { raw: Buffer.alloc(0) } : count % 3 ? found(q) : later(q));
   await using server = await startDnsServer(script);
   await using resolver = new Resolver({ upstreams: [{ ...server, transport: 'tcp' }] });

@@ -2,18 +2,33 @@
 import { randomBytes } from 'node:crypto';
 import type { DnsEvidence, Lookup, MxRecord } from '@strata/detect';
 import { type Ask, cutTexts } from '../dns/ask.ts';
+import { noRecords } from '../dns/message/answer.ts';
 import { addressesOf } from '../web/checked-address.ts';
-import { askKeys } from './key-questions.ts';
+import { askKeys, WITNESSES } from './key-questions.ts';
 
 /** The labels of a rulebook, by how they are asked. */
 export interface ProbeLabels {
   readonly selectors: readonly string[];
   readonly rest: readonly string[];
+  /** Labels that wait for the exchanges, which may show that their answer changes nothing. */
+  readonly waiting: ReadonlySet<string>;
+  readonly idleAfter: IdleAfter;
 }
 
-export function probeLabelsOf(labels: readonly string[]): ProbeLabels {
+/** The labels that need no question after this answer about the exchanges. */
+export type IdleAfter = (mx: Lookup<MxRecord>) => ReadonlySet<string>;
+
+const IDLE: Lookup<string> = noRecords('empty', 'not queried: the exchanges decide about mailboxes');
+
+export function probeLabelsOf(labels: readonly string[], idleAfter: IdleAfter = () => new Set()): ProbeLabels {
   const isSelector = (label: string) => label.endsWith('._domainkey');
-  return { selectors: labels.filter(isSelector), rest: labels.filter((label) => !isSelector(label)) };
+  const waiting = idleAfter(noRecords('empty')).difference(new Set(WITNESSES));
+  return {
+    selectors: labels.filter(isSelector),
+    rest: labels.filter((label) => !isSelector(label)),
+    waiting,
+    idleAfter,
+  };
 }
 
 /** Rejects with the first error of `ask`. */
@@ -25,8 +40,14 @@ export async function queryDomain(
 ): Promise<DnsEvidence> {
   const random = `strata-${randomBytes(6).toString('hex')}`;
   // Names with an underscore are no hosts: theirs are texts.
-  const askLabel = (label: string) => (label.startsWith('_') ? askText(label) : ask(`${label}.${domain}`, 'A'));
-  const askText = async (label: string) => cutTexts(await ask(`${label}.${domain}`, 'TXT'));
+  const isIdle = async (label: string) =>
+    labels.waiting.has(label) && labels.idleAfter(await ask(domain, 'MX')).has(label);
+  const askLabel = async (label: string) => {
+    if (await isIdle(label)) return IDLE;
+    return label.startsWith('_') ? askText(label) : ask(`${label}.${domain}`, 'A');
+  };
+  const askText = async (label: string) =>
+    (await isIdle(label)) ? IDLE : cutTexts(await ask(`${label}.${domain}`, 'TXT'));
   // One Promise.all: with sequential awaits an abort would leave unhandled rejections.
   const [soa, a, aaaa, mx, txt, caa, ds, www, dmarc, mtaSts, tlsRpt, bimi, wildcard, keys, labelled] =
     await Promise.all([

@@ -7,7 +7,7 @@ import { noRecords } from '../dns/message/answer.ts';
  * Selectors of the two most used mailbox providers, asked in any case: some servers answer NXDOMAIN for a name that exists
  * only because of names below it (RFC 8020 §4), or a wildcard's records. A key shows such a server, and all selectors are asked.
  */
-const WITNESSES = ['google._domainkey', 'selector1._domainkey'];
+export const WITNESSES: readonly string[] = ['google._domainkey', 'selector1._domainkey'];
 const WILDCARD: Lookup<string> = noRecords('empty', 'a wildcard answer');
 
 interface KeyDeps {

@@ -13,13 +13,15 @@ import { WebClient } from '../web/site/web-client.ts';
 import type { Target } from '../web/web-request.ts';
 import { NetworkFinder } from './asn.ts';
 import { askDmarcParents, askReportConsents } from './dmarc-questions.ts';
-import { probeLabelsOf, queryDomain } from './dns-questions.ts';
+import { type IdleAfter, probeLabelsOf, queryDomain } from './dns-questions.ts';
 import { askNetworks } from './networks.ts';
 import { askSpfPolicies } from './spf-policies.ts';
 
 export interface ProberOptions {
   /** Labels that the rulebook needs, relative to the domain: `autodiscover`, `selector1._domainkey`. */
   readonly probeLabels: readonly string[];
+  /** Those that need no question after the answer about the exchanges; none if omitted. */
+  readonly idleAfter?: IdleAfter;
   readonly resolver?: ResolverOptions;
   /** Private CIDRs that probes may connect to, and whose name servers they may use. */
   readonly allowAddresses?: readonly string[];
@@ -49,7 +51,7 @@ export interface Prober extends AsyncDisposable {
 export function createProber(options: ProberOptions): Prober {
   const resolver = new Resolver(options.resolver);
   const now = options.now ?? (() => new Date());
-  const labels = probeLabelsOf(options.probeLabels);
+  const labels = probeLabelsOf(options.probeLabels, options.idleAfter);
   const networks = new NetworkFinder(resolver);
   const web: Omit<SiteDeps, 'addressesOf'> = {
     client: new WebClient({

@@ -213,8 +213,10 @@ export class AnswerRun {
   /** Runs the work and records its outcome, including failures. */
   #recorded<Result>(work: () => Promise<Result>): Promise<Result> {
     const { running } = this.#deps;
-    const run = this.#recordOutcome(work).finally(() => running.delete(run));
+    const run = this.#recordOutcome(work);
+    const over = () => void running.delete(run);
     running.add(run);
+    run.then(over, over);
     return run;
   }
 

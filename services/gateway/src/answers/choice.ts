@@ -95,6 +95,7 @@ export async function* choiceDeltas(
   try {
     for await (const event of stored?.events(engine, job, { signal, context }) ??
       engine.generate(job, signal, context)) {
+      stored?.received(event, job);
       if (event.kind === 'begin') {
         usage.cachedTokens = event.cachedTokens;
         yield beginning();

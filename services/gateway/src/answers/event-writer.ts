@@ -98,9 +98,18 @@ export class EventWriter implements Disposable {
     this.#timer.refresh();
     const { raw } = this.#reply;
     if (raw.writableEnded || raw.destroyed) throw new Error('the stream has ended');
-    // The headers are sent with the first event.
-    if (frames.length === 0) raw.flushHeaders();
+    if (frames.length === 0) this.#flushHeaders();
     else if (!raw.write(frames.join(''))) await this.#drained();
+  }
+
+  /** With the first events, if those are there already: each write of a socket takes as long as many events. */
+  #flushHeaders(): void {
+    const { raw } = this.#reply;
+    const { socket } = raw;
+    // Not the response: its end would be sent before what it holds.
+    socket?.cork();
+    raw.flushHeaders();
+    process.nextTick(() => socket?.uncork());
   }
 
   async #drained(): Promise<void> {

@@ -7,7 +7,9 @@ import {
   createTable,
   dropForeignTables,
   type InspectedSchema,
+  isPostgres,
   type Migrations,
+  type TableOptions,
   withOldNames,
 } from '@strata/db';
 import { createLedgerTables } from '@strata/log';
@@ -79,6 +81,7 @@ export const migrations: Migrations = withOldNames({
       .addColumn('full_at', 'integer', (column) => column.notNull())
       .execute();
   },
+  '030-stored-answer-parts': replaceStoredAnswerParts,
 });
 
 export const gatewaySchema: InspectedSchema = { migrations, counted: 'api_keys' };
@@ -129,12 +132,25 @@ async function createStoredAnswers(db: Kysely<unknown>): Promise<void> {
     .addColumn('size', 'integer', (column) => column.notNull())
     .execute();
   await db.schema.createIndex('stored_answers_key').on('stored_answers').column('key_id').execute();
-  await createTable(db, 'stored_answer_parts', { isClustered: true })
+  await createStoredAnswerParts(db, 'stored_answer_parts', { isClustered: true });
+}
+
+async function createStoredAnswerParts(db: Kysely<unknown>, name: string, options: TableOptions): Promise<void> {
+  await createTable(db, name, options)
     .addColumn('answer', 'text', (column) => column.notNull())
     .addColumn('number', 'integer', (column) => column.notNull())
     .addColumn('body', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('stored_answer_parts_key', ['answer', 'number'])
     .execute();
+}
+
+/** SQLite gives rows of more than a kilobyte a page of their own where they are stored in the order of their key. */
+async function replaceStoredAnswerParts(db: Kysely<unknown>): Promise<void> {
+  if (isPostgres(db)) return;
+  await createStoredAnswerParts(db, 'new_stored_answer_parts', {});
+  await sql`insert into new_stored_answer_parts select answer, number, body from stored_answer_parts`.execute(db);
+  await db.schema.dropTable('stored_answer_parts').execute();
+  await db.schema.alterTable('new_stored_answer_parts').renameTo('stored_answer_parts').execute();
 }
 
 /** Policies of keys and teams, prices of models, spending, and the log of administration. */

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { idleLabels } from '@strata/detect';
 import { makeDirectory } from '@strata/files';
 import { StartError } from '@strata/http';
 import { createOptOut, createProber, Resolver } from '@strata/scan';
@@ -58,6 +59,7 @@ export async function openScanning(
     createProber({
       ...outbound,
       probeLabels: rulebook.probeLabels,
+      idleAfter: (mx) => idleLabels(mx, rulebook),
       keepSource: rulebook.sets?.needsSource ?? false,
       ...(world.requestTimeoutMs ? { requestTimeoutMs: world.requestTimeoutMs } : {}),
       now,

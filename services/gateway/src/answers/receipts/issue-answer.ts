@@ -1,6 +1,6 @@
 // Issues the receipt of one answer: its document, signed, and the leaf for the ledger.
 import { hash, type KeyObject, sign } from 'node:crypto';
-import { issueReceipt } from '@strata/receipts';
+import { prepareReceipt } from '@strata/receipts';
 import type { AnswerUsage } from '../../store/answers/answers.ts';
 import { type AnswerEnd, type AnswerReceipt, type AnswerStart, receiptOf, usageOf, usedOf } from './answer-receipt.ts';
 
@@ -43,15 +43,12 @@ export function issueReceiptOf({
   publicKeyUrl,
 }: ReceiptOrder): IssuedReceipt {
   const document = 'document' in answer ? answer.document : receiptOf(answer.start, answer.end, now);
-  const { body, leaf } = issueReceipt(document, {
-    ...{ receiptId, now, publicKeyUrl, random: NO_RANDOM },
-    signer: { keyId, sign: (bytes) => sign(null, bytes, privateKey) },
+  const { signedBytes, finish } = prepareReceipt(document, {
+    ...{ receiptId, now, publicKeyUrl, random: NO_RANDOM, signer: { keyId } },
     digest: (bytes) => hash('sha256', bytes, 'buffer'),
   });
-  return {
-    body: JSON.stringify(body),
-    leaf: Buffer.from(leaf.buffer, leaf.byteOffset, leaf.length).toString('latin1'),
-  };
+  const { leaf, text } = finish(sign(null, signedBytes, privateKey));
+  return { body: text(), leaf: Buffer.from(leaf.buffer, leaf.byteOffset, leaf.length).toString('latin1') };
 }
 
 /** With what the receipt counts. */

@@ -187,7 +187,17 @@ export class StoredChoice {
   }
 
   /** The events of a job: those of the stored tokens, then those of the engine, which continues after them. */
-  async *events(
+  events(
+    engine: Engine,
+    job: Job,
+    options: { readonly signal: AbortSignal; readonly context: JobContext },
+  ): AsyncIterable<JobEvent> {
+    const { before, log } = this.#deps;
+    const isNew = before.length === 0 && !log.isCancelled && !log.over;
+    return isNew ? engine.generate(job, options.signal, options.context) : this.#continued(engine, job, options);
+  }
+
+  async *#continued(
     engine: Engine,
     job: Job,
     { signal, context }: { readonly signal: AbortSignal; readonly context: JobContext },
@@ -201,15 +211,15 @@ export class StoredChoice {
     if (end?.kind === 'end') return yield { kind: 'end', reason: end.reason === 'length' ? 'length' : 'stop' };
     if (log.isCancelled || log.over) throw new CompletionError('invalid_request', 'This answer was cancelled.');
     const given = tokens.map(({ token }) => token);
-    for await (const event of engine.generate({ ...job, given }, signal, context)) {
-      if (event.kind === 'begin') {
-        if (first) continue;
-        this.#cachedTokens = event.cachedTokens;
-      }
-      if (event.kind === 'token')
-        this.#token = job.topLogprobs === undefined ? { token: event.token, bytes: event.bytes } : event;
-      yield event;
-    }
+    for await (const event of engine.generate({ ...job, given }, signal, context))
+      if (!first || event.kind !== 'begin') yield event;
+  }
+
+  /** What the next step comes from. */
+  received(event: JobEvent, { topLogprobs }: Job): void {
+    if (event.kind === 'begin') this.#cachedTokens = event.cachedTokens;
+    if (event.kind === 'token')
+      this.#token = topLogprobs === undefined ? { token: event.token, bytes: event.bytes } : event;
   }
 
   /** Adds a step to the log, and returns its deltas: of one that the log has already, those that its readers have got. */
@@ -217,10 +227,11 @@ export class StoredChoice {
     const { before, index, add } = this.#deps;
     const known = before[this.#taken];
     this.#taken += 1;
-    if (known) return known.deltas;
-    add({ choice: index, deltas, token: this.#token, cachedTokens: this.#cachedTokens, firstTokenAt });
+    const step = { choice: index, deltas, token: this.#token, cachedTokens: this.#cachedTokens, firstTokenAt };
     this.#token = undefined;
     this.#cachedTokens = undefined;
+    if (known) return known.deltas;
+    add(step);
     return deltas;
   }
 }

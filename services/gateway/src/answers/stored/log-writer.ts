@@ -1,9 +1,10 @@
 // Writes the logs of stored answers to the database: one statement for all that is new, at intervals. Readers get what is
-// durable, so that what a kill loses was not sent: it is generated again from the stored tokens, with the same seed.
+// durable, so that what a kill loses was not sent: it is generated again from the stored tokens, with the same seed. The
+// beginnings of answers are written with their first tokens: until then a client has nothing of them, not even the id.
 import { StoreError } from '@strata/db';
 import { FailureLog } from '@strata/http';
 import type { Logger } from 'pino';
-import type { StoredEnd } from '../../store/answers/stored-writes.ts';
+import type { StoredEnd, StoredPart } from '../../store/answers/stored-writes.ts';
 import type { GatewayStore } from '../../store/store.ts';
 import type { AnswerCipher } from './answer-cipher.ts';
 import type { AnswerLog } from './answer-log.ts';
@@ -17,10 +18,7 @@ export interface LogWriterDeps {
 }
 
 /** Entries as they are stored, and the number of those up to its end. */
-interface Part {
-  readonly answer: string;
-  readonly number: number;
-  readonly body: string;
+interface Part extends StoredPart {
   readonly to: number;
 }
 
@@ -35,7 +33,11 @@ export interface WrittenLog {
   size: number;
   /** Part whose write failed: it may be stored, so it is written again as it was. */
   failed?: Part | undefined;
-  /** Called when another gateway generates the answer. */
+  /** Records the beginning, with what there is already; undefined when that is durable. Called once. */
+  begin?: ((first: StoredPart | undefined) => Promise<void>) | undefined;
+  /** While that is being recorded. */
+  beginning?: Promise<void> | undefined;
+  /** Called when another gateway generates the answer, or when its beginning was not recorded. */
   readonly onSuperseded: (error: StoreError) => void;
 }
 
@@ -61,6 +63,14 @@ export class LogWriter implements Disposable {
 
   add(written: WrittenLog): void {
     this.#logs.set(written.answer, written);
+    if (written.begin) this.changed(written);
+  }
+
+  /** Resolves when the beginning is durable. Rejects with StoreError `superseded` if it was not recorded. */
+  async begun(written: WrittenLog): Promise<void> {
+    await this.#writing;
+    if (written.begin) await this.#begin(written, undefined);
+    if (this.#logs.get(written.answer) !== written) throw new StoreError('superseded');
   }
 
   /** Answers that are being written. */
@@ -86,14 +96,14 @@ export class LogWriter implements Disposable {
    */
   async end(written: WrittenLog): Promise<StoredEnd> {
     this.#changed.delete(written);
-    await this.#writing;
+    await this.begun(written);
     this.#changed.delete(written);
     if (written.failed) await this.#append([{ written, part: written.failed }]);
     if (this.#logs.get(written.answer) !== written) throw new StoreError('superseded');
     this.remove(written);
     const part = this.#partOf(written);
     return {
-      ...{ answer: written.answer, part: part && { answer: part.answer, number: part.number, body: part.body } },
+      ...{ answer: written.answer, part },
       size: written.size + (part?.body.length ?? 0),
     };
   }
@@ -115,11 +125,34 @@ export class LogWriter implements Disposable {
 
   /** Never rejects: what was not written is written later. */
   async #write(): Promise<void> {
-    const parts = [...this.#changed].flatMap((written) => {
+    const changed = [...this.#changed].filter(({ beginning }) => !beginning);
+    for (const written of changed) this.#changed.delete(written);
+    // Nothing waits for beginnings of other answers: they are recorded after the receipts before them.
+    for (const written of changed) if (written.begin) void this.#begin(written, this.#partOf(written));
+    await this.#writeParts(changed.filter(({ begin }) => !begin));
+  }
+
+  /** Never rejects. */
+  #begin(written: WrittenLog, first: Part | undefined): Promise<void> {
+    const record = async () => {
+      try {
+        await written.begin?.(first);
+        Object.assign(written, { begin: undefined, beginning: undefined });
+        if (first) this.#stored(written, first);
+      } catch {
+        this.remove(written);
+        written.onSuperseded(new StoreError('superseded'));
+      }
+    };
+    written.beginning ??= record();
+    return written.beginning;
+  }
+
+  async #writeParts(changed: readonly WrittenLog[]): Promise<void> {
+    const parts = changed.flatMap((written) => {
       const part = this.#partOf(written);
       return part ? [{ written, part }] : [];
     });
-    this.#changed.clear();
     if (parts.length === 0) return;
     try {
       await this.#append(parts);
@@ -147,12 +180,16 @@ export class LogWriter implements Disposable {
         written.onSuperseded(new StoreError('superseded'));
         continue;
       }
-      const [number, size] = [part.number + 1, written.size + part.body.length];
-      Object.assign(written, { number, entries: part.to, size, failed: undefined });
-      written.log.stored(part.to);
-      // Of a part that was written again: what came since.
-      if (part.to < written.log.entries.length) this.#changed.add(written);
+      this.#stored(written, part);
     }
+  }
+
+  #stored(written: WrittenLog, part: Part): void {
+    const [number, size] = [part.number + 1, written.size + part.body.length];
+    Object.assign(written, { number, entries: part.to, size, failed: undefined });
+    written.log.stored(part.to);
+    // Of a part that was written again: what came since.
+    if (part.to < written.log.entries.length) this.changed(written);
   }
 
   #partOf(written: WrittenLog): Part | undefined {

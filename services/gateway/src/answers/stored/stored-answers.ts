@@ -1,18 +1,19 @@
 // Answers that clients asked to store: generated whether their clients are connected or not, and read from any gateway of the
 // database. An answer whose gateway has ended, or has no worker for it, goes on at the gateway where its client comes back.
 //
-// Crash states: a kill before the record of the beginning leaves nothing that can go on, and the client has no id. After it,
-// the stored tokens are continued; those that were not stored yet, and not sent, are generated again. The end of the log is
-// stored with the receipt. Earlier versions stored it before: then the next gateway only stores the receipt.
+// Crash states: a kill before the record of the beginning leaves nothing that can go on: the answer is generated already, but
+// its client has nothing of it, and no id. After it, the stored tokens are continued; those that were not stored yet, and not
+// sent, are generated again. The end of the log is stored with the receipt. Earlier versions stored it before: then the next
+// gateway only stores the receipt.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
 import { isSuperseded, StoreError } from '@strata/db';
 import { CompletionError } from '@strata/inference';
 import type { Limits } from '../../limits/limits.ts';
+import type { StoredPart } from '../../store/answers/stored-writes.ts';
 import type { GatewayStore, StoredState } from '../../store/index.ts';
-import { type AnswerDeps, type AnswerRequest, AnswerRun } from '../answer-run.ts';
-import type { Plan } from '../backend.ts';
-import { type ServedModel, unavailable } from '../models.ts';
+import { type AnswerDeps, AnswerRun } from '../answer-run.ts';
+import { unavailable } from '../models.ts';
 import { AnswerCipher } from './answer-cipher.ts';
 import { AnswerLog, type LogEntry, overIn } from './answer-log.ts';
 import { AnswerRetries } from './answer-retries.ts';
@@ -26,6 +27,7 @@ import {
   generationOf,
   isResumable,
   notFound,
+  type PlannedAnswer,
   type Reader,
   type RunningAnswer,
   type StoredAnswer,
@@ -36,7 +38,7 @@ export interface StoredAnswersDeps extends Omit<AnswerDeps, 'admission'>, Omit<L
   readonly stored: GatewayStore['stored'];
   readonly limits: Pick<Limits, 'reserveAgain'>;
   /** The model and the plan of a request, to continue its answer. Rejects with CompletionError if that is not possible here. */
-  readonly planned: (request: StoredRequest) => Promise<{ readonly model: ServedModel; readonly plan: Plan }>;
+  readonly planned: (request: StoredRequest) => Promise<Pick<PlannedAnswer, 'model' | 'plan'>>;
   readonly watch: (keyId: string) => { readonly revoked: AbortSignal; readonly leave: () => void };
   readonly errorOf: (cause: unknown) => CompletionError;
 }
@@ -66,29 +68,27 @@ export class StoredAnswers implements AsyncDisposable {
     this.#cleanup = new StoredCleanup({ ...deps, running: () => this.#writer.answers });
   }
 
-  /** Resolves when a kill cannot lose the answer any more; it is generated from then on. */
+  /** Generates the answer. Resolves when a kill cannot lose it any more; rejects if the database refuses it. */
   async start(
     request: StoredRequest,
-    {
-      model,
-      plan,
-      reservation,
-      ...reader
-    }: Reader & Pick<AnswerRequest, 'plan' | 'reservation'> & { readonly model: ServedModel },
+    { model, plan, reservation, ...reader }: Reader & PlannedAnswer,
   ): Promise<StoredAnswer> {
     const { recorder, now } = this.#deps;
-    const { id } = request.head;
-    const answer = { ...reader, id, receiptId: recorder.newId(), request, cipher: new AnswerCipher(reader.apiKey, id) };
+    const [{ id }, { caller }] = [request.head, reader];
+    const [receiptId, cipher] = [recorder.newId(), new AnswerCipher(reader.apiKey, id)];
+    const answer = { ...reader, id, receiptId, request, cipher };
     const usage = { promptTokens: plan.promptTokens, completionTokens: 0, cachedTokens: 0 };
-    const { receiptId, caller, cipher } = answer;
     const added = { id, receiptId, keyId: caller.id, request: cipher.seal(0, serialize(request)), createdAt: now() };
-    try {
-      await recorder.begin(receiptId, request.start, usage, added);
-    } catch (error) {
-      reservation.settle(0);
-      throw error;
-    }
-    this.#run(answer, { model, plan, reservation, number: 1, entries: [], size: added.request.length });
+    const { promise: begun, resolve, reject } = Promise.withResolvers<void>();
+    const begin = (first?: StoredPart) =>
+      recorder.begin(receiptId, request.start, usage, { ...added, first }).then(resolve, (error: unknown) => {
+        reject(error);
+        throw error;
+      });
+    const run = { model, plan, reservation, number: 1, entries: [], size: added.request.length, begin };
+    // Without effect on one that has begun.
+    void this.#run(answer, run).then(() => reject(stopping()));
+    await begun;
     this.#cleanup.added(caller.id);
     return answer;
   }
@@ -129,8 +129,7 @@ export class StoredAnswers implements AsyncDisposable {
       }
       if (signal.aborted) return;
       if (running?.left) throw running.left;
-      if (this.#ending.aborted)
-        throw new CompletionError('overloaded', 'The service is stopping.', { retryAfterMs: 1_000 });
+      if (this.#ending.aborted) throw stopping();
       const state = await this.#read(answer, part);
       const added = entriesIn(answer.cipher, state);
       const available = readableIn(state, added);
@@ -179,7 +178,7 @@ export class StoredAnswers implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.stop();
     this.#cleanup[Symbol.dispose]();
-    this.#leaving.abort(new CompletionError('overloaded', 'The service is stopping.', { retryAfterMs: 1_000 }));
+    this.#leaving.abort(stopping());
     while (this.#running.size > 0) await Promise.allSettled(this.#deps.running);
     this.#writer[Symbol.dispose]();
   }
@@ -197,12 +196,9 @@ export class StoredAnswers implements AsyncDisposable {
 
   /** Several readers of an answer take it over once. */
   #takeOver(answer: StoredAnswer, options: { readonly isCancelled?: boolean } = {}): Promise<void> {
-    const taking =
-      this.#taking.get(answer.id) ??
-      this.#continue(answer, options).finally(() => {
-        this.#taking.delete(answer.id);
-      });
-    this.#taking.set(answer.id, taking);
+    const { id } = answer;
+    const taking = this.#taking.get(id) ?? this.#continue(answer, options).finally(() => this.#taking.delete(id));
+    this.#taking.set(id, taking);
     return taking;
   }
 
@@ -222,11 +218,12 @@ export class StoredAnswers implements AsyncDisposable {
       logger.info({ answer: answer.id, gateway: owner.gateway }, 'an answer goes on here');
     const entries = entriesIn(answer.cipher, { parts: all.slice(1) });
     const size = all.reduce((sum, { body }) => sum + body.length, 0);
-    this.#run(answer, { model, plan, reservation, number: all.length, entries, size, isCancelled });
+    void this.#run(answer, { model, plan, reservation, number: all.length, entries, size, isCancelled });
   }
 
-  #run(answer: StoredAnswer, begun: BegunAnswer): void {
-    const { model, plan, reservation, number, entries, size, isCancelled = false } = begun;
+  /** Resolves when the answer has ended, or is left. */
+  #run(answer: StoredAnswer, begun: BegunAnswer): Promise<void> {
+    const { model, plan, reservation, number, entries, size, isCancelled = false, begin } = begun;
     const { id, receiptId, caller, cipher, request } = answer;
     const { stored, gateway, errorOf, watch, logger } = this.#deps;
     const cancelling = new AbortController();
@@ -235,6 +232,7 @@ export class StoredAnswers implements AsyncDisposable {
       if (this.#isStopping || this.#ending.aborted) return true;
       const { kind, message, retryAfterMs = RETRY_MS } = errorOf(cause);
       if (kind !== 'overloaded' || !plan.isContinuable || !isResumable(request)) return false;
+      await this.#writer.begun(written);
       if (!(await stored.leave(receiptId, gateway()))) return false;
       running.left = new CompletionError(kind, message, { retryAfterMs, cause });
       return true;
@@ -248,7 +246,7 @@ export class StoredAnswers implements AsyncDisposable {
       { receiptId, entries, isCancelled },
     );
     const written: WrittenLog = {
-      ...{ answer: id, log, cipher, number, entries: entries.length, size, onSuperseded: cancel },
+      ...{ answer: id, log, cipher, number, entries: entries.length, size, begin, onSuperseded: cancel },
     };
     this.#writer.add(written);
     const running: RunningAnswer = { log, cancel: () => cancel(new CompletionError('invalid_request', 'Cancelled.')) };
@@ -267,15 +265,17 @@ export class StoredAnswers implements AsyncDisposable {
       logger.warn({ requestId: request.start.requestId, err: error }, what);
       return error;
     };
-    void run
+    return run
       .write()
       .then(() => undefined, failed)
-      .then((error) => {
+      .then(async (error) => {
+        await written.beginning;
         leave();
         this.#writer.remove(written);
         this.#running.delete(id);
         log.close();
-        return error instanceof StoreError ? this.#resume(answer, run) : this.#retries.forget(id);
+        if (error instanceof StoreError) void this.#resume(answer, run);
+        else this.#retries.forget(id);
       });
   }
 
@@ -296,3 +296,5 @@ export class StoredAnswers implements AsyncDisposable {
     });
   }
 }
+
+const stopping = () => new CompletionError('overloaded', 'The service is stopping.', { retryAfterMs: RETRY_MS });

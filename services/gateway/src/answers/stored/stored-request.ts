@@ -8,6 +8,7 @@ import {
   type ResponseFacts,
 } from '@strata/inference';
 import type { GatewayKey } from '../../store/access/policy.ts';
+import type { StoredPart } from '../../store/answers/stored-writes.ts';
 import { randomPart } from '../../store/random-ids.ts';
 import type { AnswerRequest } from '../answer-run.ts';
 import type { ChoiceDeps, Plan } from '../backend.ts';
@@ -48,17 +49,25 @@ export interface RunningAnswer {
   readonly cancel: () => void;
 }
 
-/** An answer to go on with: its next part, and what the earlier ones have. */
-export interface BegunAnswer extends Pick<AnswerRequest, 'plan' | 'reservation'> {
+export interface PlannedAnswer extends Pick<AnswerRequest, 'plan' | 'reservation'> {
   readonly model: ServedModel;
+}
+
+/** An answer to go on with: its next part, and what the earlier ones have. */
+export interface BegunAnswer extends PlannedAnswer {
   readonly number: number;
   readonly entries: readonly LogEntry[];
   readonly size: number;
   readonly isCancelled?: boolean;
+  /** Of a new answer: records its beginning, with its first part if there is one. */
+  readonly begin?: (first: StoredPart | undefined) => Promise<void>;
 }
 
 /** The model and the plan of its answer. Rejects with CompletionError if this gateway does not serve the same model at present. */
-export async function planAgain(models: Models, request: StoredRequest): Promise<{ model: ServedModel; plan: Plan }> {
+export async function planAgain(
+  models: Models,
+  request: StoredRequest,
+): Promise<Pick<PlannedAnswer, 'model' | 'plan'>> {
   const { id, sha256 } = request.start.model;
   const model = models.get(id);
   if (model.backend.facts.sha256 !== sha256)

@@ -10,7 +10,7 @@ import { fingerprintOf, type ServedModel } from '../../answers/models.ts';
 import type { AnswerStart } from '../../answers/receipts/answer-receipt.ts';
 import { SHARES } from '../../limits/admission.ts';
 import { mayUse } from '../../store/access/policy.ts';
-import { randomText } from '../../store/random-ids.ts';
+import { orderedText } from '../../store/random-ids.ts';
 import { asRefusal } from '../error-response.ts';
 import type { GatewayApp } from '../route.ts';
 
@@ -112,7 +112,7 @@ export function allowedTo({ caller: { access } }: FastifyRequest): ((model: stri
 
 export function headOf({ id, backend }: ServedModel, prefix: string, now: Date): AnswerHead {
   return {
-    id: prefix + randomText(18),
+    id: prefix + orderedText(now),
     created: Math.floor(now.getTime() / 1_000),
     model: id,
     fingerprint: fingerprintOf(backend),

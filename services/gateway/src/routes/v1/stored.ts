@@ -2,6 +2,7 @@
 // chat completions.
 import { CompletionError, type OutputItem } from '@strata/inference';
 import type { FastifyRequest } from 'fastify';
+import type { NumberedEvent } from '../../answers/event-writer.ts';
 import type { ServedModel } from '../../answers/models.ts';
 import type { AnswerStart } from '../../answers/receipts/answer-receipt.ts';
 import { saltedDigest } from '../../answers/receipts/salted-digest.ts';
@@ -90,10 +91,11 @@ export function sendStored(
         const events = storedEvents(answer.request, keeping(app, answer));
         let number = 0;
         for await (const entries of app.storedAnswers.follow(answer, signal)) {
-          const numbered = entries
-            .flatMap((entry) => events.of(entry))
-            .map((event) => ({ id: `${answer.id}:${number}`, number: number++, event }));
-          const wanted = numbered.filter((each) => each.number > after);
+          const wanted: NumberedEvent[] = [];
+          for (const event of entries.flatMap((entry) => events.of(entry))) {
+            if (number > after) wanted.push({ id: `${answer.id}:${number}`, event });
+            number += 1;
+          }
           if (wanted.length > 0) await writer.sendNumbered(wanted);
         }
         await writer.sendNumbered([]);

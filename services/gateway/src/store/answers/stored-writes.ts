@@ -10,6 +10,8 @@ export interface NewStoredAnswer {
   readonly keyId: string;
   /** Part 0. */
   readonly request: string;
+  /** What of the answer is there already. */
+  readonly first?: StoredPart | undefined;
   readonly createdAt: Date;
 }
 
@@ -79,7 +81,7 @@ export class StoredWriter {
     const ends = ended.flatMap(({ answer, size }) => (size > COUNTED_SIZE ? [[answer, size]] : []));
     const parts = [
       ...added.map(({ id, request }) => ({ answer: id, number: 0, body: request })),
-      ...ended.flatMap(({ part }) => (part ? [part] : [])),
+      ...[...added.map(({ first }) => first), ...ended.map(({ part }) => part)].filter((part) => part !== undefined),
     ];
     return [
       ...(added.length === 0 ? [] : [this.#add({ ...owned, json: JSON.stringify(answers) })]),
