@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -103,18 +102,11 @@ export async function startInferenceNetwork(
   return { base, key, model, workers: () => workers.pids(), [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** The listen address of the gateway. For port 0, chooses a free one, since the gateway process does not report its port. */
-export async function gatewayAddress(): Promise<{ readonly host: string; readonly port: number }> {
+/** The listen address of the gateway. Throws StartError for port 0: the explorer, which starts before the gateway, links to it. */
+export function gatewayAddress(): { readonly host: string; readonly port: number } {
   const { host, port } = readGatewayConfig(process.env);
-  return { host, port: port === 0 ? await freePort(host) : port };
-}
-
-async function freePort(host: string): Promise<number> {
-  const server = createServer().listen(0, host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
+  if (port === 0) throw new StartError('the demo needs a port for its gateway: set STRATA_INFERENCE_PORT to one');
+  return { host, port };
 }
 
 interface Started {

@@ -47,7 +47,7 @@ async function main(): Promise<void> {
     isSimulated: true,
     requestTimeoutMs: 1_500,
   };
-  const gateway = await gatewayAddress();
+  const gateway = gatewayAddress();
   await writeFile(sectorsFile(dataDirectory), sectorsCsv(internet));
   const config = demoConfig(dataDirectory, {
     internet,

@@ -8,6 +8,7 @@ import { checkDatabase, needsOf } from '../../../services/cli/src/doctor/databas
 import { runStrata } from '../../../services/cli/src/test/run-strata.ts';
 import { postgres } from '../../../services/stack/src/store/test/backends.ts';
 import { sharedInternet, startHarness } from '../../../services/stack/src/test/index.ts';
+import { connect } from '../../support/database/connections.ts';
 import { startPostgres } from '../../support/database/postgres.ts';
 import { startTransactionPooler } from '../../support/database/transaction-pooler.ts';
 import { contentOf } from '../../support/node-answers.ts';
@@ -50,6 +51,9 @@ it('the stack service on PostgreSQL goes on with what a SQLite store had, by the
     harness.restart(),
     /a copy of \S+strata\.db to PostgreSQL began at 2\S+Z: if it has ended, set STRATA/,
   );
+  const service = await connect(`${url}?application_name=strata`);
+  assert.match((await command('migrate-store', '--reopen', '-')).stderr, /Other processes of Strata are connected/);
+  await service.end();
   assert.match((await command('migrate-store', '--reopen')).stdout, /strata\.db is in use again/);
   const again = await command('migrate-store', '-');
   assert.deepEqual([again.code, again.stdout], [1, '']);

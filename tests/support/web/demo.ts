@@ -7,6 +7,7 @@ import { before, describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { endProcess } from '../end-process.ts';
+import { freePort } from '../free-port.ts';
 import { shared } from '../shared.ts';
 import { untilAnswer } from '../until.ts';
 import { settled, sharedBrowser, skip, type Visit, type VisitOptions, visit } from './browser.ts';
@@ -49,7 +50,7 @@ const PRINTED: Readonly<Record<keyof Demo, RegExp>> = {
 async function startDemo(): Promise<Demo & AsyncDisposable> {
   const given = process.env.STRATA_DEMO;
   if (given) return { ...(JSON.parse(given) as Demo), [Symbol.asyncDispose]: async () => {} };
-  const ports = { STRATA_STACK_PORT: '0', STRATA_INFERENCE_PORT: '0', STRATA_METRICS_PORT: '0' };
+  const ports = { STRATA_STACK_PORT: '0', STRATA_INFERENCE_PORT: String(await freePort()), STRATA_METRICS_PORT: '0' };
   const child = spawn(process.execPath, ['services/demo/src/main.ts'], {
     cwd: path.join(import.meta.dirname, '../../..'),
     // Fewer companies than a reader gets: sooner ready, and something on every page. STRATA_SCREENSHOTS is no setting of it.

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { fc, holds } from '../../../../tests/support/property.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { judgeAll, type QuietOptions, type QuietSeries, quietYear, withLoss } from '../test/quiet-year.ts';
 import { judge } from './anomaly.ts';
 import { countChance, incompleteBeta, studentChance } from './anomaly-chance.ts';
@@ -80,14 +81,7 @@ const world = { providers: 100, days: 120, domains: 300_000, seed: 11 };
 const TESTS = 300;
 
 // 0.01 a day would be 1.1 alarms; without the rule about how many are judged there are many times as many.
-const worlds: [string, Partial<QuietOptions>][] = [
-  ['of single events', {}],
-  ['in batches of two', { batch: 2 }],
-  ['with rates that sway by half', { sway: 0.5 }],
-  ['with a panel that doubles', { growth: 0.006 }],
-  ['with one day in seven not scanned', { gaps: 1 / 7 }],
-];
-for (const [what, options] of worlds) {
+for (const [what, options] of casesOf<[string, Partial<QuietOptions>][]>('analytics', 'quiet seasons')) {
   it(`a quiet season of 100 providers gives at most two alarms: ${what}`, () => {
     const alarms = quietYear({ ...world, ...options }).flatMap((series) => judgeAll(series, TESTS));
     assert.ok(alarms.length <= 2, `${alarms.length} alarms`);

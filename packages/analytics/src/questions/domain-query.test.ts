@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { gradeOf } from '@strata/detect';
 import { fc, holds } from '../../../../tests/support/property.ts';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import { TIME_KINDS } from '../columns/column-page.ts';
 import { compareText } from '../compare-text.ts';
 import type { IndexedDomain } from '../index/domain-index.ts';
@@ -49,32 +50,18 @@ it('the first of thousands in the order of a time follow what happens to them, i
         const expected = [...times]
           .map(([id, time]) => ({ id, value: ordered(time), key: [time || null, `d${id}.com`] as const }))
           .sort((a, b) => a.value - b.value || compareText(a.key[1], b.key[1]));
-        for (const [from, to] of [
-          [0, 1],
-          [0, 10],
-          [0, 40],
-          [9, 20],
-          [100, 140],
-          [1_500, 1_510],
-        ] as const) {
+        for (const [from, to] of casesOf<[number, number][]>('analytics', 'pages')) {
           const after = expected[from - 1]?.key;
           const page = { limit: to - from, ...(after && { after }) };
           const found = inOrder(index, allDomains(index), { by, isDescending }, page);
-          assert.deepEqual(
-            found,
-            expected.slice(from, to).map(({ id }) => id),
-            `${by} ${from}`,
-          );
+          const ids = expected.slice(from, to).map(({ id }) => id);
+          assert.deepEqual(found, ids, `${by} ${from}`);
         }
       }
   };
   check();
   // Few changes; then many, most of them at one of four times.
-  for (const [step, every] of [
-    [40, 700],
-    [4, 3],
-    [1, 2],
-  ] as const) {
+  for (const [step, every] of casesOf<[number, number][]>('analytics', 'steps of changes')) {
     for (let id = 1; id <= count; id += every) {
       changed.set(id, Math.max(changed.get(id) ?? 0, ((id % step) + 1) * 1_000));
       index.touch(id, { changedAt: changed.get(id) ?? 0 });

@@ -55,6 +55,11 @@ export class PoolConnection implements DatabaseConnection {
     return processIdOf(this.#client);
   }
 
+  /** Undefined if that is not known. */
+  get server(): ConnectedServer | undefined {
+    return servers.get(this.#client);
+  }
+
   /** The bytes received so far, if a query that was sent completely waits for its response. */
   get awaitedAt(): number | undefined {
     const { bytesRead, writableLength } = socketOf(this.#client);
@@ -143,6 +148,31 @@ export class PoolConnection implements DatabaseConnection {
     } finally {
       this.#awaited -= 1;
     }
+  }
+}
+
+/** A server, of which several may have one address: when it started, and when the connection was made, in seconds by its clock. */
+export interface ConnectedServer {
+  readonly startedAt: number;
+  readonly connectedAt: number;
+}
+
+/** The start of the server as SQL. */
+export const STARTED_AT = 'extract(epoch from pg_postmaster_start_time())::float8';
+const servers = new WeakMap<pg.ClientBase, ConnectedServer>();
+
+/** Asks which server a new connection has. Rejects if the connection is lost. */
+export async function identifyServer(client: pg.ClientBase, timeoutMs: number): Promise<void> {
+  const query: pg.QueryConfig & { readonly query_timeout: number } = {
+    text: `select ${STARTED_AT} as "startedAt", extract(epoch from now())::float8 as "connectedAt"`,
+    query_timeout: timeoutMs,
+  };
+  try {
+    const [server] = (await client.query<ConnectedServer>(query)).rows;
+    if (server) servers.set(client, server);
+  } catch (error) {
+    // Other programs with PostgreSQL's protocol may lack the function.
+    if (isConnectionLost(error)) throw error;
   }
 }
 

@@ -13,7 +13,7 @@ import {
 import pg from 'pg';
 import { storeErrorOf } from '../store-error.ts';
 import { ForgottenConnections } from './forgotten-connections.ts';
-import { PoolConnection, STATEMENT_TIMEOUT_MS, StatementNames } from './postgres-connection.ts';
+import { identifyServer, PoolConnection, STATEMENT_TIMEOUT_MS, StatementNames } from './postgres-connection.ts';
 
 /** How long a statement waits for another process's lock before it fails with `busy`. */
 const LOCK_TIMEOUT_MS = 15_000;
@@ -69,7 +69,7 @@ export function openPool(
     pipeline: isPipelined,
     max: poolSize,
     Client: TimedClient,
-    ...(isBehindPooler(url) ? {} : limits),
+    ...(isBehindPooler(url) ? {} : { ...limits, onConnect: (client) => identifyServer(client, CONNECT_TIMEOUT_MS) }),
     keepAlive: true,
     application_name: 'strata',
     types: { getTypeParser },

@@ -21,7 +21,7 @@ export type Reply =
 /** So many uses of the connection within a second start the thread: fewer are no load, and it takes memory. */
 const BUSY_USES = 50;
 
-/** One statement of this size starts it too: it takes some milliseconds, and the disk comes on top. */
+/** One statement of this size starts it too: it takes some milliseconds, and the write to the disk takes more. */
 const BUSY_SIZE = 65_536;
 
 /** A thread that ended, or did not start, is not replaced until this long after its start. */

@@ -64,14 +64,22 @@ export function fileLock(db: Kysely<CommonTables>, lock: TermLockName, file: str
   return {
     async tryTake() {
       // The real path, so that all links to the file share one lock.
+      let locked: Disposable | undefined;
       try {
-        held = lockFile(`${realpathSync(file)}.${lock.name}.lock`);
+        locked = lockFile(`${realpathSync(file)}.${lock.name}.lock`);
       } catch (cause) {
         throw new StoreError('cannot-open', { cause });
       }
-      if (!held) return undefined;
-      const hold = await sole.tryTake();
-      return hold && { ...hold, [Symbol.asyncDispose]: release };
+      if (!locked) return undefined;
+      held = locked;
+      try {
+        const hold = await sole.tryTake();
+        return hold && { ...hold, [Symbol.asyncDispose]: release };
+      } catch (error) {
+        // Otherwise no process could take it before this one ends.
+        await release();
+        throw error;
+      }
     },
     lastTerm: sole.lastTerm,
     [Symbol.asyncDispose]: release,

@@ -13,6 +13,7 @@ import {
   simulatedAnswer,
   startInferenceServer,
 } from '@strata/testnet';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import type { Job } from '../engine.ts';
 import { failedAs } from '../test/upstream-harness.ts';
 import { UpstreamHttp } from '../upstream/http.ts';
@@ -115,21 +116,9 @@ for (const kind of KINDS) {
 
   it(`${kind} that breaks is an error, and no token of it counts`, async () => {
     await using all = await opened(kind);
-    const faults: readonly (readonly [InferenceFault, RegExp])[] = [
-      ['json', /not JSON/],
-      ['shape', /invalid event/],
-      ['huge', /more than 2097152 characters/],
-      ['token', /outside the vocabulary: 4096/],
-      ['more', /more tokens than requested|fewer tokens/],
-      ['hang-up', /./],
-      ['silence', /300 ms/],
-      ['error', /out of memory with key …$/],
-      ['early', /before its limit/],
-      ['500', /status 500: it broke/],
-    ];
-    for (const [fault, message] of faults) {
+    for (const [fault, message] of casesOf<[InferenceFault, string][]>('engine', 'faults of a server')) {
       all.server.fault = fault;
-      await assert.rejects(run(all.engine), failedAs('upstream-failed', message), fault);
+      await assert.rejects(run(all.engine), failedAs('upstream-failed', new RegExp(message)), fault);
     }
     all.server.fault = undefined;
     assert.deepEqual((await run(all.engine)).tokens, truth(20), 'it is asked again');

@@ -274,14 +274,9 @@ it('events may begin with a mark of byte order, and end without an empty line', 
 
 it('events are refused above any of their limits', () => {
   const limits = { eventChars: 100, bytes: 1_000, events: 10 };
-  for (const [part, message] of [
-    ['x', /an event of more than 100 characters/],
-    ['data: 12345678\n', /an event of more than 100 characters/],
-    [':\n', /more than 1000 bytes/],
-    ['data\n\n', /more than 10 events/],
-  ] as const) {
+  for (const [part, message] of casesOf<[string, string][]>('engine', 'limits of events')) {
     const reader = new EventReader(limits);
     const pushAll = () => Array.from({ length: 1_000 }, () => reader.push(bytesOf(part)));
-    assert.throws(pushAll, failedAs('upstream-failed', message));
+    assert.throws(pushAll, failedAs('upstream-failed', new RegExp(message)));
   }
 });

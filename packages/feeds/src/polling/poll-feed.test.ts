@@ -1,6 +1,7 @@
 // One poll at a time: what is asked and remembered, and what feeds and servers ask of those who poll.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { casesOf } from '../../../../tests/support/vectors.ts';
 import type { Ask, FeedAnswer, FeedState } from '../feed.ts';
 import { newFeed, pollFeed } from './poll-feed.ts';
 import { MAX_FAILURES } from './schedule.ts';
@@ -67,16 +68,10 @@ test('the same bytes without validators are unchanged, and the digest of them is
 });
 
 /** Statuses with the host that each leads to, and the host where the feed is from then on. */
-const CHAINS = [
-  ['no redirect', '', URL_OF_FEED],
-  ['two permanent', '301 https://b.com/ 308 https://c.com/', 'https://c.com/'],
-  ['temporary, then permanent', '302 https://b.com/ 301 https://c.com/', URL_OF_FEED],
-  ['permanent, temporary, permanent', '308 https://b.com/ 307 https://c.com/ 301 https://d.com/', 'https://b.com/'],
+for (const [name, chain, expected] of [
+  ...casesOf<[string, string, string][]>('feeds', 'redirects'),
   ['to an endless address', `301 https://b.com/${'x'.repeat(3_000)}`, URL_OF_FEED],
-  ['to another scheme', '301 file:///etc/passwd', URL_OF_FEED],
-] as const;
-
-for (const [name, chain, expected] of CHAINS)
+] as const)
   test(`after ${name} the feed lives at ${expected}`, async () => {
     const redirects = Array.from(chain.matchAll(/(\d+) (\S+)/g), ([, status, url = '']) => {
       return { status: Number(status), url };

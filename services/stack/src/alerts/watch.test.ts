@@ -36,7 +36,8 @@ async function openTown(count: number) {
   let now = START;
   const exposures = await Exposures.open({ store, analytics, rulebook });
   const names = knownNames(rulebook);
-  const watch = await Watch.open({ store, analytics, known, names, exposures, now: () => new Date(now), events });
+  const deps = { store, analytics, known, names, exposures, now: () => new Date(now), events, setAside: () => {} };
+  const watch = await Watch.open(deps);
   const company = (i: number): Company => ({ name: `company-${i}.com`, ns: NS.cloudflare, txt: ['v=spf1 -all'] });
   const companies = Array.from({ length: count }, (_, i) => company(i));
   const owned = stack.move();

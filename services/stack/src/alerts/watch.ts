@@ -12,6 +12,7 @@ import {
 } from '@strata/analytics';
 import {
   type AlertDeps,
+  type AnnounceFailures,
   announceDomain,
   type Reach,
   raiseReachAlerts,
@@ -32,19 +33,24 @@ const SERIES_AT_ONCE = 60;
 /** Threshold for a mass migration: a provider loses this share of its domains, and at least this number, within a week. */
 const MASS = { days: 7, minDomains: 5, share: 0.1 } as const;
 
+export interface WatchDeps extends AlertDeps {
+  /** Takes the advisories that failed alone with the events to `seq`, to publish them later: the watch goes on. */
+  readonly setAside: (failures: AnnounceFailures, seq: number) => void;
+}
+
 export class Watch {
-  readonly #deps: AlertDeps;
+  readonly #deps: WatchDeps;
   #seq: number;
   #day: number;
 
-  private constructor(deps: AlertDeps, seq: number, day: number) {
+  private constructor(deps: WatchDeps, seq: number, day: number) {
     this.#deps = deps;
     this.#seq = seq;
     this.#day = day;
   }
 
   /** Without a stored position it begins with the present. */
-  static async open(deps: AlertDeps): Promise<Watch> {
+  static async open(deps: WatchDeps): Promise<Watch> {
     const watched = await deps.store.signals.watched();
     if (watched) return new Watch(deps, watched.seq, watched.day);
     const begun = { seq: await deps.store.events.latestSeq(), day: dayOf(deps.now().getTime()) - 1 };
@@ -91,8 +97,9 @@ export class Watch {
       }
     }
     for (const change of left.values()) await this.#checkMassMigration(change);
-    await raiseReachAlerts(reached, this.#deps);
+    const failures = await raiseReachAlerts(reached, this.#deps);
     this.#seq = events.at(-1)?.seq ?? this.#seq;
+    this.#deps.setAside(failures, this.#seq);
     return events.length === EVENTS_AT_ONCE;
   }
 

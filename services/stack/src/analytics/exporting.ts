@@ -52,6 +52,7 @@ export class Exporting implements AsyncDisposable {
       }
       await wait(RETRY_MS, signal);
     }
+    this.#isExporting = false;
   }
 
   /** As `run`, but does not wait for a statement in progress, which may take minutes: disposal and the next run do. */

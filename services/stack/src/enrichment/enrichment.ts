@@ -1,5 +1,6 @@
 // Syncs each advisory source when it is due, sequentially, until the service stops.
-
+import { StoreError } from '@strata/db';
+import { FailureLog } from '@strata/http';
 import type { Logger } from 'pino';
 import type { EventBus } from '../events.ts';
 import { sleep } from '../sleep.ts';
@@ -22,13 +23,18 @@ const CHECK_INTERVAL_MS = 1_000;
 /** Runs until `signal` aborts; returns after the sync in progress has stored its cursor. */
 export async function runEnrichment(deps: EnrichmentDeps, signal: AbortSignal): Promise<void> {
   const { store, sources, logger, now } = deps;
+  const failures = new FailureLog(logger, { what: 'syncing advisories' });
   while (!signal.aborted) {
     try {
       const known = new Map((await store.sources.list(store.clock())).map((source) => [source.name, source]));
       const due = longestDue(sources, known, now());
       if (due) await syncOnce(due, deps, signal);
+      failures.recovered();
     } catch (error) {
-      if (!signal.aborted) logger.error({ err: error }, 'syncing advisories failed');
+      if (signal.aborted) break;
+      // Other errors are those of one source, which waits longer each time.
+      if (error instanceof StoreError) failures.failed(error);
+      else logger.error({ err: error }, 'syncing advisories failed');
     }
     await (deps.sleep ?? sleep)(CHECK_INTERVAL_MS, signal);
   }

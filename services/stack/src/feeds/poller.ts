@@ -1,6 +1,9 @@
 // Polls due feeds concurrently with a limit per host, and records each outcome. A feed is claimed before its poll, so that no other
 // process polls it too. If a poll was not recorded, the feed is due again when the claim expires: a crash loses nothing.
+
+import { StoreError } from '@strata/db';
 import { type Ask, type pollFeed, retryAfterMs } from '@strata/feeds';
+import { FailureLog } from '@strata/http';
 import type { Logger } from 'pino';
 import type { EventBus } from '../events.ts';
 import type { Store, StoredFeed } from '../store/index.ts';
@@ -65,6 +68,7 @@ const CLAIM_MS = 120_000;
 
 export function createPoller(deps: PollerDeps, options: PollerOptions): FeedPoller {
   const { store, logger, now } = deps;
+  const failures = new FailureLog(logger, { what: 'recording feed polls' });
   const counts = { polls: 0, failed: 0, unchanged: 0, items: 0, mentions: 0 };
   const feedBackoffs = new Backoffs<number>(now, { maxMs: BACKOFF_MS });
   const hostBackoffs = new Backoffs<string>(now, { maxMs: MAX_HOST_BACKOFF_MS });
@@ -83,7 +87,8 @@ export function createPoller(deps: PollerDeps, options: PollerOptions): FeedPoll
       if (result === 'stopped' || result === 'unrecorded') await store.feeds.schedule.release(id, claim);
       return { feed, result };
     } catch (error) {
-      logger.error({ err: error, feed: id }, 'a feed could not be claimed or released');
+      // Not logged for each of thousands of feeds.
+      failures.failed(error);
       feedBackoffs.begin(id, BACKOFF_MS);
       return undefined;
     }
@@ -97,6 +102,7 @@ export function createPoller(deps: PollerDeps, options: PollerOptions): FeedPoll
       const outcome = await deps.poll(feed.state, { ask, random: deps.random, now: at.getTime(), signal });
       const keepFrom = new Date(at.getTime() - options.keepMs);
       const recorded = await store.feeds.record(feed.id, outcome, { at, keepFrom });
+      failures.recovered();
       if (outcome.state.nextPollAt < at.getTime() + BACKOFF_MS) feedBackoffs.begin(feed.id, BACKOFF_MS);
       counts.polls += 1;
       counts.items += recorded.items;
@@ -110,7 +116,8 @@ export function createPoller(deps: PollerDeps, options: PollerOptions): FeedPoll
       return outcome.kind;
     } catch (error) {
       if (signal.aborted) return 'stopped';
-      logger.error({ err: error, feed: feed.state.url }, 'poll failed');
+      if (error instanceof StoreError) failures.failed(error);
+      else logger.error({ err: error, feed: feed.state.url }, 'poll failed');
       feedBackoffs.begin(feed.id, BACKOFF_MS);
       return 'unrecorded';
     }

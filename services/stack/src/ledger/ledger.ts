@@ -44,7 +44,7 @@ export async function openLedger({ dataDirectory, origin, store, ...options }: L
   };
 }
 
-/** From this size on, a thread of Node's pool signs: below, to wake it takes this thread as long as to sign, and the process longer. */
+/** From this size on, a thread of Node's pool signs. For less, waking that thread costs this one as much as signing, and the process more. */
 const LARGE_BYTES = 32_768;
 const signInPool = promisify(sign);
 

@@ -1,10 +1,10 @@
 // Work that must run once for all processes of a store: publishing advisories, evaluating events, publishing the stream, syncing
 // advisories, polling feeds, retention. Any number of processes may be on standby; the lock selects one, and its term fences its writes.
 import { isSuperseded, type TermHold } from '@strata/db';
-import type { Notary } from '@strata/http';
+import { FailureLog, type Notary } from '@strata/http';
 import type { Logger } from 'pino';
 import { Watch } from '../alerts/watch.ts';
-import { announceAdvisories } from '../enrichment/exposure/announcements.ts';
+import { PendingAdvisories } from '../enrichment/exposure/pending-advisories.ts';
 import type { EventBus } from '../events.ts';
 import type { NamesMatching } from '../index/domain-queries.ts';
 import type { Knowledge } from '../index/knowledge.ts';
@@ -34,18 +34,6 @@ export interface SchedulerDeps {
 
 /** Interval at which standby processes try the lock: the maximum gap after the active one ends. */
 const TRY_MS = 500;
-/** Before an advisory that could not be published twice is tried again: no other advisory waits for it. */
-const RETRY_ADVISORY_MS = 60_000;
-/** Ids in a message of the log. */
-const MAX_LOGGED = 10;
-
-interface PendingAdvisory {
-  /** The last event before the change. */
-  readonly seq: number;
-  /** Of the history, in milliseconds; for one that failed. */
-  readonly retryAt?: number;
-}
-
 interface Work {
   readonly hold: TermHold;
   /** Writes only within this term. */
@@ -54,10 +42,7 @@ interface Work {
   readonly publisher: StreamPublisher;
   readonly notifier: Notifier;
   readonly stopping: AbortController;
-  /** Changed advisories that were not processed yet. */
-  readonly pending: Map<string, PendingAdvisory>;
-  /** The last event before the term, until all advisories were processed once: the previous term may have ended at any point. */
-  pendingAll: number | undefined;
+  readonly pending: PendingAdvisories;
   tasks: Promise<unknown>;
   /** The steps in progress; they never reject. */
   readonly steps: Set<Promise<void>>;
@@ -65,12 +50,14 @@ interface Work {
 
 export class Scheduler implements AsyncDisposable {
   readonly #deps: SchedulerDeps;
+  readonly #failures: FailureLog;
   #work: Work | undefined;
   /** The steps of an update in the active process. */
   readonly steps: Readonly<Record<'alert' | 'publish' | 'notify', Chain>>;
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
+    this.#failures = new FailureLog(deps.logger, { what: 'starting the scheduler' });
     const { log, catchUp, exposures, updateAdvisories } = deps.knowledge;
     const inTerm = (step: (work: Work) => Promise<void>) => () => this.#inTerm(step);
     // Without those that another scheduler has read, their events would look like those of withdrawn ones, and be lost.
@@ -81,19 +68,24 @@ export class Scheduler implements AsyncDisposable {
         await step(work);
       });
     this.steps = {
-      alert: [inTerm((work) => this.#publishAdvisories(work)), withAdvisories(({ watch }) => watch.evaluate())],
+      alert: [inTerm(({ pending }) => pending.publish()), withAdvisories(({ watch }) => watch.evaluate())],
       // Alerts and anomalies are applied before the stream publishes them.
       publish: [inTerm(() => catchUp()), withAdvisories(({ publisher }) => publisher.publish())],
       notify: [withAdvisories(({ notifier }) => notifier.match())],
     };
     deps.events.subscribe('advisories-changed', ({ entries }) => {
-      for (const { advisory } of entries) this.#work?.pending.set(advisory.id, { seq: log.position.seq });
+      for (const { advisory } of entries) this.#work?.pending.add(advisory.id, log.position.seq);
     });
   }
 
   /** Whether this process is the active scheduler. */
   get isWorking(): boolean {
     return this.#work !== undefined && !this.#work.stopping.signal.aborted;
+  }
+
+  /** Advisories that could not be published, and are tried again. */
+  get failingAdvisories(): number {
+    return this.#work?.pending.failing ?? 0;
   }
 
   /** Becomes active unless another process is. Failures are logged. */
@@ -104,10 +96,11 @@ export class Scheduler implements AsyncDisposable {
       hold = await store.schedulerLock.tryTake();
       if (!hold) return false;
       this.#work = await this.#open(hold);
+      this.#failures.recovered();
       logger.info({ term: hold.term }, 'this process is the scheduler');
       return true;
     } catch (error) {
-      logger.error({ err: error }, 'the scheduler could not be started');
+      this.#failures.failed(error);
       await hold?.[Symbol.asyncDispose]();
       return false;
     }
@@ -132,19 +125,20 @@ export class Scheduler implements AsyncDisposable {
   }
 
   async #open(hold: TermHold): Promise<Work> {
-    const { knowledge, namesMatching, notary, events, now, clock, tasks } = this.#deps;
+    const { knowledge, namesMatching, notary, events, logger, now, clock, tasks } = this.#deps;
     const { analytics, known, log, names, exposures } = knowledge;
     const store: Store = { ...this.#deps.store, ...this.#deps.store.inTerm(hold.term) };
-    const watch = await Watch.open({ store, analytics, known, names, exposures, now: clock, events });
+    const ofAlerts = { store, analytics, known, names, exposures, now: clock, events };
+    const pending = new PendingAdvisories(ofAlerts, { seq: log.position.seq, logger });
+    const watch = await Watch.open({ ...ofAlerts, setAside: (failures, seq) => pending.setAside(failures, seq) });
     const publisher = await StreamPublisher.open({ store, notary, names, exposures, now });
-    const notifier = await Notifier.open({ store, names, exposures, analytics, namesMatching, now, clock });
+    const notifier = await Notifier.open({ store, names, exposures, analytics, namesMatching, now, clock, logger });
     const stopping = new AbortController();
     hold.lost.addEventListener('abort', () => stopping.abort(), { once: true });
     if (hold.lost.aborted) stopping.abort();
-    const fail = (error: unknown) => this.#deps.logger.error({ err: error }, 'a task of the scheduler ended');
+    const fail = (error: unknown) => logger.error({ err: error }, 'a task of the scheduler ended');
     const running = Promise.all(tasks.map((task) => task(store, stopping.signal).catch(fail)));
-    const pending = { pending: new Map<string, PendingAdvisory>(), pendingAll: log.position.seq };
-    return { hold, store, watch, publisher, notifier, stopping, ...pending, tasks: running, steps: new Set() };
+    return { hold, store, watch, publisher, notifier, stopping, pending, tasks: running, steps: new Set() };
   }
 
   /** Releases the lock after the last write: the next scheduler sees everything. */
@@ -172,53 +166,6 @@ export class Scheduler implements AsyncDisposable {
       else if (!work.stopping.signal.aborted) throw error;
     } finally {
       work.steps.delete(ended);
-    }
-  }
-
-  /**
-   * Publishes changed advisories, once the answers include the events before the change: without them, a domain that uses the
-   * product may be missing. While ClickHouse does not respond they wait; one that fails alone is set aside and tried again. After
-   * a crash all are processed again, and only missing events are written.
-   */
-  async #publishAdvisories(work: Work): Promise<void> {
-    const { knowledge, clock, events, logger } = this.#deps;
-    const { analytics, exposures } = knowledge;
-    const { pending, pendingAll } = work;
-    if (!exposures.isLoaded || (pendingAll === undefined && pending.size === 0)) return;
-    const { seq: known } = await analytics.asOf();
-    if (pendingAll !== undefined && pendingAll > known) return;
-    const now = clock().getTime();
-    const failed = ({ retryAt }: PendingAdvisory) => Number(retryAt !== undefined);
-    // Those that have failed last, so that no number of them holds up the first tries.
-    const due = [...pending]
-      .filter(([, { seq, retryAt = 0 }]) => seq <= known && retryAt <= now)
-      .sort(([, a], [, b]) => failed(a) - failed(b));
-    const entries =
-      pendingAll === undefined
-        ? due.map(([id]) => exposures.advisories.find(id)).filter((entry) => entry !== undefined)
-        : exposures.advisories.inOrder();
-    // Before they are processed: one that changes in the meantime is processed again.
-    work.pendingAll = undefined;
-    for (const [id] of due) pending.delete(id);
-    try {
-      const deps = { ...knowledge, store: work.store, now: clock, events };
-      const { failures, left } = await announceAdvisories(entries, deps);
-      const before = new Map(due);
-      for (const { advisory } of left)
-        if (!pending.has(advisory.id)) pending.set(advisory.id, before.get(advisory.id) ?? { seq: known });
-      if (failures.size === 0) return;
-      for (const id of failures.keys())
-        if (!pending.has(id)) {
-          const hasFailed = before.get(id)?.retryAt !== undefined;
-          pending.set(id, { seq: known, retryAt: hasFailed ? now + RETRY_ADVISORY_MS : now });
-        }
-      const [err] = failures.values();
-      const advisories = [...failures.keys()].slice(0, MAX_LOGGED);
-      logger.error({ err, advisories, count: failures.size }, 'advisories could not be published: they are retried');
-    } catch (error) {
-      work.pendingAll = pendingAll;
-      for (const [id, each] of due) if (!pending.has(id)) pending.set(id, each);
-      throw error;
     }
   }
 }

@@ -160,5 +160,7 @@ export async function openScheduling(config: Config, deps: SchedulingDeps, world
   );
   const help = 'Whether this process is the active scheduler: 1 or 0';
   metrics.gauge('strata_scheduler', help, () => (scheduler.isWorking ? 1 : 0));
+  const failing = 'Advisories that this process could not publish, and tries again';
+  metrics.gauge('strata_advisories_failing', failing, () => scheduler.failingAdvisories);
   return Object.assign(stack.move(), { scheduler, poller, fetcher });
 }

@@ -72,11 +72,9 @@ export class ScanClaims implements AsyncDisposable {
   /** Reschedules a domain that must not be scanned, as after a scan. */
   reschedule(domain: string): void {
     const { store, now, logger } = this.#deps;
-    const reschedule = async () => {
-      await store.work.postpone(domain, now());
-      this.#scanning.delete(domain);
-    };
-    this.#asking = Promise.all([this.#asking, reschedule()]).then(
+    // After a failure it is due again when its lease ends.
+    const reschedule = store.work.postpone(domain, now()).finally(() => this.#scanning.delete(domain));
+    this.#asking = Promise.all([this.#asking, reschedule]).then(
       () => {},
       (error: unknown) => logger.error({ err: error, domain }, 'a domain that is not scanned could not be rescheduled'),
     );

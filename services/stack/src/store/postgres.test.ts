@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
-import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { BEGIN_WRITING } from '@strata/db';
 import { sql } from 'kysely';
 import { startBadLink } from '../../../../tests/support/bad-link.ts';
@@ -159,14 +159,14 @@ onEach([postgres], 'a server', (_backend, _test, onFresh) => {
       await sql`create table half (name text)`.execute(tx);
       await terminate(url, "state = 'idle in transaction'");
       while ((await backends(url, "state = 'idle in transaction'")).length > 0);
-      for (let rounds = 0; rounds < 20; rounds += 1) await turn();
+      for (let rounds = 0; rounds < 20; rounds += 1) await yieldToEventLoop();
       await sql`select 1`.execute(tx);
     });
     await assert.rejects(working, failsWith('connection-lost'));
     await assert.rejects(sql`select * from half`.execute(db), /does not exist/);
   });
 
-  onFresh('whose connection the network forgets ends it, and no slow one', async (url) => {
+  onFresh('is left by a connection that the network has forgotten, and by no slow one', async (url) => {
     mock.timers.enable({ apis: ['setInterval'] });
     try {
       await using link = await startBadLink(url);
@@ -175,7 +175,7 @@ onEach([postgres], 'a server', (_backend, _test, onFresh) => {
       await sql`select 1`.execute(db);
       link.become({ kind: 'silent' });
       const forgotten = assert.rejects(sql`select 1`.execute(db), failsWith('connection-lost'));
-      await turn();
+      await yieldToEventLoop();
       link.become({ kind: 'ok' });
       const slow = sql`select pg_advisory_lock(1)`.execute(db);
       await untilWaiting(url);
@@ -221,7 +221,7 @@ onEach([postgres], 'a server', (_backend, _test, onFresh) => {
     beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
     afterEach(() => mock.timers.reset());
     const pass = async (ms: number) => {
-      for (let rounds = 0; rounds < 20; rounds += 1) await turn();
+      for (let rounds = 0; rounds < 20; rounds += 1) await yieldToEventLoop();
       mock.timers.tick(ms);
     };
     onFresh('is given up when it answers nothing at all', async (url) => {

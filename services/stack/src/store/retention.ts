@@ -43,23 +43,28 @@ export async function dropOldHistory(deps: RetentionDeps, signal: AbortSignal): 
   const { store, logger, clock } = deps;
   const plausible = new PlausibleClock(store.retention);
   while (!signal.aborted) {
-    try {
-      await store.feeds.finishLeaving();
-      const times = { at: clock(), publishedAt: deps.now() };
+    const failures: unknown[] = [];
+    const attempt: Attempt = (step) => step().catch((error: unknown) => void failures.push(error));
+    const times = { at: clock(), publishedAt: deps.now() };
+    await attempt(() => store.feeds.finishLeaving());
+    await attempt(async () => {
       const accepted = await plausible.refusedBy(times.at);
       if (accepted)
         logger.warn(
           { clock: times.at, accepted },
           'no history is deleted: the clock is more than a day past the last time',
         );
-      else await dropOnce(deps, times, signal);
-      await store.retention.recordSizes(times.at);
-    } catch (error) {
-      if (!signal.aborted) logger.error({ err: error }, 'old history could not be dropped');
-    }
+      else await dropOnce(deps, times, { attempt, signal });
+    });
+    await attempt(() => store.retention.recordSizes(times.at));
+    if (failures.length > 0 && !signal.aborted)
+      logger.error({ err: failures[0], failures: failures.length }, 'old history could not be dropped');
     await sleep(EVERY_MS, signal);
   }
 }
+
+/** Runs a step of a pass. A table that cannot be pruned does not keep the other tables from it. */
+type Attempt = (step: () => Promise<void>) => Promise<void>;
 
 /** The size of the next batch and the pause before it, from the duration of the last batch including waits. */
 export function nextBatch(tookMs: number, { limit, maxLimit }: { readonly limit: number; readonly maxLimit: number }) {
@@ -74,22 +79,23 @@ export function nextBatch(tookMs: number, { limit, maxLimit }: { readonly limit:
 async function dropOnce(
   { store, retention }: RetentionDeps,
   { at, publishedAt }: { readonly at: Date; readonly publishedAt: Date },
-  signal: AbortSignal,
+  { attempt, signal }: { readonly attempt: Attempt; readonly signal: AbortSignal },
 ): Promise<void> {
-  const drop = async (
+  const drop = (
     keepMs: number | undefined,
     maxLimit: number,
     batch: (keptMs: number, limit: number) => Promise<boolean>,
-  ) => {
-    if (keepMs === undefined) return;
-    for (let limit = maxLimit; !signal.aborted; ) {
-      const startedAt = performance.now();
-      if (!(await batch(keepMs, limit))) return;
-      const next = nextBatch(performance.now() - startedAt, { limit, maxLimit });
-      limit = next.limit;
-      await sleep(next.pauseMs, signal);
-    }
-  };
+  ) =>
+    attempt(async () => {
+      if (keepMs === undefined) return;
+      for (let limit = maxLimit; !signal.aborted; ) {
+        const startedAt = performance.now();
+        if (!(await batch(keepMs, limit))) return;
+        const next = nextBatch(performance.now() - startedAt, { limit, maxLimit });
+        limit = next.limit;
+        await sleep(next.pauseMs, signal);
+      }
+    });
   for (const table of ORDER) {
     await drop(retention[table], MAX_ROWS, (keptMs, limit) =>
       store.retention.prune(table, { before: new Date(at.getTime() - keptMs), limit }),

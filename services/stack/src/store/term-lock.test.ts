@@ -6,7 +6,7 @@ import { taken, untilLost } from '../../../../tests/support/database/locks.ts';
 import { freePort } from '../../../../tests/support/free-port.ts';
 import { openStore } from './index.ts';
 import { SCHEDULER } from './store.ts';
-import { databaseOf, exec, failsWith, kept, onEach, postgres } from './test/backends.ts';
+import { databaseOf, exec, failsWith, file, kept, onEach, postgres } from './test/backends.ts';
 import { alert, anomaly, streamEvent } from './test/records.ts';
 
 const superseded = { code: 'superseded' };
@@ -50,6 +50,15 @@ onEach(kept, 'the scheduler', (_backend, test) => {
     for (let times = 0; times < 2; times += 1) await store.keys.revoke(stored.id);
     await store.feeds.add([{ url: 'https://f.example/' }], new Date(0));
     assert.deepEqual(await store.inspection.heads(), { ...before, alerts: 1, events: 1, keys: 1, feeds: 1 });
+  });
+});
+
+onEach([file], 'a lock of a file', (_backend, test) => {
+  test('is free again if its term could not begin', async (store, url) => {
+    await exec(url, 'alter table counters rename to away');
+    await assert.rejects(store.exportLock.tryTake());
+    await exec(url, 'alter table away rename to counters');
+    assert.equal((await store.exportLock.tryTake())?.term, 1);
   });
 });
 

@@ -1,12 +1,15 @@
 // Events whose lists are found by comparing sets of domains; lists that follow a query.
 import assert from 'node:assert/strict';
 import { DomainIndex, type IndexedDomain, memoryAnalytics } from '@strata/analytics';
+import { pino } from 'pino';
 import { rulebook } from '../../../../tests/support/rulebook.ts';
 import { namesMatching } from '../index/domain-queries.ts';
 import { knownNames } from '../index/known-names.ts';
 import type { StoredEvent } from '../store/index.ts';
 import { memory, onEach } from '../store/test/backends.ts';
+import { recordMentions } from '../test/polling.ts';
 import { Notifier, type NotifierDeps } from './notifier.ts';
+import type { RuleKind } from './watchlist.ts';
 
 const at = new Date();
 const stateOf = (id: number, dns: string): Omit<IndexedDomain, 'name'> => {
@@ -29,9 +32,8 @@ const exposed = (n: number): Omit<StoredEvent, 'seq'> => {
 onEach([memory], 'the notifier', (_backend, test) => {
   test('reports an advisory to each list with a domain that it affects; then lists follow their queries', async (store) => {
     const { stored: key } = await store.keys.create({ tier: 'standard' });
-    const rules = [{ kind: 'advisory_known_exploited' }] as const;
-    const create = async (domains: string[], query?: string) => {
-      const content = { name: '', domains, query, rules, channels: [] };
+    const create = async (domains: string[], query?: string, kind: RuleKind = 'advisory_known_exploited') => {
+      const content = { name: '', domains, query, rules: [{ kind }], channels: [] };
       const list = await store.watchlists.create(key.id, content, { maxLists: 9, now: new Date() });
       return typeof list === 'string' ? list : list.id;
     };
@@ -44,7 +46,11 @@ onEach([memory], 'the notifier', (_backend, test) => {
     const entry = { number: 1, products: ['p'], advisory: { id: 'CVE-1', title: null } };
     const advisories = { find: () => entry, verdictsOf: () => ({ find: () => 0 }) };
     const analytics = memoryAnalytics(index);
-    const uses = async () => new Map([['p', await analytics.builds(['ovh'])]]);
+    let failing = 0;
+    const uses = async () => {
+      if (failing-- > 0) throw new Error('the statement is too long');
+      return new Map([['p', await analytics.builds(['ovh'])]]);
+    };
     const payload = { advisoryId: 'CVE-1', reason: 'exploited' };
     const log = [{ seq: 1, kind: 'advisory-touched', at, domain: '', payload } as StoredEvent];
     const push = (...events: Omit<StoredEvent, 'seq'>[]) => {
@@ -54,15 +60,17 @@ onEach([memory], 'the notifier', (_backend, test) => {
     const exposures = { advisories, uses } as unknown as NotifierDeps['exposures'];
     let ahead = 0;
     const [now, own] = [() => new Date(Date.now() + ahead), { ...store, events } as unknown as NotifierDeps['store']];
-    const matching = namesMatching({ known: { usersOf: () => undefined }, rulebook, clock: now });
-    const clock = { now, clock: now, namesMatching: matching };
+    const names = namesMatching({ known: { usersOf: () => undefined }, rulebook, clock: now });
+    const matching: typeof names = (query, ...rest) =>
+      query === 'dns:ns1' ? Promise.reject(new Error('too much memory')) : names(query, ...rest);
+    const clock = { now, clock: now, namesMatching: matching, logger: pino({ level: 'silent' }) };
     const notifier = await Notifier.open({ names: knownNames(rulebook), exposures, analytics, ...clock, store: own });
     const answer = async (seq: number, times: number) => {
       index.position = { seq, scanId: 0 };
       for (let left = times; left > 0; left -= 1) await notifier.match();
     };
     await answer(1, 3);
-    const reported = async (id: string) => (await store.notifications.list(id, 9)).map(({ domains }) => domains);
+    const reported = async (id = '') => (await store.notifications.list(id, 9)).map(({ domains }) => domains);
     assert.deepEqual(await Promise.all(lists.map(reported)), [[['d1.com', 'd2.com']], [], [undefined], []]);
     const followed = () => Promise.all(lists.map((id) => store.watchlists.domainsOf(id)));
     assert.deepEqual(await followed(), [all, ['d3.com', 'x.com'], ['d3.com', 'd4.com'], []]);
@@ -89,5 +97,20 @@ onEach([memory], 'the notifier', (_backend, test) => {
     assert.deepEqual((await followed())[2], ['d4.com', 'd5.com']);
     await answer(log.length + 1, 5);
     assert.deepEqual((await followed())[2], ['d4.com']);
+
+    // An advisory that fails alone, and a list whose query does, hold up nothing else for long.
+    const inFeeds = await create(['m.com'], undefined, 'named_in_feed');
+    await recordMentions(store, 'https://f.example/', ['m.com'], 1);
+    log.push({ ...log[0], seq: log.length + 1 } as StoredEvent);
+    failing = 3;
+    await assert.rejects(answer(log.length, 1), /too long/);
+    assert.equal((await reported(inFeeds)).length, 1);
+    await create([], 'dns:ns1');
+    await recordMentions(store, 'https://f.example/', ['m.com'], 2);
+    for (let tries = 0; tries < 6; tries += 1) await answer(log.length, 1).catch(() => {});
+    assert.deepEqual([(await reported(inFeeds)).length, (await reported(lists[1])).length], [2, 1]);
+    ahead += 60_000;
+    await answer(log.length, 1);
+    assert.equal((await reported(lists[1])).length, 2);
   });
 });

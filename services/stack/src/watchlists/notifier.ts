@@ -1,6 +1,7 @@
 // Matches new events and mentions with watchlists, and stores what their rules report.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ProductBuild } from '@strata/analytics';
+import { isSuperseded, StoreError } from '@strata/db';
 import { buildsNamedBy } from '../enrichment/exposure/exposed-domains.ts';
 import type { Exposures } from '../enrichment/exposure/exposures.ts';
 import type { KnownNames } from '../index/known-names.ts';
@@ -24,12 +25,19 @@ const EVENTS_AT_ONCE = 200;
 const MENTIONS_AT_ONCE = 500;
 /** Stored in one transaction, which bounds memory. */
 const MATCHES_AT_ONCE = 1_000;
+/** An advisory that fails alone so often is left for a while: nothing else waits for it. */
+const MAX_TRIES = 3;
+const RETRY_MS = 60_000;
 
 export class Notifier {
   readonly #deps: NotifierDeps;
   readonly #expiry: ExpiryCheck;
   readonly #queries: QueryLists;
   #to: MatchedTo;
+  /** How often an advisory failed alone, by the key of its signal. */
+  readonly #failed = new Map<string, number>();
+  /** Those that failed too often, in memory: they are tried again at this time of deliveries, until the end of the term. */
+  #left: { readonly signals: readonly Signal[]; readonly at: number } = { signals: [], at: 0 };
 
   private constructor(deps: NotifierDeps, to: MatchedTo) {
     this.#deps = deps;
@@ -54,11 +62,32 @@ export class Notifier {
     // Read first: an event of a list that is created before the next statement is not skipped.
     const to = await ends(store);
     if (!(await store.watchlists.isUsed())) return this.#skip(to);
-    for (let isMore = true; isMore; ) isMore = await this.#matchEvents();
-    for (let isMore = true; isMore; ) isMore = await this.#matchMentions();
-    await this.#expiry.step();
+    const failures: unknown[] = [];
+    // What fails holds up nothing else.
+    const attempt = async (step: () => Promise<unknown>): Promise<boolean> => {
+      try {
+        return (await step()) === true;
+      } catch (error) {
+        if (isSuperseded(error)) throw error;
+        failures.push(error);
+        return false;
+      }
+    };
+    let areEventsMatched = false;
+    const matchEvents = async () => {
+      const isMore = await this.#matchEvents();
+      areEventsMatched = !isMore;
+      return isMore;
+    };
+    for (let [events, mentions] = [true, true]; events || mentions; ) {
+      events = events && (await attempt(matchEvents));
+      mentions = mentions && (await attempt(() => this.#matchMentions({ mayLeave: areEventsMatched })));
+    }
+    await attempt(() => this.#matchLeft());
+    await attempt(() => this.#expiry.step());
     // Last: a domain that no longer matches was on the list at the time of the events above.
-    await this.#queries.step(this.#to.seq);
+    if (areEventsMatched) await attempt(() => this.#queries.step(this.#to.seq));
+    if (failures.length > 0) throw failures[0];
   }
 
   async #skip(to: MatchedTo): Promise<void> {
@@ -81,7 +110,8 @@ export class Notifier {
     const signals = events.flatMap((event) => signalsOf(event, exposures));
     // A domain is on a list for the events by which it begins to match and for those by which it no longer does.
     const pending = changedIn(found);
-    await this.#updateLists(signals.filter(({ domain = '' }) => !pending.includes(domain)));
+    const settled = signals.filter(({ domain = '' }) => !pending.includes(domain));
+    await this.#updateLists(settled, { mayLeave: true });
     const left = await this.#queries.join(changedIn(events), () =>
       analyticsOfChanges(events, { live: analytics, roleOf: names.roleOf }),
     );
@@ -89,25 +119,39 @@ export class Notifier {
     return isCut || events.length < found.length;
   }
 
-  /** A domain is on the lists whose query it matches now. */
-  async #updateLists(signals: readonly Signal[]): Promise<void> {
+  /** A domain is on the lists whose query it matches now; `mayLeave`: its events are matched, so that it may leave a list. */
+  async #updateLists(signals: readonly Signal[], { mayLeave }: { readonly mayLeave: boolean }): Promise<void> {
     const domains = new Set(signals.map(({ domain }) => domain).filter((domain) => domain !== undefined));
     const { store, analytics } = this.#deps;
     const left = await this.#queries.join([...domains]);
     // Older answers do not include why a matched event has added the domain.
-    if (left.length > 0 && (await analytics.asOf()).seq >= this.#to.seq) await store.watched.unfollow(left);
+    if (mayLeave && left.length > 0 && (await analytics.asOf()).seq >= this.#to.seq) await store.watched.unfollow(left);
   }
 
-  async #matchMentions(): Promise<boolean> {
+  async #matchMentions(options: { readonly mayLeave: boolean }): Promise<boolean> {
     const mentions = await this.#deps.store.watched.mentionsSince(this.#to.mention, MENTIONS_AT_ONCE);
     const last = mentions.at(-1);
     if (!last) return false;
     const signals = mentions.map(
       ({ id, ...mention }): Signal => ({ kind: 'mention', key: `mention_${id}`, ...mention }),
     );
-    await this.#updateLists(signals);
+    await this.#updateLists(signals, options);
     await this.#record(signals, { to: { ...this.#to, mention: last.id } });
     return mentions.length === MENTIONS_AT_ONCE;
+  }
+
+  async #matchLeft(): Promise<void> {
+    const { signals, at } = this.#left;
+    const now = this.#deps.now().getTime();
+    // A later time than any delay was set by a clock that was ahead.
+    if (signals.length === 0 || (at > now && at <= now + RETRY_MS)) return;
+    this.#left = { signals: [], at: 0 };
+    try {
+      await this.#record(signals, { to: this.#to });
+    } catch (error) {
+      this.#left = { signals, at };
+      throw error;
+    }
   }
 
   async #record(
@@ -141,12 +185,13 @@ export class Notifier {
 
   /** The domains that an advisory affects may be all: each list is compared with them. */
   async *#wideMatches(signals: readonly Signal[]): AsyncGenerator<Match[]> {
-    const { store, names, exposures, analytics } = this.#deps;
+    const { store, names, exposures } = this.#deps;
     const affected: { readonly signal: Signal; readonly builds: readonly ProductBuild[] }[] = [];
     for (const signal of signals) {
       const entry = signal.kind === 'exploited' ? exposures.advisories.find(signal.advisory) : undefined;
-      if (!entry) continue;
-      const { version: builds } = buildsNamedBy(exposures, entry, await exposures.uses(entry.products));
+      const uses = entry && (await this.#alone(signal, () => exposures.uses(entry.products)));
+      if (!uses) continue;
+      const { version: builds } = buildsNamedBy(exposures, entry, uses);
       if (builds.length > 0) affected.push({ signal, builds });
     }
     if (affected.length === 0) return;
@@ -154,9 +199,11 @@ export class Notifier {
     for (; list; list = await store.watched.nextWith('advisory_known_exploited', list.id)) {
       const watched = await store.watchlists.domainsOf(list.id);
       for (const { signal, builds } of affected) {
-        const among = { names: watched };
-        const { domains } = await analytics.search({ filter: { builds, among }, limit: watched.length, offset: 0 });
-        const found = new Set(domains.map(({ name }) => name));
+        const filter = { builds, among: { names: watched } };
+        const answer = await this.#alone(signal, () =>
+          this.#deps.analytics.search({ filter, limit: watched.length, offset: 0 }),
+        );
+        const found = new Set(answer?.domains.map(({ name }) => name));
         yield match(
           signal,
           list,
@@ -165,6 +212,29 @@ export class Notifier {
         );
         await yieldToEventLoop();
       }
+    }
+  }
+
+  /** The answer to a question about an advisory, which is left for later if it alone fails too often: then undefined. */
+  async #alone<T>(signal: Signal, ask: () => Promise<T>): Promise<T | undefined> {
+    if (this.#left.signals.includes(signal)) return undefined;
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      // While ClickHouse does not respond, it is not the advisory that fails.
+      await this.#deps.analytics.asOf();
+      const { key } = signal;
+      const failures = (this.#failed.get(key) ?? 0) + 1;
+      this.#failed.set(key, failures);
+      if (failures < MAX_TRIES) throw error;
+      this.#left = { signals: [...this.#left.signals, signal], at: this.#deps.now().getTime() + RETRY_MS };
+      if (failures === MAX_TRIES)
+        this.#deps.logger.error(
+          { err: error, event: key },
+          'an advisory cannot be matched with watchlists: is retried',
+        );
+      return undefined;
     }
   }
 }

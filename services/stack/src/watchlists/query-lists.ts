@@ -2,6 +2,8 @@
 // changed, one list in each step. After a restart all are evaluated again.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Analytics, QueryError } from '@strata/analytics';
+import { StoreError } from '@strata/db';
+import type { Logger } from 'pino';
 import type { NamesMatching } from '../index/domain-queries.ts';
 import type { FollowedDomains, QueryList, Store } from '../store/index.ts';
 import { limitsOf } from './watchlist.ts';
@@ -11,12 +13,15 @@ export interface QueryListDeps {
   readonly analytics: Analytics;
   readonly namesMatching: NamesMatching;
   readonly clock: () => Date;
+  readonly logger: Logger;
 }
 
 const HOUR_MS = 3_600_000;
 const LISTS_AT_ONCE = 500;
 /** Of more lists, those with the largest ids follow a domain when they are evaluated. */
 const MAX_FOLLOWING = 10_000;
+/** A query that fails alone so often is left until the next pass: the other lists do not wait for it. */
+const MAX_TRIES = 3;
 
 export class QueryLists {
   readonly #deps: QueryListDeps;
@@ -24,6 +29,8 @@ export class QueryLists {
   #hour = 0;
   #seq = -1;
   #pass: { readonly seq: number; after: string } | undefined;
+  /** How often the query of a list has failed since the beginning of the pass, by id. */
+  readonly #failed = new Map<string, number>();
 
   constructor(deps: QueryListDeps) {
     this.#deps = deps;
@@ -65,6 +72,7 @@ export class QueryLists {
     const { seq } = await analytics.asOf();
     // Older answers would remove a domain that a matched event has added.
     if (seq < matched || (!this.#pass && seq === this.#seq)) return;
+    if (!this.#pass) this.#failed.clear();
     this.#pass ??= { seq, after: '' };
     const list = await store.watched.nextWithQuery(this.#pass.after);
     if (!list) {
@@ -76,17 +84,25 @@ export class QueryLists {
     if (matching) await store.watched.setDomains(list, matching);
   }
 
-  /** Undefined if the query names a provider that the rulebook no longer has: the list keeps its domains. */
+  /** Undefined if the query names a provider that the rulebook no longer has, or has failed too often: the list keeps its domains. */
   async #matching(
-    { query }: QueryList,
+    { id, query }: QueryList,
     max: number,
     options: Parameters<NamesMatching>[2],
   ): Promise<readonly string[] | undefined> {
+    const failures = this.#failed.get(id) ?? 0;
+    if (failures === MAX_TRIES) return undefined;
     try {
       return await this.#deps.namesMatching(query, max, options);
     } catch (error) {
       if (error instanceof QueryError) return undefined;
-      throw error;
+      if (error instanceof StoreError) throw error;
+      // While ClickHouse does not respond, it is not the query that fails.
+      await this.#deps.analytics.asOf();
+      this.#failed.set(id, failures + 1);
+      if (failures + 1 < MAX_TRIES) throw error;
+      this.#deps.logger.error({ err: error, watchlist: id }, 'the query of a watchlist fails: tried again in an hour');
+      return undefined;
     }
   }
 }

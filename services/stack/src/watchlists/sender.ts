@@ -1,4 +1,5 @@
 // Sends due messages of watchlists, retries failed ones, and gives up after about three days. Only the scheduler sends.
+import { StoreError } from '@strata/db';
 import { FailureLog } from '@strata/http';
 import type { Fetcher } from '@strata/scan';
 import type { Logger } from 'pino';
@@ -94,8 +95,13 @@ export async function sendDeliveries(deps: SenderDeps, signal: AbortSignal): Pro
 }
 
 async function attempt(deps: SenderDeps, delivery: StoredDelivery, signal: AbortSignal): Promise<void> {
-  const { store, now, random = Math.random } = deps;
-  const outcome = await outcomeOf(deps, delivery, signal);
+  const { store, logger, now, random = Math.random } = deps;
+  const outcome = await outcomeOf(deps, delivery, signal).catch((error: unknown): Outcome => {
+    if (error instanceof StoreError) throw error;
+    // Counts as an attempt: the message is not tried forever.
+    logger.error({ err: error, delivery: delivery.id }, 'a notification could not be sent');
+    return { isDelivered: false, status: null, error: 'internal error' };
+  });
   // Interrupted by the end of the term: the message is sent again.
   if (!outcome) return;
   const at = now();

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { it } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
 import { failureOf, fetchFrom, startInternet, textOf } from '../../test/fetching.ts';
 import type { WebScript } from '../../test/web-server.ts';
 
@@ -105,10 +106,7 @@ for (const [status, encoding] of [[304, 'gzip'] as const, [204, 'br'] as const, 
 for (const [what, text] of [
   ['with a header that is too long', `HTTP/1.1 200 OK\r\nx-bomb: ${'x'.repeat(200_000)}\r\n\r\n`],
   ['with too many headers', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(50_000)}\r\n`],
-  ['that are not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
-  ['with two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx'],
-  ['that switch protocols', 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'],
-  ['that are empty', ''],
+  ...casesOf<[string, string][]>('scan', 'heads of responses'),
 ] as const)
   it(`response heads ${what} are a failure, before the time-out`, async () =>
     assert.equal(failureOf(await fetchFrom((request) => void request.socket.end(text))), 'failed'));

@@ -23,13 +23,8 @@ it("a visit keeps the page's source, without characters that databases reject, o
   assert.equal('source' in ((await visited(script)).http.page ?? {}), false);
 });
 
-const WWW = { 'www.example.com': [PUBLIC] };
-for (const [what, options, ...expected] of [
-  ['falls back to HTTP where nothing listens for HTTPS', { only: 'http' }, 'http://example.com/', 'found', 'refused'],
-  ['needs no HTTP where HTTPS answers', { only: 'https' }, 'https://example.com/', 'found', 'found'],
-  ['starts at www where the domain has no address', { addresses: WWW }, 'https://www.example.com/', 'found', 'found'],
-  ['is skipped when neither has one', { addresses: {} }, 'https://www.example.com/', 'skipped', 'skipped'],
-] as const)
+type Start = [what: string, options: Parameters<typeof visited>[1], ...expected: string[]];
+for (const [what, options, ...expected] of casesOf<Start[]>('scan', 'starts of a visit'))
   it(what, async () => {
     const { http, tls, server } = await visited(page('<title>Page</title>'), options);
     assert.deepEqual([http.url, http.status, tls.status], expected);

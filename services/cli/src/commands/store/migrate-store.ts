@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { copyStore, sqliteFileOf } from '@strata/db';
+import { copyStore, refuseUsedDatabase, sqliteFileOf } from '@strata/db';
 import { DatabaseUrl } from '@strata/http';
 import { ledgerIn, lockLog } from '@strata/log';
 import type { Config } from '@strata/stack';
@@ -11,7 +11,7 @@ import { markCopied, stackSchema } from '@strata/stack/store';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { runInterruptible } from '../../interruption.ts';
-import { counted, type OutputOptions, printJson, printTable } from '../../output.ts';
+import { counted, type OutputOptions, plainText, printJson, printTable } from '../../output.ts';
 import { rowCounts, startCounter } from '../../progress.ts';
 
 export interface MigrateStoreOptions extends OutputOptions {
@@ -33,7 +33,9 @@ export async function migrateStoreCommand(
       'the configured database is not an SQLite file; specify one with --file, or unset STRATA_DATABASE_URL',
     );
   const local = `sqlite:${file}`;
-  const url = reopen ? '' : await postgresAddress(address ?? '', context.stdin);
+  // The copy of a file that is reopened: the configured database, unless another one is named.
+  const copy = reopen && sqliteFileOf(config.databaseUrl) === undefined ? config.databaseUrl : '';
+  const url = reopen && !address ? copy : await postgresAddress(address ?? '', context.stdin);
   using services = new DisposableStack();
   // Of the configured service, and of the one that has the file in its data directory.
   for (const directory of new Set([config.dataDirectory, path.dirname(file)].map((each) => path.resolve(each)))) {
@@ -42,6 +44,7 @@ export async function migrateStoreCommand(
   }
   if (reopen) {
     if (!existsSync(file)) throw usageError(`there is no ${file}`);
+    if (url) await refuseUsedDatabase(url);
     markCopied(file, null);
     stdout.write(`${file} is in use again; it has none of what was written to its copy\n`);
     return;
@@ -52,15 +55,15 @@ export async function migrateStoreCommand(
   const copied = rowCounts();
   // Before the copy: a kill after it would leave a file that still starts.
   const isMarked = !back && existsSync(file) && !markCopied(file, new Date());
-  const copy = runInterruptible(context, { state: 'nothing was copied; run the same command again' }, (signal) =>
+  const copying = runInterruptible(context, { state: 'nothing was copied; run the same command again' }, (signal) =>
     copyStore(stackSchema, source, target, {
       onProgress: ({ table, rows, isComparing }) => counter.set(copied(`${table} ${isComparing}`, rows) / 2),
       signal,
     }),
   );
-  const tables = await copy
+  const tables = await copying
     .catch((error: unknown) => {
-      if (isMarked) markCopied(file, null);
+      if (isMarked) unmark(file, context);
       throw error;
     })
     .finally(() => counter.stop());
@@ -76,6 +79,16 @@ export async function migrateStoreCommand(
   stdout.write(
     `${counted(total, 'row')} copied and compared in ${seconds.toFixed(1)} s; next, run strata stack ${next}\n`,
   );
+}
+
+/** After a failure, which is reported also if the mark cannot be removed. */
+function unmark(file: string, { stderr }: CommandContext): void {
+  try {
+    markCopied(file, null);
+  } catch (error) {
+    const { message } = error as Error;
+    stderr.write(`strata: ${file} is still marked as copied: run migrate-store --reopen (${plainText(message)})\n`);
+  }
 }
 
 /** The URL from the argument, or from standard input for `-`. Throws CommandError (exit code 2) for an invalid one. */

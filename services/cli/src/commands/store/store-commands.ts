@@ -37,9 +37,11 @@ Exit codes:
 
 const migrateStoreHelp = `
 Stop the service first: the copy does not include later writes. The copy is one transaction: if it is interrupted, or the
-comparison finds a difference, the new database stays empty. Processes refuse a copied file; --reopen ends that. Afterwards
-\`strata stack migrate-log\` moves the ledger; the signing keys stay in the data directory. Then set STRATA_DATABASE_URL to the new
-database, or with --back remove it, and start the service.
+comparison finds a difference, the new database stays empty. Afterwards \`strata stack migrate-log\` moves the ledger; the signing
+keys stay in the data directory. Then set STRATA_DATABASE_URL to the new database, or with --back remove it, and start the service.
+
+Processes refuse a copied file. --reopen permits its use again, unless a process is connected to its copy: the database of the URL, or
+else the configured one.
 
 Other users of the machine can read the arguments of a command, and so a password in the URL. Pass it on standard input instead:
   echo "$NEW_DATABASE_URL" | strata stack migrate-store -`;

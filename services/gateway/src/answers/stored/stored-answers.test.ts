@@ -21,7 +21,9 @@ import {
   streams,
 } from '../../../../../tests/support/scripted-upstream.ts';
 import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { type TakenTokens, TokenQuota } from '../../limits/token-quota.ts';
 import { AnswerTable } from '../../store/answers/answers.ts';
+import { StoredAnswerTable } from '../../store/answers/stored-answers.ts';
 import { type Json, MODEL, startHarness } from '../../test/harness.ts';
 import { assertRefusal, ENDLESS, sharedGateway } from '../../test/shared.ts';
 import { AnswerCipher } from './answer-cipher.ts';
@@ -131,13 +133,22 @@ it('an answer whose receipt the database refuses goes on when it accepts it, wit
   const { keep } = AnswerTable.prototype;
   let kept = 0;
   mock.method(AnswerTable.prototype, 'keep', async function (this: AnswerTable, ...asked: Parameters<typeof keep>) {
-    if (asked[0].length > 0 && ++kept < 3) throw new StoreError('read-only');
+    if (asked[0].length > 0 && ++kept < 2) throw new StoreError('read-only');
     return keep.apply(this, asked);
   });
-  await gateway.post('/v1/responses', { model: MODEL, input: 'Hi', max_output_tokens: 1, background: true });
+  const taking = mock.method(StoredAnswerTable.prototype, 'takeOver', async () => false, { times: 1 });
+  const [{ take }, released] = [TokenQuota.prototype, mock.fn((release: () => void) => release())];
+  mock.method(TokenQuota.prototype, 'take', async function (this: TokenQuota, ...asked: Parameters<typeof take>) {
+    const taken = (await take.apply(this, asked)) as TakenTokens;
+    return { ...taken, settle: (used: number, day: string) => released.bind(undefined, taken.settle(used, day)) };
+  });
+  const { key } = await gateway.running.gateway.keys.create({ tier: 'standard' });
+  const asked = { model: MODEL, input: 'Hi', max_output_tokens: 1, background: true };
+  await gateway.post('/v1/responses', asked, { authorization: `Bearer ${key}` });
   const database = `sqlite:${path.join(directory.path, 'inference.db')}`;
   await until(async () => (await rows(database, 'select id from answer_receipts')).length === 1, { limitMs: 30_000 });
-  assert.deepEqual([kept, await rows(database, 'select id from begun_answers')], [3, []]);
+  assert.deepEqual([kept, await rows(database, 'select id from begun_answers')], [2, []]);
+  assert.deepEqual([taking.mock.callCount(), released.mock.callCount()], [1, 1], 'refused once; no tokens count twice');
 });
 
 it('the answer of an upstream is asked for again before its first content, once, and fails after it', async () => {

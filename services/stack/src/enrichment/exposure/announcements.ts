@@ -35,9 +35,11 @@ const FOREVER_MS = 100_000 * DAY_MS;
 /** After so many failures the remaining entries are left for the next call. */
 const MAX_FAILURES = 20;
 
+/** By id, why an advisory could not be published. */
+export type AnnounceFailures = ReadonlyMap<string, unknown>;
+
 export interface Announced {
-  /** By id, why an advisory could not be published. */
-  readonly failures: ReadonlyMap<string, unknown>;
+  readonly failures: AnnounceFailures;
   /** Those that were not tried. */
   readonly left: readonly Entry[];
 }
@@ -54,15 +56,24 @@ export async function announceAdvisories(entries: readonly Entry[], deps: AlertD
     if (failures.size === MAX_FAILURES) return { failures, left: entries.slice(at) };
     if (!entry.exploited && Date.parse(entry.advisory.published) < newsSince) continue;
     await budget.yieldIfSpent();
-    try {
-      await announce(entry, deps);
-    } catch (error) {
-      if (error instanceof StoreError) throw error;
-      await deps.analytics.asOf();
-      failures.set(entry.advisory.id, error);
-    }
+    const { error } = await alone(announce(entry, deps), deps);
+    if (error !== undefined) failures.set(entry.advisory.id, error);
   }
   return { failures, left: [] };
+}
+
+/** The result, or the error of an advisory that fails alone. Rejects if the term ended, or if ClickHouse or the store is away. */
+async function alone<T>(
+  work: Promise<T>,
+  { analytics }: Pick<AlertDeps, 'analytics'>,
+): Promise<{ readonly value?: T; readonly error?: unknown }> {
+  try {
+    return { value: await work };
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    await analytics.asOf();
+    return { error };
+  }
 }
 
 async function announce(entry: Entry, deps: AlertDeps): Promise<void> {
@@ -102,17 +113,27 @@ const observedService = ([
   platform,
 });
 
-/** Raises alerts for the exposures that scans found, once per advisory with the totals. */
-export async function raiseReachAlerts(reach: readonly Reach[], deps: AlertDeps): Promise<void> {
+/**
+ * Raises alerts for the exposures that scans found, once per advisory with the totals. Returns and rejects as `announceAdvisories`.
+ */
+export async function raiseReachAlerts(reach: readonly Reach[], deps: AlertDeps): Promise<AnnounceFailures> {
   const exposed = new Set(reach.flatMap((each) => each.exposed));
-  for (const entry of new Set(reach.flatMap(({ touching }) => touching))) {
+  const raise = async (entry: Entry) => {
     const counts = await countsOf(deps, entry);
     await raiseAlert({ entry, counts }, exposed.has(entry) ? QUIET_MS : FOREVER_MS, deps);
     await publish({ entry, counts }, 'exploited', deps);
+  };
+  const failures = new Map<string, unknown>();
+  for (const entry of new Set(reach.flatMap(({ touching }) => touching))) {
+    // After many failures the remaining ones are not tried here.
+    const last = failures.size < MAX_FAILURES ? undefined : [...failures.values()].at(-1);
+    const { error } = last === undefined ? await alone(raise(entry), deps) : { error: last };
+    if (error !== undefined) failures.set(entry.advisory.id, error);
   }
+  return failures;
 }
 
-/** Publishes a domain's new exposures; those of its first scan are not new. */
+/** Publishes a domain's new exposures; those of its first scan are not new. Figures that cannot be counted are left out. */
 export async function announceDomain(
   { seq, domain, at }: Pick<StoredEvent, 'seq' | 'domain' | 'at'>,
   { domainId }: DomainChanged,
@@ -121,12 +142,17 @@ export async function announceDomain(
 ): Promise<void> {
   if (exposed.length === 0) return;
   const advisoryIds = exposed.map(({ advisory }) => advisory.id);
-  const counts = await Promise.all(exposed.map(async (entry) => [entry.advisory.id, await countsOf(deps, entry)]));
+  const counts = await Promise.all(
+    exposed.map(async (entry) => {
+      const { value } = await alone(countsOf(deps, entry), deps);
+      return value ? [[entry.advisory.id, value] as const] : [];
+    }),
+  );
   await deps.store.advisories.addEvent(`exposed ${seq}`, {
     kind: 'domain-exposed',
     at,
     domain,
-    payload: { domainId, advisoryIds, counts: Object.fromEntries(counts) },
+    payload: { domainId, advisoryIds, counts: Object.fromEntries(counts.flat()) },
   });
 }
 

@@ -31,6 +31,7 @@ const VULNERABILITY_SOURCES: ReadonlySet<string> = new Set<SourceName>(['nvd', '
 const CHANGES_AT_ONCE = 500;
 const LOADED_AT_ONCE = 100;
 const OPEN_WAIT_MS = 2_000;
+const RETRY_LOAD_MS = 5_000;
 
 export class Exposures implements AsyncDisposable {
   readonly #deps: ExposureDeps;
@@ -42,8 +43,9 @@ export class Exposures implements AsyncDisposable {
   #seq: number;
   #isKnown = false;
   #isLoaded = false;
-  #isStopped = false;
+  readonly #stopping = new AbortController();
   #loading: Promise<void> = Promise.resolve();
+  /** Why loading does not go on; it is tried again. */
   #failure: unknown;
 
   private constructor(deps: ExposureDeps, advisories: ExposureIndex, seq: number) {
@@ -59,19 +61,19 @@ export class Exposures implements AsyncDisposable {
       .map((provider) => ({ id: provider.id, keys: productKeysOf(provider), releaseParts: provider.releaseParts }))
       .filter(({ keys }) => keys.length > 0);
     const advisories = new ExposureIndex(products);
-    const exposures = new Exposures(deps, advisories, await store.advisories.latestChange());
-    exposures.#loading = exposures.#load(await store.advisories.naming(advisories.keys)).catch((error: unknown) => {
-      exposures.#failure = error;
-    });
+    await using opening = new AsyncDisposableStack();
+    const exposures = opening.use(new Exposures(deps, advisories, await store.advisories.latestChange()));
+    exposures.#loading = exposures.#load(await store.advisories.naming(advisories.keys));
     // A few thousand take a second; the start does not wait for a quarter of a million.
     const waiting = new AbortController();
     await Promise.race([exposures.#loading, sleep(OPEN_WAIT_MS, waiting.signal)]);
     waiting.abort();
     await exposures.learn();
+    opening.move();
     return exposures;
   }
 
-  /** Whether all advisories are loaded; until then lists are incomplete. Throws if loading failed. */
+  /** Whether all advisories are loaded; until then lists are incomplete. Throws while loading fails. */
   get isLoaded(): boolean {
     if (this.#failure !== undefined) throw new Error('read the advisories', { cause: this.#failure });
     return this.#isLoaded;
@@ -79,17 +81,25 @@ export class Exposures implements AsyncDisposable {
 
   async #load(ids: readonly string[]): Promise<void> {
     const budget = new EventLoopBudget();
-    for (let from = 0; from < ids.length && !this.#isStopped; from += LOADED_AT_ONCE) {
-      for (const stored of await this.#deps.store.advisories.read(ids.slice(from, from + LOADED_AT_ONCE))) {
-        this.advisories.put(stored);
-        await budget.yieldIfSpent();
+    const { signal } = this.#stopping;
+    for (let from = 0; from < ids.length && !signal.aborted; ) {
+      try {
+        for (const stored of await this.#deps.store.advisories.read(ids.slice(from, from + LOADED_AT_ONCE))) {
+          this.advisories.put(stored);
+          await budget.yieldIfSpent();
+        }
+        this.#failure = undefined;
+        from += LOADED_AT_ONCE;
+      } catch (error) {
+        this.#failure = error;
+        await sleep(RETRY_LOAD_MS, signal);
       }
     }
-    this.#isLoaded = !this.#isStopped;
+    this.#isLoaded = !signal.aborted;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isStopped = true;
+    this.#stopping.abort();
     await this.#loading;
   }
 

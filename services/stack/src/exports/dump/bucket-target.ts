@@ -8,18 +8,23 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
+import { sleep } from '../../sleep.ts';
 import type { DumpTarget } from './dump-target.ts';
 import type { DumpAddress } from './dump-url.ts';
 
-/** Of one file: the SDK cannot send a stream again. */
+/** Of one file, and the delay between them: the SDK cannot send a stream again. */
 const TRIES = 3;
+const RETRY_MS = 1_000;
 
 export class BucketTarget implements DumpTarget {
   readonly #client: S3Client;
   readonly #bucket: string;
   readonly #prefix: string;
+  /** Ends requests: the end of a process does not wait for a bucket. */
+  readonly #ending: { readonly abortSignal: AbortSignal };
 
-  constructor({ bucket, prefix, endpoint, region }: Extract<DumpAddress, { kind: 'bucket' }>) {
+  constructor({ bucket, prefix, endpoint, region }: Extract<DumpAddress, { kind: 'bucket' }>, signal: AbortSignal) {
+    this.#ending = { abortSignal: signal };
     this.#bucket = bucket;
     this.#prefix = prefix;
     this.#client = new S3Client({
@@ -35,7 +40,7 @@ export class BucketTarget implements DumpTarget {
 
   async read(name: string): Promise<string | undefined> {
     try {
-      const { Body } = await this.#client.send(new GetObjectCommand(this.#object(name)));
+      const { Body } = await this.#client.send(new GetObjectCommand(this.#object(name)), this.#ending);
       return await Body?.transformToString();
     } catch (error) {
       if (error instanceof NoSuchKey) return undefined;
@@ -44,13 +49,14 @@ export class BucketTarget implements DumpTarget {
   }
 
   async remove(manifest: string, folders: readonly string[]): Promise<void> {
-    await this.#client.send(new DeleteObjectCommand(this.#object(manifest)));
+    await this.#client.send(new DeleteObjectCommand(this.#object(manifest)), this.#ending);
     for (const folder of folders) {
       const Prefix = `${this.#prefix}${folder}/`;
       for (let isMore = true; isMore; ) {
-        const listed = await this.#client.send(new ListObjectsV2Command({ Bucket: this.#bucket, Prefix }));
+        const list = new ListObjectsV2Command({ Bucket: this.#bucket, Prefix });
+        const listed = await this.#client.send(list, this.#ending);
         for (const { Key } of listed.Contents ?? [])
-          await this.#client.send(new DeleteObjectCommand({ Bucket: this.#bucket, Key }));
+          await this.#client.send(new DeleteObjectCommand({ Bucket: this.#bucket, Key }), this.#ending);
         isMore = listed.IsTruncated === true;
       }
     }
@@ -67,17 +73,21 @@ export class BucketTarget implements DumpTarget {
             ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
             ContentType: 'application/vnd.apache.parquet',
           }),
+          this.#ending,
         );
         return;
       } catch (error) {
-        if (tries === TRIES) throw error;
+        const { abortSignal } = this.#ending;
+        if (tries === TRIES || abortSignal.aborted) throw error;
+        await sleep(RETRY_MS, abortSignal);
       }
     }
   }
 
   async complete(manifest: string, text: string): Promise<void> {
     const ContentType = 'application/json';
-    await this.#client.send(new PutObjectCommand({ ...this.#object(manifest), Body: text, ContentType }));
+    const put = new PutObjectCommand({ ...this.#object(manifest), Body: text, ContentType });
+    await this.#client.send(put, this.#ending);
   }
 
   [Symbol.dispose](): void {

@@ -116,7 +116,7 @@ for (const kind of ['folder', 'bucket'] as const)
     const folder = path.join(directory.path, 'dumps');
     const url =
       kind === 'folder' ? pathToFileURL(folder).href : `s3://lake/a%20b?endpoint=${bucket.endpoint}&region=eu-1`;
-    using target = await openTarget(addressOf(url));
+    using target = await openTarget(addressOf(url), signal);
     const file = async (name: string) =>
       kind === 'folder' ? readFile(path.join(folder, name)) : (bucket.objects.get(`a b/${name}`) ?? assert.fail(name));
     const deps = { tables, target, scratch: path.join(directory.path, 'scratch'), now, signal, partRows: 25 };

@@ -24,9 +24,10 @@ export async function dumpToday(
   const date = deps.now().toISOString().slice(0, 10);
   await using hold = await store.dumpLock.tryTake();
   if (!hold) return 'locked';
-  using target = await openTarget(address);
+  const ending = AbortSignal.any([signal, hold.lost]);
+  using target = await openTarget(address, ending);
   if (!isReplaced && (await target.read(manifestName(date))) !== undefined) return 'kept';
-  const written = await dump(date, { ...deps, target, signal: AbortSignal.any([signal, hold.lost]) });
+  const written = await dump(date, { ...deps, target, signal: ending });
   await noteDump(store.texts, 'written', deps.now());
   return written;
 }

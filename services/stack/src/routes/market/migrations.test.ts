@@ -95,11 +95,8 @@ it('migrations of the domains of a query: in the list to its end, in totals, flo
 it('migrations of a window: by provider, side and category, newest confirmation first, in pages and as CSV', async () => {
   const provider = mover();
   for (const [window, since, windowDays] of [
-    ['days=1', firstDay(1), 1],
-    ['days=7', firstDay(7), 7],
-    ['days=30', firstDay(30), 30],
-    ['hours=24', timeline.end - DAY_MS + 1, 1],
-    ['hours=720', timeline.end - 30 * DAY_MS + 1, 30],
+    ...[1, 7, 30].map((days) => [`days=${days}`, firstDay(days), days] as const),
+    ...[1, 30].map((days) => [`hours=${days * 24}`, timeline.end - days * DAY_MS + 1, days] as const),
   ] as const)
     for (const [filter, where] of [
       ['', '1'],
