@@ -95,7 +95,7 @@ export class ResponseParser {
         if (!'HTTP/'.startsWith(bytes.toString('latin1', at, at + 5)))
           throw new ProtocolError('a response is not HTTP');
         const lineEnd = bytes.indexOf(LF, at);
-        // Its end would never be found.
+        // The search for its end does not recognise bare line feeds.
         if (lineEnd >= 0 && bytes[lineEnd - 1] !== CR) throw new ProtocolError('the head of a response is invalid');
         const end = endOf(bytes, at);
         if (end !== undefined) this.#readHead(bytes.toString('latin1', at, end - 4));
