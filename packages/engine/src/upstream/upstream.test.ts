@@ -54,13 +54,9 @@ describe('an answer that is not sent before it is complete', () => {
       { id: 'b', function: { name: 'g' } },
     ];
     const thinking = { ...message, reasoning_content: 'so', content: null, tool_calls: calls };
-    const answers = [
-      complete(COMPLETE_HELLO),
-      complete({ choices: [{ ...choice, message: thinking }] }),
-      streams(HELLO),
-    ];
+    const calling = complete({ choices: [{ ...choice, message: thinking }] });
     const errors = [complete({ error: { message: 'no' } }), refuses(200, 'x', { 'content-type': 'text/html' })];
-    world.server.script(streams(HELLO), ...answers, ...errors, streams(HELLO));
+    world.server.script(streams(HELLO), complete(COMPLETE_HELLO), calling, streams(HELLO), ...errors, streams(HELLO));
     const upstream = await world.open({ retries: 0 });
     const ask = async () => {
       const { usage, signal } = asking();
@@ -155,14 +151,8 @@ describe('an upstream', () => {
     it(`describes ${engine} and its context`, async () => {
       Object.assign(world.server.pages, pages);
       const { info } = await world.open();
-      const expected = {
-        kind,
-        engine,
-        contextLength,
-        slots: 4,
-        name: MODEL,
-        origin: new URL(world.server.base).origin,
-      };
+      const { origin } = new URL(world.server.base);
+      const expected = { kind, engine, contextLength, slots: 4, name: MODEL, origin };
       assert.deepEqual({ ...info, ...expected }, info);
       assert.equal((await world.open({ contextLength: 512 })).info.contextLength, 512);
     });
@@ -177,9 +167,8 @@ describe('an upstream', () => {
   });
 
   it('finds a model by the names that servers give it', async () => {
-    world.server.pages['/v1/models'] = {
-      data: [{ id: 'llama3:latest' }, { id: '/models/tiny.gguf', aliases: ['small'] }],
-    };
+    const data = [{ id: 'llama3:latest' }, { id: '/models/tiny.gguf', aliases: ['small'] }];
+    world.server.pages['/v1/models'] = { data };
     for (const model of ['llama3', 'llama3:latest', 'tiny.gguf', 'small', '/models/tiny.gguf'])
       assert.equal((await world.open({ model })).info.name, model);
     await assert.rejects(world.open({ model: 'tiny' }), failedAs('model-unusable'));
