@@ -75,7 +75,7 @@ export function recordOf({ channel, pattern, key = '', target = pattern }: Patte
 const SHARED: ReadonlySet<string> = new Set(['asset', 'private-header', 'common-header', 'named', 'dkim']);
 /** A policy lets its host send and a token verifies an account, whatever else the host does. */
 const FREE: ReadonlySet<string> = new Set(['spf', 'txt']);
-/** What these records show without others. */
+/** What a domain shows that has such a record and nothing else. */
 const ALONE: Readonly<Record<string, string>> = { spf: 'email_sending', txt: 'verified_service' };
 
 /**
