@@ -7,6 +7,8 @@ import { type ResponseHead, ResponseParser } from './response-parser.ts';
 
 /** What becomes of a request. */
 export interface Exchange {
+  /** The request asks the server to close the connection, which is not used again, whatever the server says. */
+  readonly isLast?: boolean;
   /** The connection is established; at once on one that is kept. */
   readonly connected: () => void;
   readonly opened: (response: UpstreamResponse) => void;
@@ -164,6 +166,8 @@ class Connection {
         this.#exchange?.connected();
       })
       .on('data', (bytes: Buffer) => this.#read(bytes))
+      // It may leave the rest of a request unread.
+      .on('end', () => socket.destroy())
       .on('error', (error) => {
         this.#error ??= error;
       })
@@ -228,7 +232,7 @@ class Connection {
     const keptMs = keptMsOf(response?.headers.get('keep-alive'));
     // A server that has answered may leave the rest of a request unread.
     const isUnsent = this.#socket.writableLength > 0;
-    if (!this.#parser.isKept || isUnsent || keptMs <= 0 || this.#socket.destroyed) {
+    if (!this.#parser.isKept || exchange?.isLast || isUnsent || keptMs <= 0 || this.#socket.destroyed) {
       this.destroy();
       return;
     }
@@ -240,7 +244,8 @@ class Connection {
   }
 
   #close(): void {
-    if (this.#response && this.#parser.close()) this.#end();
+    // Only what the server has ended is complete.
+    if (this.#response && this.#socket.readableEnded && this.#parser.close()) this.#end();
     const [response, exchange] = [this.#response, this.#exchange];
     this.#response = undefined;
     this.#exchange = undefined;

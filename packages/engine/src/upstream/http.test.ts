@@ -16,7 +16,7 @@ import {
   textOf,
   useUpstream,
 } from '../test/upstream-harness.ts';
-import { UpstreamResponse } from './connections.ts';
+import { Connections, UpstreamResponse } from './connections.ts';
 import { AnswerEvents } from './response.ts';
 
 const [nothing, head] = [() => {}, { status: 200, headers: new Map() }];
@@ -246,6 +246,20 @@ describe('a retry', () => {
     assert.deepEqual(waits, []);
   });
 });
+
+for (const end of ['end', 'resetAndDestroy'] as const)
+  it(`a body that ends with its connection is complete only where the server ends it: ${end}`, async () => {
+    const server = net.createServer((socket) => void socket.on('error', nothing).write('HTTP/1.1 413 X\r\n\r\nhalf'));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    using connections = new Connections(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+    const { promise, resolve: opened, reject: failed } = Promise.withResolvers<UpstreamResponse>();
+    connections.open().send('x'.repeat(3e7), { connected: nothing, opened, failed, over: nothing });
+    const [[socket], response] = await Promise.all([once(server, 'connection'), promise]);
+    server.close();
+    socket[end]();
+    while (response.end === undefined) await new Promise(setImmediate);
+    assert.equal(response.end === null, end === 'end');
+  });
 
 describe('a redirect', () => {
   const world = useUpstream();

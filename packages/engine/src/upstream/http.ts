@@ -190,6 +190,7 @@ export class UpstreamHttp implements AsyncDisposable {
     signal.addEventListener('abort', abort);
     if (!kept) destroyAfter(connectMs, (ms) => new Error(`no connection within ${ms} ms`));
     connection.send(`${carrier.lines}\r\n${text ?? ''}`, {
+      isLast: isFresh,
       connected: () => {
         sentAt = performance.now();
         destroyAfter(text === undefined ? idleMs : (waitMs ?? firstTokenMs), stalled);

@@ -22,8 +22,9 @@ const NONE = Buffer.alloc(0);
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Outside of CRLF. */
-const BARE_BREAK = /\r(?!\n)|(?<!\r)\n|\0/;
+/** CR and LF outside of CRLF, and other control characters. */
+const BAD_CHARACTER = /\r(?!\n)|(?<!\r)\n|[^\t\r\n\x20-\x7e\x80-\xff]/;
+const NOT_ASCII = /[^\t\x20-\x7e]/;
 const FRAMING: ReadonlySet<string> = new Set(['connection', 'content-length', 'transfer-encoding']);
 
 export class ResponseParser {
@@ -93,15 +94,19 @@ export class ResponseParser {
       case 'head': {
         if (!'HTTP/'.startsWith(bytes.toString('latin1', at, at + 5)))
           throw new ProtocolError('a response is not HTTP');
-        const end = endOf(bytes, at, '\r\n\r\n');
+        const lineEnd = bytes.indexOf(LF, at);
+        // The search for its end does not recognise bare line feeds.
+        if (lineEnd >= 0 && bytes[lineEnd - 1] !== CR) throw new ProtocolError('the head of a response is invalid');
+        const end = endOf(bytes, at);
         if (end !== undefined) this.#readHead(bytes.toString('latin1', at, end - 4));
         return end;
       }
       case 'trailers': {
         if (bytes.length - at < 2) return undefined;
-        // They mean nothing here.
         const isEmpty = bytes[at] === CR && bytes[at + 1] === LF;
-        const end = isEmpty ? at + 2 : endOf(bytes, at, '\r\n\r\n');
+        const end = isEmpty ? at + 2 : endOf(bytes, at);
+        // They mean nothing here.
+        if (end !== undefined && !isEmpty) fieldsOf(bytes.toString('latin1', at, end - 4));
         this.isEnded = end !== undefined;
         return end;
       }
@@ -111,19 +116,11 @@ export class ResponseParser {
   }
 
   #readHead(text: string): void {
-    const [first = '', ...lines] = text.split('\r\n');
+    const lineEnd = text.indexOf('\r\n');
+    const first = lineEnd < 0 ? text : text.slice(0, lineEnd);
     const [, minor, status] = STATUS_LINE.exec(first) ?? [];
-    if (status === undefined || BARE_BREAK.test(text)) throw new ProtocolError('the head of a response is invalid');
-    const headers = new Map<string, string>();
-    for (const line of lines) {
-      const colon = line.indexOf(':');
-      const name = line.slice(0, colon).toLowerCase();
-      if (colon < 1 || !TOKEN.test(name)) throw new ProtocolError('a header of a response is invalid');
-      const value = line.slice(colon + 1).trim();
-      const known = headers.get(name);
-      if (known === undefined) headers.set(name, value);
-      else if (FRAMING.has(name)) headers.set(name, `${known}, ${value}`);
-    }
+    if (status === undefined || BAD_CHARACTER.test(first)) throw new ProtocolError('the head of a response is invalid');
+    const headers = lineEnd < 0 ? new Map<string, string>() : fieldsOf(text.slice(lineEnd + 2));
     const head = { status: Number(status), headers };
     if (head.status === 101) throw new ProtocolError('a response changes the protocol');
     // What precedes a response, such as 103.
@@ -135,19 +132,22 @@ export class ResponseParser {
   /** How the body ends (RFC 9112, 6.3). */
   #frame({ status, headers }: ResponseHead, isVersion11: boolean): void {
     const connection = (headers.get('connection') ?? '').toLowerCase();
-    this.isKept &&= isVersion11 ? !/\bclose\b/.test(connection) : /\bkeep-alive\b/.test(connection);
+    this.isKept &&= !/\bclose\b/.test(connection) && (isVersion11 || /\bkeep-alive\b/.test(connection));
     const coding = headers.get('transfer-encoding')?.toLowerCase();
     const length = headers.get('content-length');
     if (length !== undefined && !/^\d{1,15}$/.test(length))
       throw new ProtocolError('the length of a response is invalid');
     if (coding !== undefined && (coding !== 'chunked' || length !== undefined))
       throw new ProtocolError('the length of a response is ambiguous');
-    this.#isChunked = coding !== undefined;
+    const isEmpty = status === 204 || status === 304;
+    this.#isChunked = coding !== undefined && !isEmpty;
     this.#isFirstChunk = true;
     this.#state = this.#isChunked ? 'chunk' : 'body';
+    // Version 1.0 has no chunks: what is between may not know where they end.
+    if (coding !== undefined) this.isKept &&= isVersion11;
     if (this.#isChunked) return;
     // Without a length the body ends with the connection.
-    this.#left = status === 204 || status === 304 ? 0 : Number(length ?? Number.POSITIVE_INFINITY);
+    this.#left = isEmpty ? 0 : Number(length ?? Number.POSITIVE_INFINITY);
     this.isEnded = this.#left === 0;
     if (this.#left === Number.POSITIVE_INFINITY) this.isKept = false;
   }
@@ -166,11 +166,12 @@ export class ResponseParser {
       if (digit < 0) break;
       size = size * 16 + digit;
     }
-    const end = bytes.indexOf('\r\n', at) + 2;
-    if (at - digits > MAX_DIGITS || (end < 2 ? bytes.length : end) - begin > MAX_LINE_BYTES) throw badChunk();
-    if (end < 2) return undefined;
+    const end = bytes.indexOf(LF, at) + 1;
+    if (at - digits > MAX_DIGITS || (end < 1 ? bytes.length : end) - begin > MAX_LINE_BYTES) throw badChunk();
+    if (end < 1) return undefined;
     // Extensions are ignored.
-    if (at === digits || !(at + 2 === end || bytes[at] === SEMICOLON)) throw badChunk();
+    const hasSize = at > digits && (at + 2 === end || bytes[at] === SEMICOLON);
+    if (!hasSize || bytes.indexOf(CR, at) !== end - 2) throw badChunk();
     this.#isFirstChunk = false;
     this.#left = size;
     this.#state = size === 0 ? 'trailers' : 'body';
@@ -178,11 +179,29 @@ export class ResponseParser {
   }
 }
 
-function endOf(bytes: Buffer, at: number, mark: string): number | undefined {
-  const found = bytes.indexOf(mark, at);
-  const end = found < 0 ? bytes.length : found + mark.length;
+/** The position after the empty line that ends a head or trailers. */
+function endOf(bytes: Buffer, at: number): number | undefined {
+  const found = bytes.indexOf('\r\n\r\n', at);
+  const end = found < 0 ? bytes.length : found + 4;
   if (end - at > MAX_HEAD_BYTES) throw new ProtocolError('the headers of a response are too large');
   return found < 0 ? undefined : end;
+}
+
+function fieldsOf(text: string): Map<string, string> {
+  const fields = new Map<string, string>();
+  for (const line of text.split('\r\n')) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, colon).toLowerCase();
+    const isFraming = FRAMING.has(name);
+    // `trim` also removes spaces that are not ASCII.
+    if (colon < 1 || !TOKEN.test(name) || (isFraming ? NOT_ASCII : BAD_CHARACTER).test(line))
+      throw new ProtocolError('a header of a response is invalid');
+    const value = line.slice(colon + 1).trim();
+    const known = fields.get(name);
+    if (known === undefined) fields.set(name, value);
+    else if (isFraming) fields.set(name, `${known}, ${value}`);
+  }
+  return fields;
 }
 
 /** The value of a hexadecimal digit, or -1. */

@@ -54,15 +54,9 @@ describe('an answer that is not sent before it is complete', () => {
       { id: 'b', function: { name: 'g' } },
     ];
     const thinking = { ...message, reasoning_content: 'so', content: null, tool_calls: calls };
-    world.server.script(
-      ...[
-        streams(HELLO),
-        complete(COMPLETE_HELLO),
-        complete({ choices: [{ ...choice, message: thinking }] }),
-        streams(HELLO),
-      ],
-      ...[complete({ error: { message: 'no' } }), refuses(200, 'x', { 'content-type': 'text/html' }), streams(HELLO)],
-    );
+    const calling = complete({ choices: [{ ...choice, message: thinking }] });
+    const errors = [complete({ error: { message: 'no' } }), refuses(200, 'x', { 'content-type': 'text/html' })];
+    world.server.script(streams(HELLO), complete(COMPLETE_HELLO), calling, streams(HELLO), ...errors, streams(HELLO));
     const upstream = await world.open({ retries: 0 });
     const ask = async () => {
       const { usage, signal } = asking();
@@ -73,10 +67,8 @@ describe('an answer that is not sent before it is complete', () => {
     const [begins, ends] = [{ kind: 'begin' }, { kind: 'end', reason: 'stop' }];
     assert.deepEqual(await ask(), { deltas: [begins, { kind: 'text', text: 'Hello' }, ends], usage: used });
     const called = await ask();
-    assert.deepEqual(
-      called.deltas.map(({ kind }) => kind),
-      ['begin', 'reasoning', 'call', 'arguments', 'call', 'end'],
-    );
+    const kinds = called.deltas.map(({ kind }) => kind);
+    assert.deepEqual(kinds, ['begin', 'reasoning', 'call', 'arguments', 'call', 'end']);
     assert.equal(called.usage.completionTokens, 1, 'an estimate, without usage');
     assert.equal(textOf((await ask()).deltas), 'Hello');
     await assert.rejects(ask());
@@ -97,8 +89,7 @@ describe('an answer that is not sent before it is complete', () => {
 describe('an upstream', () => {
   const world = useUpstream();
   it('runs as many requests at a time as it has slots', async () => {
-    let inside = 0;
-    let max = 0;
+    let [inside, max] = [0, 0];
     world.server.script(async (response) => {
       inside += 1;
       max = Math.max(max, inside);
@@ -134,9 +125,7 @@ describe('an upstream', () => {
     world.server.script((response) => void begin(response).write(events(says('half'))));
     const upstream = await world.open({ slots: 1 });
     const { promise: hasText, resolve } = Promise.withResolvers<void>();
-    const running = (async () => {
-      for await (const each of reading(upstream)) if (each.kind === 'text') resolve();
-    })();
+    const running = Array.fromAsync(reading(upstream), ({ kind }) => void (kind === 'text' && resolve()));
     const waiting = chat(upstream);
     await hasText;
     const closed = failedAs('upstream-failed', /was closed/);
@@ -214,8 +203,7 @@ describe('vectors of an upstream', () => {
   it('are in the order of their inputs, and of length 1', async () => {
     world.server.script(gives([vector(1, 0, 2), vector(0, 3, 4)]));
     const { vectors, promptTokens } = await (await world.open()).embed(['a', 'b'], signal);
-    assert.deepEqual(vectors, [Float32Array.of(0.6, 0.8), Float32Array.of(0, 1)]);
-    assert.equal(promptTokens, 5);
+    assert.deepEqual([vectors, promptTokens], [[Float32Array.of(0.6, 0.8), Float32Array.of(0, 1)], 5]);
     assert.deepEqual(world.server.asked[0]?.body, { model: MODEL, input: ['a', 'b'], encoding_format: 'float' });
   });
 

@@ -25,9 +25,12 @@ const EVENTS_AT_ONCE = 200;
 const MENTIONS_AT_ONCE = 500;
 /** Stored in one transaction, which bounds memory. */
 const MATCHES_AT_ONCE = 1_000;
-/** An advisory that fails alone so often is left for a while: nothing else waits for it. */
+/** An advisory that fails alone so often, or for so many lists, is left for a while: nothing else waits for it. */
 const MAX_TRIES = 3;
 const RETRY_MS = 60_000;
+/** As long as messages are tried: an advisory that fails for one list is not compared with new lists forever. */
+const MAX_AGE_MS = 3 * 86_400_000;
+type FailedSignals = Map<Signal, readonly unknown[]>;
 
 export class Notifier {
   readonly #deps: NotifierDeps;
@@ -36,14 +39,15 @@ export class Notifier {
   #to: MatchedTo;
   /** How often an advisory failed alone, by the key of its signal. */
   readonly #failed = new Map<string, number>();
-  /** Those that failed too often, in memory: they are tried again at this time of deliveries, until the end of the term. */
-  #left: { readonly signals: readonly Signal[]; readonly at: number } = { signals: [], at: 0 };
+  /** The events of those that failed too often, stored with the position: tried again at this time of deliveries. */
+  #left: { readonly seqs: readonly number[]; readonly at: number };
 
   private constructor(deps: NotifierDeps, to: MatchedTo) {
     this.#deps = deps;
     this.#expiry = new ExpiryCheck(deps);
     this.#queries = new QueryLists(deps);
     this.#to = to;
+    this.#left = { seqs: to.left ?? [], at: 0 };
   }
 
   /** Without a stored position it begins with the present. */
@@ -141,22 +145,27 @@ export class Notifier {
   }
 
   async #matchLeft(): Promise<void> {
-    const { signals, at } = this.#left;
-    const now = this.#deps.now().getTime();
+    const { store, exposures, clock, ...deps } = this.#deps;
+    const [{ seqs, at }, now] = [this.#left, deps.now().getTime()];
     // A later time than any delay was set by a clock that was ahead.
-    if (signals.length === 0 || (at > now && at <= now + RETRY_MS)) return;
-    this.#left = { signals: [], at: 0 };
+    if (seqs.length === 0 || (at > now && at <= now + RETRY_MS)) return;
+    this.#left = { seqs: [], at: 0 };
     try {
+      const signals: Signal[] = [];
+      for (const seq of seqs) {
+        const event = (await store.events.since(seq - 1, 1)).find((each) => each.seq === seq);
+        if (event && clock().getTime() - event.at.getTime() < MAX_AGE_MS) signals.push(...signalsOf(event, exposures));
+      }
       await this.#record(signals, { to: this.#to });
     } catch (error) {
-      this.#left = { signals, at };
+      this.#left = { seqs, at };
       throw error;
     }
   }
 
   async #record(
     signals: readonly Signal[],
-    { to, left = [] }: { readonly to: MatchedTo; readonly left?: readonly FollowedDomains[] },
+    { to: { seq, mention }, left = [] }: { readonly to: MatchedTo; readonly left?: readonly FollowedDomains[] },
   ): Promise<void> {
     const { notifications } = this.#deps.store;
     const now = this.#deps.now();
@@ -167,6 +176,7 @@ export class Notifier {
       await notifications.record(matches, { now });
       matches = [];
     }
+    const to: MatchedTo = { seq, mention, ...(this.#left.seqs.length > 0 ? { left: this.#left.seqs } : {}) };
     if (matches.length + left.length > 0) await notifications.record(matches, { to, left, now });
     else await notifications.moveTo(to);
     this.#to = to;
@@ -187,20 +197,20 @@ export class Notifier {
   async *#wideMatches(signals: readonly Signal[]): AsyncGenerator<Match[]> {
     const { store, names, exposures } = this.#deps;
     const affected: { readonly signal: Signal; readonly builds: readonly ProductBuild[] }[] = [];
+    const failed: FailedSignals = new Map();
     for (const signal of signals) {
       const entry = signal.kind === 'exploited' ? exposures.advisories.find(signal.advisory) : undefined;
-      const uses = entry && (await this.#alone(signal, () => exposures.uses(entry.products)));
+      const uses = entry && (await this.#alone(signal, failed, () => exposures.uses(entry.products)));
       if (!uses) continue;
       const { version: builds } = buildsNamedBy(exposures, entry, uses);
       if (builds.length > 0) affected.push({ signal, builds });
     }
-    if (affected.length === 0) return;
-    let list = await store.watched.nextWith('advisory_known_exploited', '');
+    let list = affected.length > 0 ? await store.watched.nextWith('advisory_known_exploited', '') : undefined;
     for (; list; list = await store.watched.nextWith('advisory_known_exploited', list.id)) {
       const watched = await store.watchlists.domainsOf(list.id);
       for (const { signal, builds } of affected) {
         const filter = { builds, among: { names: watched } };
-        const answer = await this.#alone(signal, () =>
+        const answer = await this.#alone(signal, failed, () =>
           this.#deps.analytics.search({ filter, limit: watched.length, offset: 0 }),
         );
         const found = new Set(answer?.domains.map(({ name }) => name));
@@ -213,29 +223,38 @@ export class Notifier {
         await yieldToEventLoop();
       }
     }
+    this.#leave(failed);
   }
 
-  /** The answer to a question about an advisory, which is left for later if it alone fails too often: then undefined. */
-  async #alone<T>(signal: Signal, ask: () => Promise<T>): Promise<T | undefined> {
-    if (this.#left.signals.includes(signal)) return undefined;
+  /** The answer to a question about an advisory; undefined if it fails alone, or has failed for too many lists. */
+  async #alone<T>(signal: Signal, failed: FailedSignals, ask: () => Promise<T>): Promise<T | undefined> {
+    const errors = failed.get(signal) ?? [];
+    if (errors.length === MAX_TRIES) return undefined;
     try {
       return await ask();
     } catch (error) {
       if (error instanceof StoreError) throw error;
       // While ClickHouse does not respond, it is not the advisory that fails.
       await this.#deps.analytics.asOf();
-      const { key } = signal;
-      const failures = (this.#failed.get(key) ?? 0) + 1;
-      this.#failed.set(key, failures);
-      if (failures < MAX_TRIES) throw error;
-      this.#left = { signals: [...this.#left.signals, signal], at: this.#deps.now().getTime() + RETRY_MS };
-      if (failures === MAX_TRIES)
-        this.#deps.logger.error(
-          { err: error, event: key },
-          'an advisory cannot be matched with watchlists: is retried',
-        );
+      failed.set(signal, [...errors, error]);
       return undefined;
     }
+  }
+
+  /** Leaves advisories for later, after all were tried; rejects if one is tried again before. */
+  #leave(failed: FailedSignals): void {
+    const again: unknown[] = [];
+    for (const [{ key }, [err]] of failed) {
+      const failures = (this.#failed.get(key) ?? 0) + 1;
+      this.#failed.set(key, failures);
+      if (failures < MAX_TRIES) again.push(err);
+      if (failures === MAX_TRIES)
+        this.#deps.logger.error({ err, event: key }, 'an advisory cannot be matched with watchlists: is retried');
+    }
+    if (again.length > 0) throw again[0];
+    if (failed.size === 0) return;
+    const seqs = [...failed.keys()].map(({ key }) => Number(key.slice(EVENT.length)));
+    this.#left = { seqs: [...this.#left.seqs, ...seqs], at: this.#deps.now().getTime() + RETRY_MS };
   }
 }
 
@@ -244,7 +263,8 @@ async function ends({ events, feeds }: Pick<Store, 'events' | 'feeds'>): Promise
 }
 
 /** The same ids as in the public stream. */
-const eventId = (seq: number) => `ev_${String(seq).padStart(10, '0')}`;
+const EVENT = 'ev_';
+const eventId = (seq: number) => `${EVENT}${String(seq).padStart(10, '0')}`;
 
 function signalsOf(event: StoredEvent, exposures: Exposures): Signal[] {
   const { at, domain } = event;

@@ -22,6 +22,8 @@ const LISTS_AT_ONCE = 500;
 const MAX_FOLLOWING = 10_000;
 /** A query that fails alone so often is left until the next pass: the other lists do not wait for it. */
 const MAX_TRIES = 3;
+/** After so many the remaining lists are left for the next call. */
+const MAX_FAILURES = 20;
 
 export class QueryLists {
   readonly #deps: QueryListDeps;
@@ -43,6 +45,7 @@ export class QueryLists {
   async join(domains: readonly string[], analyticsOf?: () => Promise<Analytics>): Promise<readonly FollowedDomains[]> {
     const { watched } = this.#deps.store;
     const left: FollowedDomains[] = [];
+    const failures: unknown[] = [];
     let asked: Analytics | undefined;
     let isMore = domains.length > 0;
     for (let [after, lists] = ['', 0]; isMore && lists < MAX_FOLLOWING; lists += LISTS_AT_ONCE) {
@@ -50,7 +53,8 @@ export class QueryLists {
       if (page.length > 0) asked ??= (await analyticsOf?.()) ?? this.#deps.analytics;
       for (const list of page) {
         const options = { analytics: asked ?? this.#deps.analytics, among: domains };
-        const matching = await this.#matching(list, domains.length, options);
+        const matching = await this.#matching(list, domains.length, { ...options, failures });
+        if (failures.length === MAX_FAILURES) throw failures[0];
         if (!matching) continue;
         const joined = matching.filter((domain) => !list.among.includes(domain));
         const removed = list.among.filter((domain) => !matching.includes(domain));
@@ -61,6 +65,8 @@ export class QueryLists {
       isMore = page.length === LISTS_AT_ONCE;
       await yieldToEventLoop();
     }
+    // After the other lists: several that fail take no more tries than one.
+    if (failures.length > 0) throw failures[0];
     return left;
   }
 
@@ -80,15 +86,20 @@ export class QueryLists {
       return;
     }
     this.#pass.after = list.id;
-    const matching = await this.#matching(list, limitsOf(list.tier).domains, { analytics });
+    const failures: unknown[] = [];
+    const matching = await this.#matching(list, limitsOf(list.tier).domains, { analytics, failures });
+    if (failures.length > 0) throw failures[0];
     if (matching) await store.watched.setDomains(list, matching);
   }
 
-  /** Undefined if the query names a provider that the rulebook no longer has, or has failed too often: the list keeps its domains. */
+  /**
+   * Undefined if the query fails, or names a provider that the rulebook no longer has: the list keeps its domains. The errors
+   * of those that are tried again are added to `failures`.
+   */
   async #matching(
     { id, query }: QueryList,
     max: number,
-    options: Parameters<NamesMatching>[2],
+    { failures: again, ...options }: Parameters<NamesMatching>[2] & { readonly failures: unknown[] },
   ): Promise<readonly string[] | undefined> {
     const failures = this.#failed.get(id) ?? 0;
     if (failures === MAX_TRIES) return undefined;
@@ -100,8 +111,12 @@ export class QueryLists {
       // While ClickHouse does not respond, it is not the query that fails.
       await this.#deps.analytics.asOf();
       this.#failed.set(id, failures + 1);
-      if (failures + 1 < MAX_TRIES) throw error;
-      this.#deps.logger.error({ err: error, watchlist: id }, 'the query of a watchlist fails: tried again in an hour');
+      if (failures + 1 < MAX_TRIES) again.push(error);
+      else
+        this.#deps.logger.error(
+          { err: error, watchlist: id },
+          'the query of a watchlist fails: tried again in an hour',
+        );
       return undefined;
     }
   }

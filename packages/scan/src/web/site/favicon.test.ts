@@ -35,20 +35,7 @@ async function iconOf(icon: WebScript, { html = LINK, ...options } = {}) {
   return { ...value, asked };
 }
 
-for (const [why, html, asked] of [
-  ['that the page links', LINK, 'example.com/a.png'],
-  ['at the usual path without a link', '<p>', 'example.com/favicon.ico'],
-  [
-    'at the usual path where the link leads to another host',
-    LINK.replace('/a', 'https://cdn.example/a'),
-    'example.com/favicon.ico',
-  ],
-  [
-    'at the usual path for a link with data',
-    LINK.replace('/a', 'data:image/png;base64,aaaa'),
-    'example.com/favicon.ico',
-  ],
-] as const)
+for (const [why, html, asked] of casesOf<[string, string, string][]>('scan', 'which icon is asked for'))
   it(`the icon is the one ${why}`, async () => {
     const icon = await iconOf(png, { html });
     assert.deepEqual([icon.status, icon.hash, icon.asked], ['found', HASH, [asked]]);

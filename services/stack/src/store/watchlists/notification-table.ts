@@ -12,6 +12,8 @@ import { deleteList, type FollowedDomains, removeDomains } from './watchlist-tab
 export interface MatchedTo {
   readonly seq: number;
   readonly mention: number;
+  /** Earlier events that could not be matched and are tried again. */
+  readonly left?: readonly number[];
 }
 
 export interface StoredNotification extends Notification {
