@@ -12,6 +12,7 @@ export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST + (next++ % PORTS);
     await using server = createServer().listen(port, '127.0.0.1');
-    if (await once(server, 'listening').catch(() => undefined)) return port;
+    const listening = once(server, 'listening');
+    if (await listening.catch((error) => error.code !== 'EADDRINUSE' && Promise.reject(error))) return port;
   }
 }
