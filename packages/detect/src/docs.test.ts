@@ -40,7 +40,7 @@ it('docs/catalog.md shows an entry that loads, and whose examples hold', () => {
     rules: [{ ...group, counterexamples: group?.examples, examples: group?.counterexamples }],
   };
   assert.deepEqual(exampleProblems([swapped as Provider], compileRulebook(providers)), [
-    'example-mail rules.0.examples.0: shows nothing',
+    'example-mail rules.0.examples.0: shows nothing, not email of example-mail; the record lacks what shows it',
     'example-mail rules.0.counterexamples.0: shows email of example-mail',
   ]);
 });

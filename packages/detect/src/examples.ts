@@ -8,7 +8,7 @@ import type { Rulebook } from './rulebook/rulebook.ts';
 
 /**
  * One line for each example that does not show its provider in the category of its group, and for each counterexample that
- * does: `fastmail rules.0.examples.1: shows email of zoho`.
+ * does: `fastmail rules.0.examples.1: shows email of zoho, not email of fastmail`.
  */
 export function exampleProblems(providers: readonly Provider[], rulebook: Rulebook): readonly string[] {
   return providers.flatMap(({ id, rules }) =>
@@ -17,7 +17,10 @@ export function exampleProblems(providers: readonly Provider[], rulebook: Rulebo
         records.flatMap((record, at) => {
           const services = servicesOf(record, rulebook);
           const isShown = services.some((service) => service.provider === id && service.category === category);
-          return isShown === isExpected ? [] : [`${id} rules.${group}.${kind}.${at}: shows ${namesOf(services)}`];
+          const expected = isExpected ? `, not ${category} of ${id}; the record lacks what shows it` : '';
+          return isShown === isExpected
+            ? []
+            : [`${id} rules.${group}.${kind}.${at}: shows ${namesOf(services)}${expected}`];
         });
       return [...check('examples', examples, true), ...check('counterexamples', counterexamples, false)];
     }),
@@ -72,6 +75,8 @@ export function recordOf({ channel, pattern, key = '', target = pattern }: Patte
 const SHARED: ReadonlySet<string> = new Set(['asset', 'private-header', 'common-header', 'named', 'dkim']);
 /** A policy lets its host send and a token verifies an account, whatever else the host does. */
 const FREE: ReadonlySet<string> = new Set(['spf', 'txt']);
+/** What a domain shows that has such a record and nothing else. */
+const ALONE: Readonly<Record<string, string>> = { spf: 'email_sending', txt: 'verified_service' };
 
 /**
  * One line for each pattern whose record does not show the provider in the category of its group (or that the name is for
@@ -89,7 +94,9 @@ export function patternProblems(providers: readonly Provider[], rulebook: Rulebo
         const own = services.filter(({ provider }) => provider === id);
         const isShown = own.some((service) => FREE.has(channel) || service.category === rule.category);
         if (isShown && (SHARED.has(channel) || own.length === services.length)) return [];
-        return [`${id} rules.${group}.${path}: '${pattern}' shows ${namesOf(services)}`];
+        const usual = ALONE[channel] ?? rule.category;
+        const advice = usual === rule.category ? '' : `; ${channel} belongs in a group of the category ${usual}`;
+        return [`${id} rules.${group}.${path}: '${pattern}' shows ${namesOf(services)}${advice}`];
       }),
     ),
   );

@@ -75,6 +75,11 @@ export function privateSuffixOf(domain: string): string | null {
   return isPrivate ? publicSuffix : null;
 }
 
+/** Whether a clean lower-case host is a suffix under which a registry gives names to anyone: `com`, `co.uk`. */
+export function isRegistrySuffix(host: string): boolean {
+  return parse(host, { ...SUFFIX_OPTIONS, allowPrivateDomains: false }).domain === null;
+}
+
 /** Whether two clean lower-case hosts have the same registrable domain. A name without one has only itself. */
 export function hasSameOwner(host: string, other: string): boolean {
   if (host === other) return true;

@@ -1,8 +1,9 @@
 // Catalog entries as JSON -> validated providers, or all problems at once.
+import { isRegistrySuffix } from '../names/names.ts';
 import { EXCLUSIVE_ROLES, roleIn } from '../profile.ts';
 import { Provider, productKeysOf } from './catalog.ts';
 import { ambiguousPatterns } from './overlaps.ts';
-import { isDkimLabel, patternsOf } from './patterns.ts';
+import { type Channel, isDkimLabel, patternsOf } from './patterns.ts';
 import { SITE_LABELS } from './site-labels.ts';
 
 /** The problems of a catalog; `problems` has one line each: entry, path, message. */
@@ -35,6 +36,7 @@ export function loadCatalog(entries: readonly unknown[]): readonly Provider[] {
     ...duplicateNames(providers),
     ...sharedPatterns(providers),
     ...ambiguousPatterns(providers),
+    ...suffixPatterns(providers),
     ...sharedProducts(providers),
     ...mistakenRoles(providers),
     ...excessLabels(providers),
@@ -111,6 +113,26 @@ function sharedPatterns(providers: readonly Provider[]): string[] {
     }
   }
   return problems;
+}
+
+/** Channels whose patterns are hosts; a host below the pattern matches. */
+const HOST_CHANNELS: ReadonlySet<Channel> = new Set(['ns', 'soa', 'mx', 'spf', 'dmarc', 'caa', 'cname', 'named']);
+
+/** A public suffix would name everyone who registers below it; so would one below wildcards. */
+function suffixPatterns(providers: readonly Provider[]): string[] {
+  return providers.flatMap(({ id, rules }) =>
+    rules.flatMap((group, i) =>
+      patternsOf(group).flatMap(({ channel, pattern, target = pattern, path }) => {
+        if (!HOST_CHANNELS.has(channel)) return [];
+        const host = target.toLowerCase().replace(/^(?:\**\.)+/, '');
+        return host !== '*' && !isRegistrySuffix(host)
+          ? []
+          : [
+              `${id} rules.${i}.${path}: '${pattern}' is a public suffix, which has names of anyone; name the provider's host`,
+            ];
+      }),
+    ),
+  );
 }
 
 /**

@@ -11,7 +11,6 @@ import { chatAnswer } from './answer.ts';
 const DOMAINS = ['summityachts.com', 'world-cupboards.com', 'cupworld.de', 'france.com', 'penalty.net'];
 const file = path.join(import.meta.dirname, '../../../../services/stack/src/routes/examples.json');
 const examples = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, object>>;
-const [profile, provider] = [examples['/stack/v1/domains/{domain}'], examples['/stack/v1/providers/{provider}']];
 
 /** A search finds domains with all words, in any order, as the service does. */
 const fetch = (async (input: string | URL) => {
@@ -19,12 +18,11 @@ const fetch = (async (input: string | URL) => {
   const [kind = '', name = ''] = decodeURIComponent(pathname).split('/').slice(3);
   const words = (searchParams.get('q') ?? '').toLowerCase().split(' ');
   const results = DOMAINS.filter((domain) => words.every((word) => domain.includes(word)));
-  const found = {
-    search: { results: results.map((domain) => ({ domain })) },
-    providers: name === 'Cloudflare' ? provider : null,
-    ...{ stats: {}, intelligence: {} },
-  };
-  const body = kind === 'domains' && DOMAINS.includes(name) ? { ...profile, domain: name } : Object(found)[kind];
+  const isKnown =
+    kind === 'domains' ? DOMAINS.includes(name) : ['stats', 'intelligence'].includes(kind) || name === 'Cloudflare';
+  const path = kind === 'domains' ? pathname.replace(name, '{domain}') : pathname.replace(name, '{provider}');
+  const found = { ...examples[path], ...(kind === 'domains' && { domain: name }) };
+  const body = kind === 'search' ? { results: results.map((domain) => ({ domain })) } : isKnown ? found : null;
   return Response.json(body ?? { code: 'unknown_provider', detail: 'Nearest: Worldpay.' }, {
     status: body ? 200 : 404,
   });

@@ -2,11 +2,12 @@
 import { SECTOR_NAMES, type Service, type StackClient, type StackPaths, StackProblem } from '@strata/client';
 import { CATEGORIES } from '@strata/detect';
 import { type Asked, ask } from '../ask.ts';
-import { domainProfile, search } from '../questions/domains.ts';
+import { domainChanges, domainProfile, search } from '../questions/domains.ts';
 import { receiptOf } from '../receipt.ts';
 import { shorten, shortText } from '../shorten.ts';
-import { conditionAnswer } from './condition-answer.ts';
+import { CHANGES, conditionAnswer, unreadAnswer } from './condition-answer.ts';
 import { type Intent, intentOf, MAX_QUESTION, type Subject } from './intent.ts';
+import { isWithin, type TimeWindow, windowText } from './times.ts';
 import { domainCall, marketCall, providerCall, type ToolCall } from './tools.ts';
 
 export interface ChatDeps {
@@ -17,6 +18,7 @@ export interface ChatDeps {
 }
 
 type Profile = StackPaths['/stack/v1/domains/{domain}']['body'];
+type Changes = StackPaths['/stack/v1/domains/{domain}/changes']['body'];
 type ProviderPage = StackPaths['/stack/v1/providers/{provider}']['body'];
 
 const EXAMPLES = [
@@ -42,14 +44,28 @@ const HELP = [
  */
 export async function chatAnswer(messages: readonly string[], deps: ChatDeps): Promise<readonly string[]> {
   const [text = '', earlier] = messages.slice(-2).reverse();
+  return answerOf(text, earlier, deps).catch((error) => {
+    const [problem] = timeProblems(error);
+    if (!problem) throw error;
+    return [`I cannot answer for this time: the field ${problem.field} ${escaped(shortText(problem.message, 300))}.`];
+  });
+}
+
+/** What the service says about the time of a question, such as that its data does not go back so far. */
+const timeProblems = (error: unknown): StackProblem['errors'] =>
+  error instanceof StackProblem ? error.errors.filter(({ field }) => field === 'since' || field === 'until') : [];
+
+async function answerOf(text: string, earlier: string | undefined, deps: ChatDeps): Promise<readonly string[]> {
   if (text.length > MAX_QUESTION)
     return [`This question is too long: I read at most ${MAX_QUESTION} characters.`, ...HELP.slice(1)];
   const ofSet = await conditionAnswer({ text, earlier }, conditionDeps(deps));
   if (ofSet) return ofSet;
   const intent = intentOf(text, earlier);
   if (!intent) return HELP;
-  const { topic, subjects, category } = intent;
-  if (subjects.length === 0) return section(marketCall(topic, category), deps);
+  const { topic, subjects, category, time } = intent;
+  if (time && !(time.window && (CHANGES.has(topic) || topic === 'alerts')))
+    return unreadAnswer([time.text], '', conditionDeps(deps));
+  if (subjects.length === 0) return section(marketCall(topic, category, time?.window), deps);
   const [domain, named] = pairOf(subjects);
   const answered = domain ? [domain] : subjects;
   const answers: SubjectAnswer[] = [];
@@ -93,8 +109,9 @@ async function subjectAnswer(
   named: string | undefined,
 ): Promise<SubjectAnswer> {
   const { topic, category } = intent;
-  const asDomain = (name: string) => section(domainCall(topic, name), deps, { category, named });
-  const asProvider = (name: string) => section(providerCall(topic, name), deps);
+  const window = intent.time?.window;
+  const asDomain = (name: string) => section(domainCall(topic, name, window), deps, { category, named, window });
+  const asProvider = (name: string) => section(providerCall(topic, name, window), deps);
   // `How many domains use name.com?` asks for a provider.
   const isOfProviders = topic === 'count' || topic === 'share' || topic === 'adoption';
   const readings = subject.isDomain ? (isOfProviders ? [asProvider, asDomain] : [asDomain, asProvider]) : [asProvider];
@@ -146,7 +163,9 @@ function unknownAnswer(name: string, problem: StackProblem | undefined): readonl
 }
 
 const isUnknown = (error: unknown): error is StackProblem =>
-  error instanceof StackProblem && (error.status === 404 || error.status === 400 || error.code === 'invalid_parameter');
+  error instanceof StackProblem &&
+  timeProblems(error).length === 0 &&
+  (error.status === 404 || error.status === 400 || error.code === 'invalid_parameter');
 
 function asked(
   { question, input }: Pick<ToolCall, 'question' | 'input'>,
@@ -158,12 +177,17 @@ function asked(
 interface Filter {
   readonly category?: Intent['category'];
   readonly named?: string | undefined;
+  readonly window?: TimeWindow | undefined;
 }
 
 async function section(call: ToolCall, deps: ChatDeps, filter: Filter = {}): Promise<readonly string[]> {
   const { answer, lines } = await asked(call, deps);
   const isProfile = call.question.name === domainProfile.name;
-  const chosen = isProfile ? await serviceLines(answer.body as Profile, filter, deps) : undefined;
+  const chosen = isProfile
+    ? await serviceLines(answer.body as Profile, filter, deps)
+    : filter.window && call.question.name === domainChanges.name
+      ? changeLines(answer.body as Changes, filter.window)
+      : undefined;
   const { receipt } = receiptOf(answer.body);
   const links = [
     `[${escaped(titleOf(call))} in the explorer](${link(deps, call.page)})`,
@@ -188,6 +212,14 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ...Object.entries(SECTOR_NAMES),
   ...CATEGORIES.map((id) => [id, id.replaceAll('_', ' ')] as const),
 ]);
+
+/** The route has no window: those of its page, which are the newest. */
+function changeLines(body: Changes, window: TimeWindow): readonly string[] {
+  const changes = body.changes.filter(({ at }) => isWithin(at, window));
+  const [, ...lines] = domainChanges.summarize({ ...body, changes });
+  const least = body.next_cursor !== null && changes.at(-1) === body.changes.at(-1) ? 'at least ' : '';
+  return [`${body.domain}: ${least}${changes.length} changes ${windowText(window)}, of ${body.total}.`, ...lines];
+}
 
 /** Only the services that were asked for, of the complete profile; undefined without a filter. */
 async function serviceLines(

@@ -2,9 +2,10 @@
 import { parseDomain } from '@strata/detect';
 import { search } from '../questions/domains.ts';
 import { marketShare, migrations } from '../questions/markets.ts';
-import { UNREAD_WORDS } from './condition-words.ts';
+import { VAGUE_WORDS } from './condition-words.ts';
 import { type Condition, type Conditions, conditionsOf } from './conditions.ts';
 import { type Intent, intentOf } from './intent.ts';
+import type { Time } from './times.ts';
 import type { ToolCall } from './tools.ts';
 import type { Topic } from './topics.ts';
 import { domainIn } from './words.ts';
@@ -20,7 +21,7 @@ export interface ConditionDeps {
   readonly link: (path: string) => string;
 }
 
-const CHANGES: ReadonlySet<Topic> = new Set(['lost', 'gained', 'moves']);
+export const CHANGES: ReadonlySet<Topic> = new Set(['lost', 'gained', 'moves']);
 /** Of these topics the service has answers about a name, not about a set. */
 const OF_A_NAME: ReadonlySet<Topic> = new Set(['risk', 'vulnerabilities', 'alerts']);
 const LIMIT = 8;
@@ -43,9 +44,10 @@ export async function conditionAnswer(
   if (kind === undefined) return undefined;
   const { terms, unread, isAnyKnown } = await resolved(conditions.all, deps.provider);
   if (!isAnyKnown && !conditions.isSet) return undefined;
+  const { time } = intent ?? {};
   const missing = [...conditions.unread, ...unread];
   const query = queryOf(terms);
-  if (kind === 'changes') return changesAnswer(topic, { terms, missing }, deps);
+  if (kind === 'changes') return changesAnswer(topic, { terms, missing, time }, deps);
   if (missing.length > 0) return unreadAnswer(missing, query, deps);
   if (kind === 'unsupported')
     return [
@@ -142,22 +144,29 @@ function queryOf(terms: readonly Pick<ResolvedTerm, 'text' | 'isAlternative'>[])
   return texts.join(' AND ');
 }
 
+interface ChangesOf {
+  readonly terms: readonly ResolvedTerm[];
+  readonly missing: readonly string[];
+  readonly time: Time | undefined;
+}
+
 /** `Who moved from GoDaddy to Cloudflare in Germany?`: one or two providers, and a query for the rest. */
 async function changesAnswer(
   topic: Topic,
-  { terms, missing }: { readonly terms: readonly ResolvedTerm[]; readonly missing: readonly string[] },
+  { terms, missing, time }: ChangesOf,
   deps: ConditionDeps,
 ): Promise<readonly string[]> {
   const named = terms.filter(({ provider }) => provider !== undefined);
   const query = queryOf(terms.filter(({ provider }) => provider === undefined));
   const [provider, other] = named.map((each) => each.provider);
   const isUnclear = named.length > 2 || named.some(({ isNegated, isAlternative }) => isNegated || isAlternative);
-  // A time is the window of the answer, which it states.
-  if (missing.some((each) => !isTime(each)) || isUnclear)
-    return unreadAnswer(isUnclear ? named.map(({ provider: id }) => id ?? '') : missing, query, deps);
+  const unread = missing.filter((each) => !isVague(each) && !(time?.window && each === time.text));
+  if (unread.length > 0 || isUnclear)
+    return unreadAnswer(isUnclear ? named.map(({ provider: id }) => id ?? '') : unread, query, deps);
   const direction = topic === 'gained' ? 'in' : 'out';
   const input = {
-    ...{ days: 30, limit: LIMIT },
+    ...(time?.window ?? { days: 30 }),
+    limit: LIMIT,
     ...(provider === undefined ? {} : { provider, direction }),
     ...(other === undefined ? {} : { other }),
     ...(query === '' ? {} : { query }),
@@ -175,7 +184,11 @@ async function changesAnswer(
   return [`${asked.join(' ')}:${note(query)}`, ...answer];
 }
 
-function unreadAnswer(missing: readonly string[], query: string, deps: ConditionDeps): readonly string[] {
+export function unreadAnswer(
+  missing: readonly string[],
+  query: string,
+  deps: Pick<ConditionDeps, 'escaped' | 'link'>,
+): readonly string[] {
   const names = missing.map((each) => `“${deps.escaped(each)}”`).join(' and ');
   return [
     `I did not understand ${names}, and do not answer another question instead.`,
@@ -183,11 +196,11 @@ function unreadAnswer(missing: readonly string[], query: string, deps: Condition
   ];
 }
 
-const isTime = (text: string): boolean => text.split(' ').every((word) => UNREAD_WORDS.has(word.toLowerCase()));
+const isVague = (text: string): boolean => text.split(' ').every((word) => VAGUE_WORDS.has(word.toLowerCase()));
 
 const pageOf = (query: string): string => `/search?${new URLSearchParams({ query })}`;
 const coded = (query: string): string => `\`${query}\``;
-const linked = (query: string, { link }: ConditionDeps): string =>
+const linked = (query: string, { link }: Pick<ConditionDeps, 'link'>): string =>
   `the query ${coded(query)} ([search](${link(pageOf(query))}))`;
 
 /** What a reader may take a term for. */

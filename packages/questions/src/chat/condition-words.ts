@@ -201,7 +201,9 @@ export const USE_VERBS = listOf('use uses using used have has run runs');
 export const CATEGORY_LINKS = listOf('at by from on with via for as provider a an its their the');
 /** Times and orders, which the chat cannot read as conditions. */
 export const UNREAD_WORDS = listOf(
-  'today yesterday week weeks month months year years day days january february march april june july august september ' +
+  'today yesterday hour hours week weeks month months year years day days january february march april june july august september ' +
     'october november december q1 q2 q3 q4 monday tuesday wednesday thursday friday saturday sunday recently recent latest ' +
     'last newest',
 );
+/** Lists of changes begin with the newest anyway. */
+export const VAGUE_WORDS = listOf('recently recent latest last newest');

@@ -14,6 +14,7 @@ import {
   USE_VERBS,
 } from './condition-words.ts';
 import { MAX_QUESTION } from './intent.ts';
+import { timeIn } from './times.ts';
 import { categoryAt, isOtherWord, topicOf } from './topics.ts';
 import { domainIn, splitWords, type Word, withoutPossessive } from './words.ts';
 
@@ -51,7 +52,8 @@ const ONE_OF = /^(?:country|tld|sector|grade|state):/;
 
 /** `earlier`: the question before it, whose conditions `Which of them have DNSSEC?` adds to. */
 export function conditionsOf(text: string, earlier?: string): Conditions {
-  const words = text.length > MAX_QUESTION ? [] : splitWords(text);
+  const every = text.length > MAX_QUESTION ? [] : splitWords(text);
+  const { time, rest: words } = timeIn(every);
   const reader = new ConditionReader(words);
   while (reader.next());
   const lower = words.map(({ lower: word }) => word);
@@ -59,7 +61,12 @@ export function conditionsOf(text: string, earlier?: string): Conditions {
   const before = refers ? conditionsOf(earlier) : undefined;
   const read = [...(before?.all ?? []), ...reader.conditions];
   const all = read.slice(0, MAX_CONDITIONS);
-  const unread = [...(before?.unread ?? []), ...reader.unread];
+  // Only changes have a time, whose answer reads it from the intent.
+  const unread = [
+    ...(before?.unread ?? []),
+    ...reader.unread,
+    ...(time && words.length < every.length ? [time.text] : []),
+  ];
   if (read.length > all.length) unread.push(`more than ${MAX_CONDITIONS} conditions`);
   const asksForDomains =
     refers ||

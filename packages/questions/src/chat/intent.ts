@@ -1,5 +1,6 @@
 // What a sentence asks about: a topic, the names in it, and a category. Pure, and linear in its length.
 import type { Category } from '@strata/detect';
+import { type Time, timeIn } from './times.ts';
 import { categoryAt, isOtherWord, TOPICS, type Topic, topicOf } from './topics.ts';
 import { domainIn, splitWords, withoutPossessive } from './words.ts';
 
@@ -23,6 +24,7 @@ export interface Intent {
   readonly isAboutData: boolean;
   /** Words other than names and everyday verbs (`won`, `left`, `many`) are about the data: `Who uses Acme?` */
   readonly hasDataWords: boolean;
+  readonly time: Time | undefined;
 }
 
 /** Characters; longer texts are not questions about a name. */
@@ -41,7 +43,8 @@ const USE_WORDS = new Set(['uses', 'used', 'using', 'provider', 'providers', 'do
  */
 export function intentOf(text: string, earlier?: string): Intent | undefined {
   if (text.length > MAX_QUESTION) return undefined;
-  const words = splitWords(text).map(({ raw }) => raw);
+  const { time, rest } = timeIn(splitWords(text));
+  const words = rest.map(({ raw }) => raw);
   const lower = words.map((word) => word.toLowerCase());
   const topics = new Set(lower.flatMap((word) => topicOf(word) ?? []));
   const isComparison = lower.some((word) =>
@@ -61,7 +64,7 @@ export function intentOf(text: string, earlier?: string): Intent | undefined {
     category !== undefined ||
     subjects.some(({ isDomain }) => isDomain) ||
     (subjects.length > 0 && (isComparison || hasDataWords));
-  return { topic, subjects: subjects.slice(0, MAX_SUBJECTS), category, isComparison, isAboutData, hasDataWords };
+  return { topic, subjects: subjects.slice(0, MAX_SUBJECTS), category, isComparison, isAboutData, hasDataWords, time };
 }
 
 const isTechnical = (topic: Topic): boolean => topic === 'security' || topic === 'vulnerabilities';

@@ -1,10 +1,11 @@
 // Which tool answers a topic for a kind of subject, and the page of the explorer that shows the same.
 import type { Category } from '@strata/detect';
-import type { Question } from '../question.ts';
+import { MAX_LIMIT, type Question } from '../question.ts';
 import { domainChanges, domainProfile, domainRisk } from '../questions/domains.ts';
 import { marketShare, migrations, securityScorecard, statistics } from '../questions/markets.ts';
 import { adoption, leaderboard, provider, providerCustomers, supplyChain } from '../questions/providers.ts';
 import { advisories, affectedDomains, alerts } from '../questions/security.ts';
+import type { TimeWindow } from './times.ts';
 import type { Topic } from './topics.ts';
 
 export interface ToolCall {
@@ -23,13 +24,13 @@ const page = (path: string, query: Readonly<Record<string, string | undefined>> 
   return search.size === 0 ? path : `${path}?${search}`;
 };
 
-export function domainCall(topic: Topic, domain: string): ToolCall {
+export function domainCall(topic: Topic, domain: string, window?: TimeWindow): ToolCall {
   const at = `/domain/${encodeURIComponent(domain)}`;
   switch (topic) {
     case 'moves':
     case 'lost':
     case 'gained':
-      return { question: domainChanges, input: { domain, limit }, page: at };
+      return { question: domainChanges, input: { domain, limit: window ? MAX_LIMIT : limit }, page: at };
     case 'risk':
       return { question: domainRisk, input: { domain }, page: at };
     case 'vulnerabilities':
@@ -39,14 +40,14 @@ export function domainCall(topic: Topic, domain: string): ToolCall {
   }
 }
 
-export function providerCall(topic: Topic, name: string): ToolCall {
+export function providerCall(topic: Topic, name: string, window?: TimeWindow): ToolCall {
   const at = `/provider/${encodeURIComponent(name)}`;
   switch (topic) {
     case 'moves':
     case 'lost':
-      return { question: providerCustomers, input: { provider: name, direction: 'out', limit }, page: at };
+      return { question: providerCustomers, input: { provider: name, direction: 'out', ...window, limit }, page: at };
     case 'gained':
-      return { question: providerCustomers, input: { provider: name, direction: 'in', limit }, page: at };
+      return { question: providerCustomers, input: { provider: name, direction: 'in', ...window, limit }, page: at };
     case 'risk':
       return { question: supplyChain, input: { provider: name, limit: 5 }, page: at };
     case 'adoption':
@@ -57,16 +58,20 @@ export function providerCall(topic: Topic, name: string): ToolCall {
 }
 
 /** Of all domains, or of one market. */
-export function marketCall(topic: Topic, category: Category | undefined): ToolCall {
+export function marketCall(topic: Topic, category: Category | undefined, window?: TimeWindow): ToolCall {
   switch (topic) {
     case 'moves':
     case 'lost':
     case 'gained':
-      return { question: migrations, input: { category, days: 30, limit }, page: page('/migrations', { category }) };
+      return {
+        question: migrations,
+        input: { category, ...(window ?? { days: 30 }), limit },
+        page: page('/migrations', { category }),
+      };
     case 'vulnerabilities':
       return { question: advisories, input: { limit: 5 }, page: '/advisories' };
     case 'alerts':
-      return { question: alerts, input: { limit: 5 }, page: '/alerts' };
+      return { question: alerts, input: { ...window, limit: 5 }, page: '/alerts' };
     case 'security':
       return { question: securityScorecard, input: { limit: 3 }, page: '/security' };
     default:

@@ -64,6 +64,9 @@ export async function makeBackup(config: Config, target: string, options: Backup
   const { keysFile, signal } = options;
   for (const file of [target, ...(keysFile === undefined ? [] : [keysFile])])
     if (existsSync(file)) throw usageError(`'${file}' already exists; choose a new name`);
+  const keysFolder = path.dirname(keysFile ?? target);
+  if (keysFile !== undefined && !existsSync(keysFolder))
+    throw usageError(`the folder '${keysFolder}' of the keys file does not exist; create it first`);
   const complete = path.resolve(target);
   const work = path.join(path.dirname(complete), `.${path.basename(complete)}.unfinished`);
   await rm(work, { recursive: true, force: true });

@@ -58,7 +58,7 @@ export function addCatalogCommands(strata: Command, context: CommandContext): vo
     .option('--role <role>', 'role in the category, if the kinds do not name it')
     .option('--kind <kind>', 'kind of product; may be repeated, the most characteristic first', collect, [])
     .option('--pattern <field=value>', 'a pattern; may be repeated', collect, [])
-    .requiredOption('--source <url>', 'document of the vendor that has the patterns')
+    .option('--source <url>', 'document of the vendor that has the patterns')
     .addHelpText('after', newHelp)
     .action(async (name: string, options: NewOptions) =>
       (await import('./new.ts')).newProvider(context, name, options),

@@ -5,6 +5,7 @@ import { entries, fileOf } from '@strata/catalog';
 import {
   CatalogError,
   compileRulebook,
+  exampleProblems,
   loadCatalog,
   type Provider,
   patternProblems,
@@ -21,7 +22,7 @@ export interface NewOptions {
   readonly role?: string;
   readonly kind: readonly string[];
   readonly pattern: readonly string[];
-  readonly source: string;
+  readonly source?: string;
 }
 
 /** Nothing is written if the catalog would not be valid with the entry, or a pattern alone does not show the provider. */
@@ -31,6 +32,8 @@ export function newProvider(
   { website, category, role, kind, pattern, source }: NewOptions,
 ): void {
   if (pattern.length === 0) throw usageError('--pattern is missing: what does a customer publish?');
+  if (source === undefined)
+    throw usageError('--source is missing: which document of the vendor has the patterns? strata catalog new --help');
   if (kind.length === 0) throw usageError('--kind is missing: what kind of product is it?');
   const id = slugOf(name);
   const rulebook = compileRulebook(loadCatalog(entries));
@@ -51,12 +54,21 @@ export function newProvider(
   const entry = (more: object) => ({ id, name, website, kinds: kind, rules: [{ ...group, ...more }] });
   const catalog = checked(entry({}));
   const added = catalog.slice(-1);
-  const problems = patternProblems(added, compileRulebook(catalog));
+  const withEntry = compileRulebook(catalog);
+  const problems = patternProblems(added, withEntry);
   if (problems.length > 0) throw usageError(problems.join('\n'));
-  const examples = added.flatMap(({ rules }) => rules.flatMap((rule) => patternsOf(rule).map(recordOf)));
+  const records = added.flatMap(({ rules }) => rules.flatMap((rule) => patternsOf(rule).map(recordOf)));
+  const problemsOf = (examples: readonly object[]) =>
+    exampleProblems(checked(entry({ examples })).slice(-1), withEntry);
+  const own = records.filter((record) => problemsOf([record]).length === 0);
+  // A policy or a token shows another category; with the first record that shows this one it is a domain as customers have.
+  const examples = records.map((record) => (own.includes(record) ? record : { ...own[0], ...record }));
+  const missing = problemsOf(examples);
+  if (missing.length > 0)
+    throw usageError(`${missing.join('\n')}\nadd a pattern that shows ${category} alone, or choose another --category`);
   const file = fileOf(id);
   writeFileSync(file, insert(readFileSync(file, 'utf8'), entry({ examples })));
-  stdout.write(`${path.relative('', file)}: added ${id}\n`);
+  stdout.write(`${path.relative('', file)}: added ${id}, without counterexamples: add records that must not show it\n`);
 }
 
 /** The catalog with the entry. */

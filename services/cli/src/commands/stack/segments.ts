@@ -65,7 +65,7 @@ export async function compareCommand(
     market.providers.map(({ provider, difference, ...sides }) => [
       ...[role ?? market.category, provider],
       ...(['a', 'b'] as const).map((side) => shareOf(sides[side].share, market[side].denominator)),
-      percent(difference),
+      difference === null ? '' : `${(difference * 100).toFixed(1)} points`,
     ]),
   );
   if (rows.length > 0)

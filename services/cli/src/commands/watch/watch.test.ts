@@ -16,7 +16,7 @@ it('strata stack watch creates, lists, tests and deletes a watchlist', async () 
   assert.partialDeepStrictEqual(list, { domain_count: 2, rules: [{ kind: 'posture_fell', points: 5 }] });
   assert.match(list.channels[0].secret, /^whsec_/);
   assert.match((await watch(['list'])).stdout, new RegExp(`${list.id} +Own +2 +posture_fell +webhook`));
-  const [, message = ''] = /^(msg_\S+) is sent to webhook https/.exec((await watch(['test', list.id])).stdout) ?? [];
+  const [, message = ''] = /^(msg_\S+) is queued for webhook https/.exec((await watch(['test', list.id])).stdout) ?? [];
   assert.match((await watch(['deliveries', list.id])).stdout, new RegExp(`${message} +\\w+ +test +webhook https`));
   await watch(['replay', list.id, message]);
   await watch(['delete', list.id]);

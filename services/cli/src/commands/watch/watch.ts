@@ -96,7 +96,7 @@ export async function testWatchlist({ stdout }: CommandContext, id: string, serv
   const [{ body }, channels] = await asked(service, (client) =>
     Promise.all([client.send(`POST ${LISTS}/{id}:test`, { path: { id } }), channelsOf(client, id)]),
   );
-  for (const each of body.deliveries) stdout.write(`${each.id} is sent to ${channels.get(each.channel)}\n`);
+  for (const each of body.deliveries) stdout.write(`${each.id} is queued for ${channels.get(each.channel)}\n`);
 }
 
 /** Kind and target by id; without those that a list no longer has. */
