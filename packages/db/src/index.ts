@@ -5,6 +5,7 @@ export * from './copies/postgres-backup.ts';
 export { refuseUsedDatabase } from './copies/postgres-end.ts';
 export * from './copies/sqlite-backup.ts';
 export { counterIncrement, counterOf, incrementCounter } from './counters.ts';
+export { STARTED_AT } from './dialects/postgres-connection.ts';
 export {
   BEGIN_WRITING,
   IS_OUTDATED,

@@ -1,6 +1,6 @@
 // Counts how often work waits for a PostgreSQL server, and what it sends while it holds the lock of the writers.
 import { mock } from 'node:test';
-import { LOCK_WRITERS, SHARE_WRITERS } from '@strata/db';
+import { LOCK_WRITERS, SHARE_WRITERS, STARTED_AT } from '@strata/db';
 import pg from 'pg';
 
 export interface Traffic {
@@ -16,6 +16,8 @@ export async function trafficOf(work: () => Promise<unknown>): Promise<Traffic> 
   const holding = new Set<pg.Client>();
   let [trips, underLock, sentUnderLock] = [0, 0, 0];
   const counting = mock.method(pg.Client.prototype, 'query', async function (this: pg.Client, config: pg.QueryConfig) {
+    // Whether the work opens a connection depends on those that are idle.
+    if (config.text.includes(STARTED_AT)) return query.call(this, config);
     const before = sent.get(this) ?? 0;
     if (before === 0) trips += 1;
     if (before === 0 && holding.has(this)) underLock += 1;
