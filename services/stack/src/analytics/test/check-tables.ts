@@ -142,6 +142,8 @@ function termsOf(d: Domain): Rows {
       ? []
       : [`build|${[provider, version, ...(platform === null ? [] : [platform])].join('\n')}`];
   });
-  const terms = new Set([...ofFacts, ...flagsOf(d).map((flag) => `flag|${flag}`), ...ofService, ...builds]);
+  const shared = ROLE_LIST.filter((role) => firmIn(d, 'role', role).length > 1).map((role) => `shared|${role}`);
+  const flags = flagsOf(d).map((flag) => `flag|${flag}`);
+  const terms = new Set([...ofFacts, ...flags, ...ofService, ...builds, ...shared]);
   return [...terms].map((term) => [...term.split('|'), d.id]);
 }
