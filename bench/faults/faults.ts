@@ -185,7 +185,8 @@ export async function runFaults(seconds: number): Promise<FaultReport> {
   const timer = setTimeout(() => late.abort(), LATE_MS);
   const unended = (await Promise.allSettled(clients)).filter(({ status }) => status === 'rejected').length;
   clearTimeout(timer);
-  if (unended > 0) wrong.push(`${unended} streams had not ended ${LATE_MS / 1_000} s later`);
+  const refused = [...refusals].map(([what, count]) => `${count} × ${what}`).join(', ');
+  if (unended > 0) wrong.push(`${unended} streams had not ended ${LATE_MS / 1_000} s later; refused: ${refused}`);
   const accounts = await accountsOf({
     ...{ url, keyId: stored.id, completed: ended, tokens: TOKENS },
     workers: new Map(workers.map(({ running, file }) => [running.ready.peer, file])),
