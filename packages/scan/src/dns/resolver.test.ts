@@ -78,7 +78,7 @@ for (const [what, script] of Object.entries<(q: DnsQuestion, n: number) => Retur
     let n = 0;
     await using server = await startDnsServer((q) => script(q, n++));
     await using resolver = new Resolver({ upstreams: [{ ...server, transport: 'tcp' }], tries: 1 });
-    // The first alone: one that drips would cut those of others apart.
+    // The first alone: bytes that drip would cut other answers apart.
     for (const names of [['h.test'], Array.from({ length: 100 }, (_, i) => `h${i}.test`)])
       for (const { status, detail } of await Promise.all(names.map((name) => resolver.query(name, 'A'))))
         assert.equal(status, 'found', detail);
