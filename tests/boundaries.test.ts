@@ -25,7 +25,7 @@ const pure = 'advisories detect analytics receipts inference limits'.split(' ').
 
 const MAX_FILE_LINES = 300;
 /** A test that costs more lines than the code that it protects is rewritten. */
-const MAX_LINES = 64_800;
+const MAX_LINES = 65_000;
 
 const isTest = (file: string) => /\.test\.ts$|\/test\//.test(file);
 
@@ -114,7 +114,7 @@ describe('the size of the tests', () => {
     assert.deepEqual(large, []);
   });
 
-  it('is at most 64,800 lines in all, helpers included', () => {
+  it('is at most 65,000 lines in all, helpers included', () => {
     const lines = sum(tests.map(({ lines }) => lines));
     assert.ok(lines <= MAX_LINES, `${lines} lines`);
   });

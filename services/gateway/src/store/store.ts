@@ -108,7 +108,7 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
     answers: new AnswerTable(db),
     segments: new SegmentTable(db),
     reputations: new ReputationTable(db),
-    stored: new StoredAnswerTable(db),
+    stored: new StoredAnswerTable(db, now),
     answersOf: (gateway) => new AnswerTable(db, gateway),
     gateways: new GatewayTable(db, ledgerDb),
     tokens: new TokenReservations(db),

@@ -13,11 +13,14 @@ export function labelOf({ address, port, transport }: Upstream): string {
   return transport === undefined ? label : `${transport}://${label}`;
 }
 
-/** The outcome of one query to one upstream. `strays` counts answers with our id to other questions. */
+/**
+ * The outcome of one query to one upstream. `strays` counts answers with our id to other questions; `isLimit`: the connection ended
+ * after answers to other queries.
+ */
 export type Exchange =
   | { readonly kind: 'answer'; readonly bytes: Buffer }
   | { readonly kind: 'timeout'; readonly strays: number }
-  | { readonly kind: 'unreachable'; readonly code: string }
+  | { readonly kind: 'unreachable'; readonly code: string; readonly isLimit?: boolean }
   | { readonly kind: 'garbled'; readonly reason: string }
   | { readonly kind: 'stopped' };
 
@@ -35,8 +38,8 @@ export class StopSwitch {
 
 /** A socket with many concurrent queries. */
 export interface Channel extends AsyncDisposable {
-  /** Queries that wait for the end of the event loop's turn, to be sent together. */
-  readonly unsent: number;
+  /** Queries without an outcome. */
+  readonly waiting: number;
   /** Sends the query with a new id. Always settles. */
   ask(query: Buffer, timeoutMs: number, stop: StopSwitch): Promise<Exchange>;
 }

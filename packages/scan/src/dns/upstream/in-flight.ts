@@ -60,6 +60,10 @@ export class QueriesInFlight {
     this.#send = send;
   }
 
+  get size(): number {
+    return this.#waiting.size;
+  }
+
   /** Sends the query with a new id. Always settles. */
   ask(query: Buffer, timeoutMs: number, stop: StopSwitch): Promise<Exchange> {
     if (this.#waiting.size >= MAX_WAITING) return Promise.resolve({ kind: 'unreachable', code: 'no free query id' });

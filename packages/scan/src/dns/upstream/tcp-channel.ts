@@ -7,6 +7,8 @@ import type { TimerWheel } from './timer-wheel.ts';
 
 /** A connection on which nothing arrives for so long after a query is replaced: its other end may have vanished. */
 const SILENT_MS = 5_000;
+/** As is one with so many bytes that the other end does not read. */
+const MAX_UNREAD = 64 * 1_024;
 const NOTHING = Buffer.alloc(0);
 
 /** Connects when a query needs it. The upstream may close an idle connection (RFC 7766 §6.2.3); the next query opens another. */
@@ -15,8 +17,12 @@ export class TcpChannel implements Channel {
   readonly #inFlight: QueriesInFlight;
   #socket: Socket | undefined;
   #queue: Buffer[] = [];
-  /** The beginning of a message whose end has not arrived. */
-  #rest: Buffer = NOTHING;
+  /** Since the last complete message, and how many bytes make the next one, or its length, complete. */
+  #pieces: Buffer[] = [];
+  #received = 0;
+  #needed = 2;
+  /** Whether the connection has brought an answer. */
+  #hasAnswered = false;
   /** The first write since something arrived. */
   #silentSince: number | undefined;
 
@@ -28,8 +34,8 @@ export class TcpChannel implements Channel {
     });
   }
 
-  get unsent(): number {
-    return this.#queue.length;
+  get waiting(): number {
+    return this.#inFlight.size;
   }
 
   ask(query: Buffer, timeoutMs: number, stop: StopSwitch): Promise<Exchange> {
@@ -41,9 +47,10 @@ export class TcpChannel implements Channel {
     this.#queue = [];
     if (queue.length === 0) return;
     const now = performance.now();
-    if (this.#silentSince !== undefined && now - this.#silentSince > SILENT_MS) {
+    const isSilent = this.#silentSince !== undefined && now - this.#silentSince > SILENT_MS;
+    if (isSilent || (this.#socket?.writableLength ?? 0) > MAX_UNREAD) {
       this.#socket?.destroy();
-      this.#forget('no answer');
+      this.#forget(isSilent ? 'no answer' : 'queries are not read');
       return;
     }
     this.#socket ??= this.#connect();
@@ -65,23 +72,38 @@ export class TcpChannel implements Channel {
   }
 
   #forget(code: string): void {
+    const isLimit = this.#hasAnswered;
     this.#socket = undefined;
-    this.#rest = NOTHING;
+    this.#hasAnswered = false;
     this.#silentSince = undefined;
-    this.#inFlight.settleAll({ kind: 'unreachable', code: `TCP ${code}` });
+    this.#keep(NOTHING, 2);
+    this.#inFlight.settleAll({ kind: 'unreachable', code: `TCP ${code}`, isLimit });
   }
 
   #receive(chunk: Buffer): void {
     this.#silentSince = undefined;
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    this.#pieces.push(chunk);
+    this.#received += chunk.length;
+    // Bytes are joined once for each message, also if each arrives alone.
+    if (this.#received < this.#needed) return;
+    const bytes = this.#pieces.length === 1 ? chunk : Buffer.concat(this.#pieces);
     let at = 0;
+    let end = 2;
     while (bytes.length - at >= 2) {
-      const end = at + 2 + bytes.readUInt16BE(at);
+      end = at + 2 + bytes.readUInt16BE(at);
       if (end > bytes.length) break;
+      this.#hasAnswered = true;
       this.#inFlight.receive(bytes.subarray(at + 2, end));
       at = end;
+      end = at + 2;
     }
-    this.#rest = bytes.subarray(at);
+    this.#keep(bytes.subarray(at), end - at);
+  }
+
+  #keep(rest: Buffer, needed: number): void {
+    this.#pieces = rest.length === 0 ? [] : [rest];
+    this.#received = rest.length;
+    this.#needed = needed;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -13,7 +13,6 @@ const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
  * (RFC 5452 §4).
  */
 export class UdpChannel implements Channel {
-  readonly unsent = 0;
   readonly #socket: Socket;
   readonly #inFlight: QueriesInFlight;
 
@@ -38,6 +37,10 @@ export class UdpChannel implements Channel {
       });
     });
     return new UdpChannel(socket, wheel);
+  }
+
+  get waiting(): number {
+    return this.#inFlight.size;
   }
 
   ask(query: Buffer, timeoutMs: number, stop: StopSwitch): Promise<Exchange> {

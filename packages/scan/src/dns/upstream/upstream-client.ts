@@ -10,10 +10,10 @@ import { UdpChannel } from './udp-channel.ts';
 
 /** Sockets per upstream: a forger has to guess the source port. */
 const UDP_CHANNELS = 4;
-/** Connections per upstream, and queries that share a write. Unbound reads no further query of a connection that waits for 32. */
+/** Connections per upstream, and queries in flight on each before another opens: Unbound reads no further query of one with 32. */
 const TCP_CHANNELS = 32;
-const MAX_BURST = 32;
-/** After this many consecutive time-outs other upstreams are preferred, for this long. */
+const TCP_IN_FLIGHT = 32;
+/** After this many consecutive failures to respond other upstreams are preferred, for this long. */
 const UNRESPONSIVE_AFTER = 16;
 const UNRESPONSIVE_MS = 5_000;
 
@@ -27,7 +27,7 @@ export class UpstreamClient implements AsyncDisposable {
   #opening: Promise<Channel[]> | undefined;
   #channels: readonly Channel[] | undefined;
   #next = 0;
-  #timeoutsInRow = 0;
+  #failuresInRow = 0;
   #unresponsiveUntil = 0;
 
   constructor(upstream: Upstream, wheel: TimerWheel, maxInFlight: number) {
@@ -37,9 +37,9 @@ export class UpstreamClient implements AsyncDisposable {
     this.slots = new Semaphore(maxInFlight);
   }
 
-  /** Recent queries timed out: used only if other upstreams fail. */
+  /** Recent queries had no response: used only if other upstreams fail. */
   get isUnresponsive(): boolean {
-    return this.#timeoutsInRow >= UNRESPONSIVE_AFTER && performance.now() < this.#unresponsiveUntil;
+    return this.#failuresInRow >= UNRESPONSIVE_AFTER && performance.now() < this.#unresponsiveUntil;
   }
 
   /** Queries over UDP, and over TCP if the answer is truncated. Always settles. */
@@ -49,30 +49,37 @@ export class UpstreamClient implements AsyncDisposable {
     if (channel === undefined) return { kind: 'unreachable', code: 'no socket' };
     if (stop.isStopped) return { kind: 'stopped' };
     this.stats.sent += 1;
+    const deadline = performance.now() + timeoutMs;
     let exchange = await channel.ask(query, timeoutMs, stop);
-    // A kept connection may end while a query is in flight: it is asked again on a new one (RFC 7766 §6.2.4).
-    if (exchange.kind === 'unreachable' && this.upstream.transport === 'tcp' && !stop.isStopped)
-      exchange = await channel.ask(query, timeoutMs, stop);
+    // A server may end a connection after some answers: the rest is asked again on a new one (RFC 7766 §6.2.4).
+    while (exchange.kind === 'unreachable' && exchange.isLimit === true && !stop.isStopped) {
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0) break;
+      exchange = await channel.ask(query, leftMs, stop);
+    }
     this.#note(exchange);
     if (exchange.kind !== 'answer' || !isTruncated(exchange.bytes) || stop.isStopped) return exchange;
     this.stats.overTcp += 1;
     return askOverTcp(this.upstream, query, timeoutMs, stop);
   }
 
-  /** The queries of a burst share a channel that can send them together. */
+  /**
+   * Over TCP the fewest that suffice: a server limits its connections, and the queries of a burst share a write. Over UDP the next one each time.
+   */
   #nextOf(channels: readonly Channel[]): Channel | undefined {
-    const current = channels[this.#next];
-    if (current !== undefined && current.unsent > 0 && current.unsent < MAX_BURST) return current;
+    const free = this.upstream.transport && channels.find(({ waiting }) => waiting < TCP_IN_FLIGHT);
     this.#next = (this.#next + 1) % Math.max(1, channels.length);
-    return channels[this.#next];
+    return free ?? channels[this.#next];
   }
 
   #note(exchange: Exchange): void {
-    if (exchange.kind === 'answer') this.#timeoutsInRow = 0;
-    else if (exchange.kind === 'timeout') {
+    if (exchange.kind === 'answer') this.#failuresInRow = 0;
+    if (exchange.kind === 'timeout') {
       this.stats.timeouts += 1;
       this.stats.strays += exchange.strays;
-      this.#timeoutsInRow += 1;
+    }
+    if (exchange.kind === 'timeout' || exchange.kind === 'unreachable') {
+      this.#failuresInRow += 1;
       this.#unresponsiveUntil = performance.now() + UNRESPONSIVE_MS;
     }
   }

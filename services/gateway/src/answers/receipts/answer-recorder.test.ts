@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreError } from '@strata/db';
 import { createLogger } from '@strata/http';
 import { openSignedLedger, type SignedLedger } from '@strata/log';
 import { verifyAnswer } from '@strata/receipts';
@@ -147,6 +148,18 @@ describe('receipts', () => {
       assert.ok((await verifyAnswer(receipt, { keySet: ledger.keySet(), ledgerReceipt })).ok);
     }
     assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, 2);
+  });
+
+  it('that the database has stored although the connection was lost are entered and counted', async () => {
+    await using world = await scene();
+    await using ledger = await world.openLedger();
+    const { answers } = world.store;
+    const keep = (...asked: Parameters<typeof answers.keep>) =>
+      answers.keep(...asked).then(() => Promise.reject(new StoreError('connection-lost')));
+    await using recorder = await world.open(ledger, undefined, replaced(answers, 'keep', keep));
+    await assert.rejects(world.keep(recorder), { code: 'connection-lost' });
+    await until(async () => (await world.unentered()) === 0, { limitMs: 10_000 });
+    assert.equal((await answers.usage({ since: '2000-01-01' }))[0]?.requests, 1);
   });
 
   it('are deleted in pages, until a page is not full, and the proofs of segments after their retention; totals stay', async () => {

@@ -190,7 +190,11 @@ export class AnswerRecorder implements AsyncDisposable {
     } catch (error) {
       // Another gateway may have ended only some of these answers.
       if (isSuperseded(error) && batch.length > 1) for (const one of batch) await this.#storeBatch([one]);
-      else for (const { reject } of batch) reject(error);
+      else {
+        // The database may have committed it before the connection was lost.
+        if (!isSuperseded(error)) this.#entries.readAgain();
+        for (const { reject } of batch) reject(error);
+      }
     }
   }
 

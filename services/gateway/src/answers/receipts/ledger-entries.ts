@@ -38,7 +38,7 @@ export class LedgerEntries implements Disposable {
   #pending: Pending[] = [];
   #entering: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** An entry failed: the receipts must be read again from the database. */
+  /** A write failed: the receipts must be read again from the database. */
   #isBehind = false;
   #enteredSeq = 0;
   #enterMs = ENTER_MS;
@@ -50,6 +50,11 @@ export class LedgerEntries implements Disposable {
   /** Receipts that are stored; in the order of their sequence numbers. */
   add(pending: Pending): void {
     this.#pending.push(pending);
+  }
+
+  /** A write that failed may have stored receipts. */
+  readAgain(): void {
+    this.#isBehind = true;
   }
 
   enterSoon(): void {
@@ -85,7 +90,11 @@ export class LedgerEntries implements Disposable {
     this.#timer = undefined;
     const { ledger, answers, logger } = this.#deps;
     try {
-      if (this.#isBehind) await this.catchUp(this.#deps.gateway());
+      if (this.#isBehind) {
+        // A write can fail while they are read.
+        this.#isBehind = false;
+        await this.catchUp(this.#deps.gateway());
+      }
       const gateway = this.#deps.gateway();
       // Receipts that were read from the database in the meantime are already entered; those from before this gateway
       // got another id are entered by the one that settles them.
@@ -94,7 +103,6 @@ export class LedgerEntries implements Disposable {
       const last = pending.at(-1);
       if (last) {
         const all = pending.flatMap(({ batch }) => batch);
-        this.#isBehind = true;
         this.#enterMs = all.length < LARGE_BATCH ? ENTER_MS : BUSY_ENTER_MS;
         await allSettled(all.map(({ leaf }) => ledger.log.append(Buffer.from(leaf, 'latin1'))));
         await answers.enter(
@@ -103,13 +111,13 @@ export class LedgerEntries implements Disposable {
           gateway,
         );
         this.#enteredSeq = last.seq;
-        this.#isBehind = false;
       }
-      if (this.#pending.length > 0) this.#enterAfter(this.#enterMs);
+      if (this.#pending.length > 0 || this.#isBehind) this.#enterAfter(this.#enterMs);
     } catch (error) {
       logger.error({ err: error }, 'receipts are stored, but not in the ledger yet');
       // From here on the database is authoritative.
       this.#pending = [];
+      this.#isBehind = true;
       this.#enterAfter(RETRY_MS);
     }
     this.#entering = undefined;
@@ -134,7 +142,6 @@ export class LedgerEntries implements Disposable {
       await answers.enter(last.seq, receipts.map(usedOf), gateway);
       if (gateway === this.#deps.gateway()) this.#enteredSeq = last.seq;
     }
-    if (gateway === this.#deps.gateway()) this.#isBehind = false;
   }
 }
 

@@ -8,13 +8,16 @@ export class AnswerRetries {
   readonly #ending: AbortSignal;
   /** How long an answer has waited last, by id. */
   readonly #waited = new Map<string, number>();
+  readonly #trying = new Set<string>();
 
   constructor(ending: AbortSignal) {
     this.#ending = ending;
   }
 
-  /** Waits and tries until `goOn` returns true, or the signal aborts; an error is a failed attempt. */
+  /** Waits and tries until `goOn` returns true, or the signal aborts; an error is a failed attempt. Once at a time for an answer. */
   async until(id: string, goOn: () => Promise<boolean>): Promise<void> {
+    if (this.#trying.has(id)) return;
+    this.#trying.add(id);
     for (let isDone = false; !isDone; ) {
       const waitMs = Math.min((this.#waited.get(id) ?? FIRST_MS / 2) * 2, LONGEST_MS);
       this.#waited.set(id, waitMs);
@@ -22,6 +25,7 @@ export class AnswerRetries {
       if (this.#ending.aborted) return;
       isDone = await goOn().catch(() => false);
     }
+    this.#trying.delete(id);
   }
 
   /** The answer is over: another with this id would wait as the first time. */

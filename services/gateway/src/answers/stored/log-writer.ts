@@ -37,8 +37,10 @@ export interface WrittenLog {
   begin?: ((first: StoredPart | undefined) => Promise<void>) | undefined;
   /** While that is being recorded. */
   beginning?: Promise<void> | undefined;
-  /** Called when another gateway generates the answer, or when its beginning was not recorded. */
-  readonly onSuperseded: (error: StoreError) => void;
+  /** StoreError: `superseded` if another gateway generates the answer; another one if its beginning was not recorded. */
+  lost?: Error;
+  /** Called then. */
+  readonly onLost: (error: Error) => void;
 }
 
 /** Longer: fewer writes, and larger groups of tokens at once. The first write after a quiet time is not delayed. */
@@ -66,11 +68,11 @@ export class LogWriter implements Disposable {
     if (written.begin) this.changed(written);
   }
 
-  /** Resolves when the beginning is durable. Rejects with StoreError `superseded` if it was not recorded. */
+  /** Resolves when the beginning is durable. Rejects with StoreError if it was not recorded, or if the log is lost. */
   async begun(written: WrittenLog): Promise<void> {
     await this.#writing;
     if (written.begin) await this.#begin(written, undefined);
-    if (this.#logs.get(written.answer) !== written) throw new StoreError('superseded');
+    if (written.lost) throw written.lost;
   }
 
   /** Answers that are being written. */
@@ -99,7 +101,7 @@ export class LogWriter implements Disposable {
     await this.begun(written);
     this.#changed.delete(written);
     if (written.failed) await this.#append([{ written, part: written.failed }]);
-    if (this.#logs.get(written.answer) !== written) throw new StoreError('superseded');
+    if (written.lost) throw written.lost;
     this.remove(written);
     const part = this.#partOf(written);
     return {
@@ -139,9 +141,8 @@ export class LogWriter implements Disposable {
         await written.begin?.(first);
         Object.assign(written, { begin: undefined, beginning: undefined });
         if (first) this.#stored(written, first);
-      } catch {
-        this.remove(written);
-        written.onSuperseded(new StoreError('superseded'));
+      } catch (error) {
+        this.#lose(written, error as Error);
       }
     };
     written.beginning ??= record();
@@ -176,12 +177,17 @@ export class LogWriter implements Disposable {
     );
     for (const { written, part } of parts) {
       if (refused.has(written.answer)) {
-        this.remove(written);
-        written.onSuperseded(new StoreError('superseded'));
+        this.#lose(written, new StoreError('superseded'));
         continue;
       }
       this.#stored(written, part);
     }
+  }
+
+  #lose(written: WrittenLog, error: Error): void {
+    this.remove(written);
+    written.lost = error;
+    written.onLost(error);
   }
 
   #stored(written: WrittenLog, part: Part): void {

@@ -48,22 +48,16 @@ it('a stream goes on after an event, once, for the same request alone', async ()
   assertRefusal(await after(id, { ...asked, max_tokens: 8 }), invalid);
   assertRefusal(await after(id, asked, 'responses'), invalid);
   assertRefusal(await after(`chatcmpl-x:1`), [404, 'not_found', null]);
-  const { body, headers } = await post(
-    '/v1/responses',
-    { model: MODEL, input: 'Hi', max_output_tokens: 1, store: true },
-    own,
-  );
+  const short = { model: MODEL, input: 'Hi', max_output_tokens: 1, store: true };
+  const { body, headers } = await post('/v1/responses', short, own);
   const response = `/v1/responses/${body.id}?stream=true`;
   assertRefusal(await get(response, { ...own, 'last-event-id': id }), invalid);
   for (const position of ['-1', '1.5', 'x', '1e99'])
     assertRefusal(await get(`${response}&starting_after=${position}`, own), [400, 'invalid_value', 'starting_after']);
   assert.equal((await get(`${response}&starting_after=999999999`, own)).text, '');
   await get(`/v1/receipts/${headers.get('x-receipt-id')}`, own);
-  const [{ requests } = { requests: 0 }] = await running.gateway.answers.usage({
-    since: '2000-01-01',
-    keyId: stored.id,
-  });
-  assert.equal(requests, 2, 'the stream and the response');
+  const used = await running.gateway.answers.usage({ since: '2000-01-01', keyId: stored.id });
+  assert.equal(used[0]?.requests, 2, 'the stream and the response');
 });
 
 it('a chat completion, streamed or not, is returned by its id until it is deleted, to its key alone', async () => {
@@ -97,7 +91,9 @@ it('a chat completion, streamed or not, is returned by its id until it is delete
   assertRefusal(await get(chat, own), absent);
 });
 
-it('a response in the background goes on after a restart as if there was none, and is encrypted at rest', async () => {
+it('a response in the background goes on after a restart as if there was none, and is encrypted at rest', async ({
+  mock,
+}) => {
   await using directory = await temporaryDirectory();
   const engine = () => createSimulatedEngine({ slots: 4, tokensPerSecond: 100 }) as unknown as Engine;
   const settings = { STRATA_MODEL: '', STRATA_DATA: directory.path };
@@ -111,14 +107,20 @@ it('a response in the background goes on after a restart as if there was none, a
     assert.ok(!readFileSync(path.join(directory.path, file), { flag: 'a+' }).includes(body.input));
   const own = { authorization: `Bearer ${first.key}` };
   await using other = await startHarness(settings, { engines: { other: engine() } });
-  assertRefusal(await other.get(`/v1/responses/${id}?stream=true&starting_after=59`, own), [
-    404,
-    'model_not_found',
-    'model',
-  ]);
+  const unserved = [404, 'model_not_found', 'model'] as const;
+  assertRefusal(await other.get(`/v1/responses/${id}?stream=true&starting_after=59`, own), unserved);
   await other[Symbol.asyncDispose]();
   await using second = await startHarness(settings, { engines: { m: engine() } });
   assertRefusal(await second.get(`/v1/responses/${id}`), [404, 'not_found', null]);
+  const { takeOver } = StoredAnswerTable.prototype;
+  const lost = async function (this: StoredAnswerTable, ...asked: Parameters<typeof takeOver>) {
+    await takeOver.apply(this, asked);
+    throw new StoreError('connection-lost');
+  };
+  mock.method(StoredAnswerTable.prototype, 'takeOver', lost, { times: 1 });
+  assert.equal((await second.get(`/v1/responses/${id}`, own)).status, 503);
+  const begunAnswers = () => rows(`sqlite:${directory.path}/inference.db`, 'select id from begun_answers');
+  await until(async () => (await begunAnswers()).length === 0, { limitMs: 30_000 });
   const all = (await second.get(`/v1/responses/${id}?stream=true`, own)).text;
   assert.ok(all.startsWith(begun));
   const rest = await second.get(`/v1/responses/${id}?stream=true&starting_after=9`, own);
@@ -129,7 +131,7 @@ it('a response in the background goes on after a restart as if there was none, a
 
 it('an answer whose receipt the database refuses goes on when it accepts it, without its client', async ({ mock }) => {
   await using directory = await temporaryDirectory();
-  await using gateway = await startHarness({ STRATA_DATA: directory.path });
+  await using gateway = await startHarness({ STRATA_DATA: directory.path }, { now: () => new Date(Date.now() + 9e6) });
   const { keep } = AnswerTable.prototype;
   let kept = 0;
   mock.method(AnswerTable.prototype, 'keep', async function (this: AnswerTable, ...asked: Parameters<typeof keep>) {
@@ -148,6 +150,8 @@ it('an answer whose receipt the database refuses goes on when it accepts it, wit
   const database = `sqlite:${path.join(directory.path, 'inference.db')}`;
   await until(async () => (await rows(database, 'select id from answer_receipts')).length === 1, { limitMs: 30_000 });
   assert.deepEqual([kept, await rows(database, 'select id from begun_answers')], [2, []]);
+  const [{ changed_at } = assert.fail()] = await rows(database, 'select changed_at from stored_answers');
+  assert.ok(Number(changed_at) <= Date.now(), 'by the clock of the database');
   assert.deepEqual([taking.mock.callCount(), released.mock.callCount()], [1, 1], 'refused once; no tokens count twice');
 });
 
@@ -199,10 +203,8 @@ it('an answer whose gateway has no worker is left to another gateway: its stream
   const route = '/v1/completions';
   const alone = await gateway.post(route, asked);
   assert.match(alone.text, /"code":"overloaded"/, 'without another gateway it fails');
-  await exec(
-    `sqlite:${path.join(directory.path, 'inference.db')}`,
-    'insert into gateways (id, settler, heartbeat, entered) values (7, 7, 0, 0)',
-  );
+  const insert = 'insert into gateways (id, settler, heartbeat, entered) values (7, 7, 0, 0)';
+  await exec(`sqlite:${directory.path}/inference.db`, insert);
   const first = await gateway.post(route, asked);
   assert.doesNotMatch(first.text, /error|DONE/);
   // What was not stored yet was not sent.
@@ -231,14 +233,8 @@ it('parts as a version before JSON wrote them are read, as are those written fro
   assert.deepEqual([begun?.cachedTokens, tokens[0]?.firstTokenAt?.toJSON()], [3, '2026-11-29T12:00:00.000Z']);
   const made = tokens.flatMap(({ token }) => (token ? [token] : []));
   assert.equal(Buffer.concat(made.map(({ bytes }) => bytes)).toString(), 'Hié');
-  assert.deepEqual(
-    made.map(({ token, logprob, top }) => [token, logprob, top?.[0]?.bytes.toString()]),
-    [
-      [7, -1, undefined],
-      [8, -2, undefined],
-      [9, -0.5, 'é'],
-    ],
-  );
+  const tops = made.map(({ token, logprob, top }) => `${token} ${logprob} ${top?.[0]?.bytes}`);
+  assert.deepEqual(tops, ['7 -1 undefined', '8 -2 undefined', '9 -0.5 é']);
   assert.deepEqual(entriesOf(bytesOf(read)).slice(0, -1), read.slice(0, -1));
   for (const later of ['[[0,"a",[1]]]', '[[0,[{"kind":"image"}]]]', '[{"over":{"outcome":"paused"}}]'])
     assert.throws(() => entriesOf(Buffer.from(later)), { kind: 'engine_failed' });
@@ -246,19 +242,26 @@ it('parts as a version before JSON wrote them are read, as are those written fro
 
 const shownOf = (delta: ChatDelta) => ('text' in delta ? delta.text : delta.kind);
 
-it('a deletion of the oldest answers that fails is tried again when expired ones are deleted', async ({ mock }) => {
-  mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
-  const tried: (readonly string[])[] = [];
-  const trim = async (keys: readonly string[]) => {
-    if (tried.push(keys) === 1) throw new Error('the database is away');
+it('the oldest answers are deleted a minute after they were found, as soon as the database accepts it', async ({
+  mock,
+}) => {
+  mock.timers.enable({ apis: ['setInterval', 'setTimeout', 'Date'] });
+  const calls: string[] = [];
+  const stored = {
+    ...{ now: () => new Date(), touch: async () => {}, expire: async () => {} },
+    async surplus(keys: readonly string[]) {
+      if (calls.push(`of ${keys}`) === 1) throw new Error('the database is away');
+      return ['a'];
+    },
+    async removeAll(ids: readonly string[]) {
+      if (calls.push(`delete ${ids}`) === 4) throw new Error('the database is away');
+    },
   };
-  const stored = { trim, touch: async () => {}, expire: async () => {} };
-  const logger = createLogger({ level: 'silent' });
-  using cleanup = new StoredCleanup({ stored, running: () => [], now: () => new Date(0), logger });
+  using cleanup = new StoredCleanup({ stored, running: () => [], logger: createLogger({ level: 'silent' }) });
   cleanup.added('key');
-  for (const ms of [1_000, 59_000, 60_000]) {
+  for (const ms of [30_000, 30_000, 60_000, 60_000]) {
     mock.timers.tick(ms);
     await setImmediate();
   }
-  assert.deepEqual(tried, [['key'], ['key']]);
+  assert.deepEqual(calls, ['of key', 'of key', 'delete ', 'delete a', 'delete a']);
 });

@@ -6,8 +6,8 @@
 // sent, are generated again. The end of the log is stored with the receipt. Earlier versions stored it before: then the next
 // gateway only stores the receipt.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deserialize, serialize } from 'node:v8';
-import { isSuperseded, StoreError } from '@strata/db';
+import { serialize } from 'node:v8';
+import { isSuperseded } from '@strata/db';
 import { CompletionError } from '@strata/inference';
 import type { Limits } from '../../limits/limits.ts';
 import type { StoredPart } from '../../store/answers/stored-writes.ts';
@@ -24,6 +24,7 @@ import { StoredCleanup } from './stored-cleanup.ts';
 import {
   type BegunAnswer,
   continuing,
+  findAnswer,
   generationOf,
   isResumable,
   notFound,
@@ -73,19 +74,20 @@ export class StoredAnswers implements AsyncDisposable {
     request: StoredRequest,
     { model, plan, reservation, ...reader }: Reader & PlannedAnswer,
   ): Promise<StoredAnswer> {
-    const { recorder, now } = this.#deps;
+    const { recorder, stored } = this.#deps;
     const [{ id }, { caller }] = [request.head, reader];
     const [receiptId, cipher] = [recorder.newId(), new AnswerCipher(reader.apiKey, id)];
     const answer = { ...reader, id, receiptId, request, cipher };
     const usage = { promptTokens: plan.promptTokens, completionTokens: 0, cachedTokens: 0 };
-    const added = { id, receiptId, keyId: caller.id, request: cipher.seal(0, serialize(request)), createdAt: now() };
+    const sealed = cipher.seal(0, serialize(request));
+    const added = { id, receiptId, keyId: caller.id, request: sealed, createdAt: stored.now() };
     const { promise: begun, resolve, reject } = Promise.withResolvers<void>();
     const begin = (first?: StoredPart) =>
       recorder.begin(receiptId, request.start, usage, { ...added, first }).then(resolve, (error: unknown) => {
         reject(error);
         throw error;
       });
-    const run = { model, plan, reservation, number: 1, entries: [], size: added.request.length, begin };
+    const run = { model, plan, reservation, number: 1, entries: [], size: sealed.length, begin };
     // Without effect on one that has begun.
     void this.#run(answer, run).then(() => reject(stopping()));
     await begun;
@@ -94,17 +96,7 @@ export class StoredAnswers implements AsyncDisposable {
   }
 
   /** Rejects with CompletionError `not_found` if this key has no such answer. */
-  async find(id: string, reader: Reader): Promise<StoredAnswer> {
-    const state = await this.#deps.stored.read(id, reader.caller.id, { from: 0, limit: 1 });
-    const [part] = state?.parts ?? [];
-    if (!state || part?.number !== 0) throw notFound();
-    const cipher = new AnswerCipher(reader.apiKey, id);
-    const bytes = cipher.tryOpen(0, part.body);
-    if (!bytes) throw notFound();
-    // Encrypted by this class, with this key.
-    const request = deserialize(bytes) as StoredRequest;
-    return { ...reader, id, receiptId: state.receiptId, request, cipher };
-  }
+  readonly find = (id: string, reader: Reader) => findAnswer(this.#deps.stored, id, reader);
 
   /** The entries so far, with the end if the answer is over. */
   async entries(answer: StoredAnswer): Promise<readonly LogEntry[]> {
@@ -210,15 +202,21 @@ export class StoredAnswers implements AsyncDisposable {
     const { owner, parts } = await this.#read(answer, 1);
     if (!owner || this.#running.has(answer.id)) return;
     entriesIn(answer.cipher, { parts });
-    if (!(await stored.takeOver(answer.receiptId, { from: owner.gateway, to: gateway() }))) return;
-    // From here on the gateway before can store no more.
-    const { parts: all } = await this.#read(answer, 0);
+    const taking = stored.takeOver(answer.receiptId, { from: owner.gateway, to: gateway() });
+    // From then on the gateway before can store no more.
+    const reading = taking.then((isTaken) => (isTaken ? this.#read(answer, 0) : undefined));
+    const read = await reading.catch((error: unknown) => {
+      // It may belong to this gateway now: while this one runs, no other one takes it over.
+      void this.#resume(answer, { isCancelled });
+      throw error;
+    });
+    if (!read) return;
     const reservation = limits.reserveAgain(answer.caller, plan, answer.request.start.charge);
     if (owner.gateway !== gateway())
       logger.info({ answer: answer.id, gateway: owner.gateway }, 'an answer goes on here');
-    const entries = entriesIn(answer.cipher, { parts: all.slice(1) });
-    const size = all.reduce((sum, { body }) => sum + body.length, 0);
-    void this.#run(answer, { model, plan, reservation, number: all.length, entries, size, isCancelled });
+    const entries = entriesIn(answer.cipher, { parts: read.parts.slice(1) });
+    const size = read.parts.reduce((sum, { body }) => sum + body.length, 0);
+    void this.#run(answer, { model, plan, reservation, number: read.parts.length, entries, size, isCancelled });
   }
 
   /** Resolves when the answer has ended, or is left. */
@@ -246,7 +244,7 @@ export class StoredAnswers implements AsyncDisposable {
       { receiptId, entries, isCancelled },
     );
     const written: WrittenLog = {
-      ...{ answer: id, log, cipher, number, entries: entries.length, size, begin, onSuperseded: cancel },
+      ...{ answer: id, log, cipher, number, entries: entries.length, size, begin, onLost: cancel },
     };
     this.#writer.add(written);
     const running: RunningAnswer = { log, cancel: () => cancel(new CompletionError('invalid_request', 'Cancelled.')) };
@@ -259,28 +257,30 @@ export class StoredAnswers implements AsyncDisposable {
         ...{ start: request.start, caller, signal: cancelling.signal, revoked, log },
       },
     );
-    const failed = (error: unknown) => {
-      if (isSuperseded(error) || cancelling.signal.aborted || this.#ending.aborted) return undefined;
+    const isUnended = (error: unknown) => {
+      const isOver = overIn(log.readable.at(-1)) !== undefined;
+      if (isSuperseded(error) || this.#ending.aborted || (isOver && cancelling.signal.aborted)) return false;
       const what = running.left ? 'a stored answer is left to another gateway' : 'a stored answer failed';
       logger.warn({ requestId: request.start.requestId, err: error }, what);
-      return error;
+      // Without a record of its beginning its client has nothing of it.
+      return !isOver && !running.left && !written.begin;
     };
     return run
       .write()
-      .then(() => undefined, failed)
-      .then(async (error) => {
+      .then(() => false, isUnended)
+      .then(async (isResumed) => {
         await written.beginning;
         leave();
         this.#writer.remove(written);
         this.#running.delete(id);
         log.close();
-        if (error instanceof StoreError) void this.#resume(answer, run);
+        if (isResumed) void this.#resume(answer, { failed: run, isCancelled: cancelling.signal.aborted });
         else this.#retries.forget(id);
       });
   }
 
-  /** Goes on with an answer whose end the database has refused until it is over: its client may never come back here. */
-  #resume(answer: StoredAnswer, failed: AnswerRun): Promise<void> {
+  /** Goes on with an answer that the database has failed until it is over: its client may never come back here. */
+  #resume(answer: StoredAnswer, { failed, isCancelled }: { failed?: AnswerRun; isCancelled: boolean }): Promise<void> {
     return this.#retries.until(answer.id, async () => {
       const { stored } = this.#deps;
       const state = this.#isStopping ? undefined : await stored.read(answer.id, answer.caller.id, { from: 1 });
@@ -289,9 +289,9 @@ export class StoredAnswers implements AsyncDisposable {
         return true;
       }
       // Its receipt is not stored, and the next attempt reserves the tokens again.
-      failed.release?.();
-      failed.release = undefined;
-      if (this.#isAbandoned(answer, state)) await this.#takeOver(answer);
+      failed?.release?.();
+      if (failed) failed.release = undefined;
+      if (this.#isAbandoned(answer, state)) await this.#takeOver(answer, { isCancelled });
       return this.#running.has(answer.id);
     });
   }

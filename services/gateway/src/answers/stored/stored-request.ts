@@ -1,4 +1,5 @@
 // The request of a stored answer, as its first part has it: what a gateway needs to go on with the answer.
+import { deserialize } from 'node:v8';
 import {
   type AnswerHead,
   type ChatRequest,
@@ -9,12 +10,13 @@ import {
 } from '@strata/inference';
 import type { GatewayKey } from '../../store/access/policy.ts';
 import type { StoredPart } from '../../store/answers/stored-writes.ts';
+import type { GatewayStore } from '../../store/index.ts';
 import { randomPart } from '../../store/random-ids.ts';
 import type { AnswerRequest } from '../answer-run.ts';
 import type { ChoiceDeps, Plan } from '../backend.ts';
 import type { Models, ServedModel } from '../models.ts';
 import type { AnswerStart } from '../receipts/answer-receipt.ts';
-import type { AnswerCipher } from './answer-cipher.ts';
+import { AnswerCipher } from './answer-cipher.ts';
 import { type AnswerLog, type LogEntry, overIn } from './answer-log.ts';
 
 /** The workers of a model may be back in a moment. */
@@ -61,6 +63,23 @@ export interface BegunAnswer extends PlannedAnswer {
   readonly isCancelled?: boolean;
   /** Of a new answer: records its beginning, with its first part if there is one. */
   readonly begin?: (first: StoredPart | undefined) => Promise<void>;
+}
+
+/** Rejects with CompletionError `not_found` if this key has no such answer. */
+export async function findAnswer(
+  stored: Pick<GatewayStore['stored'], 'read'>,
+  id: string,
+  reader: Reader,
+): Promise<StoredAnswer> {
+  const state = await stored.read(id, reader.caller.id, { from: 0, limit: 1 });
+  const [part] = state?.parts ?? [];
+  if (!state || part?.number !== 0) throw notFound();
+  const cipher = new AnswerCipher(reader.apiKey, id);
+  const bytes = cipher.tryOpen(0, part.body);
+  if (!bytes) throw notFound();
+  // Encrypted by `StoredAnswers`, with this key.
+  const request = deserialize(bytes) as StoredRequest;
+  return { ...reader, id, receiptId: state.receiptId, request, cipher };
 }
 
 /** The model and the plan of its answer. Rejects with CompletionError if this gateway does not serve the same model at present. */

@@ -60,14 +60,8 @@ function world(loaded: Readonly<Record<string, string>>) {
     own.get(peer)?.add(opened);
     publish();
   };
-  return {
-    time,
-    fleets,
-    ask,
-    jobs,
-    loadedInstead,
-    lost: (peer: string) => fleets.get('c')?.noteLost(peer, 'engine-failed'),
-  };
+  const lost = (peer: string) => fleets.get('c')?.noteLost(peer, 'engine-failed');
+  return { time, fleets, ask, jobs, loadedInstead, lost };
 }
 
 it('a model that is nowhere loaded is loaded where memory is free, and requests wait for that load', async () => {

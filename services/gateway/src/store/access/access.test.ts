@@ -54,12 +54,8 @@ onEach(kept, 'keys of the gateway', (_backend, test) => {
     assert.equal(await totals('2025-01-01', undefined, 2), '2026-03-01 1,2026-01-02 2');
   });
 
-  test('log each change with who made it, and no secret; gateways notice changes', async ({
-    keys,
-    teams,
-    audit,
-    revocations,
-  }) => {
+  test('log each change with who made it, and no secret; gateways notice changes', async (store) => {
+    const { keys, teams, audit, revocations } = store;
     const { key, stored } = await keys.create({ tier: 'free', label: 'a' }, 'key_admin');
     const before = await revocations();
     await keys.change(stored.id, { label: 'b', tokensPerDay: 7 }, 'key_admin');

@@ -31,10 +31,13 @@ const PAGE = 500;
 export const isStored = sql<boolean>`exists (select 1 from stored_answers where receipt_id = begun_answers.id)`;
 
 export class StoredAnswerTable {
+  /** The clock of the database: all of its gateways compare these times. */
+  readonly now: () => Date;
   readonly #db: Kysely<GatewayDatabase>;
   readonly #append: Plan<{ readonly json: string; readonly gateway: number }, { readonly answer: string }>;
 
-  constructor(db: Kysely<GatewayDatabase>) {
+  constructor(db: Kysely<GatewayDatabase>, now: () => Date) {
+    this.now = now;
     this.#db = db;
     this.#append = plan(({ json, gateway }) => ({
       compile: () =>
@@ -46,17 +49,15 @@ export class StoredAnswerTable {
     }));
   }
 
-  /** Deletes the oldest answers of keys above the bounds. */
-  async trim(keys: readonly string[]): Promise<void> {
-    // Read first: most keys have no such answers, and one that is over stays over.
+  /** The oldest answers of keys above the bounds, of those that are over. */
+  async surplus(keys: readonly string[]): Promise<readonly string[]> {
     const { rows } = await sql<{ readonly id: string }>`select id from (
         select id, receipt_id, row_number() over newest as position, sum(size) over newest as total
         from stored_answers where key_id in ${listed(this.#db, keys)}
         window newest as (partition by key_id order by changed_at desc, id)) as counted
       where (position > ${integer(MAX_STORED)} or total > ${integer(MAX_STORED_SIZE)})
         and receipt_id not in (select id from begun_answers)`.execute(this.#db);
-    const ids = rows.map(({ id }) => id);
-    if (ids.length > 0) await this.#remove(listed(this.#db, ids));
+    return rows.map(({ id }) => id);
   }
 
   /**
@@ -141,6 +142,11 @@ export class StoredAnswerTable {
 
   async remove(id: string, keyId: string): Promise<void> {
     await this.#remove(sql`(select id from stored_answers where id = ${id} and key_id = ${keyId})`);
+  }
+
+  async removeAll(ids: readonly string[]): Promise<void> {
+    for (let from = 0; from < ids.length; from += PAGE)
+      await this.#remove(listed(this.#db, ids.slice(from, from + PAGE)));
   }
 
   /** Deletes answers without a change since then. One that did not end is settled with the records of its gateway. */

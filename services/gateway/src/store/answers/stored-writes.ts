@@ -12,6 +12,7 @@ export interface NewStoredAnswer {
   readonly request: string;
   /** What of the answer is there already. */
   readonly first?: StoredPart | undefined;
+  /** By the clock of the database. */
   readonly createdAt: Date;
 }
 
@@ -37,7 +38,7 @@ const ANSWER = { id: 'text', receipt_id: 'text', key_id: 'text', changed_at: 'in
 const END = { id: 'text', size: 'integer' } as const;
 export const PART = { answer: 'text', number: 'integer', body: 'text' } as const;
 
-/** Answers of a key, and their characters; running ones are kept in addition. The oldest ones are deleted soon after a new one. */
+/** Answers of a key, and their characters; running ones, and those that have just ended, are kept in addition. */
 export const MAX_STORED = 100;
 export const MAX_STORED_SIZE = 64 * 1024 * 1024;
 /** What each answer is counted as: only the size of a longer one, which is rare, is written at its end. */
