@@ -38,8 +38,8 @@ interface Segment {
 }
 
 const ALL = { limit: 1_000_000 };
-/** A gateway gives up a connection that was forgotten 15 s later, and counts what it has stored 5 s after that. */
-const COUNTED_MS = 60_000;
+/** A gateway gives up a connection that was forgotten 15 s later, and counts what it has stored 5 s after that; longer on a busy machine. */
+const COUNTED_MS = 180_000;
 
 export async function accountsOf(of: AnsweredUnderFaults): Promise<FaultAccounts> {
   await using store = await openStore(of.url);

@@ -106,8 +106,8 @@ export async function createGateway(
 ): Promise<Gateway> {
   const { metrics, readiness } = monitoring;
   await using stack = new AsyncDisposableStack();
-  const now = world.now ?? (() => new Date());
   const store = stack.use(await openGatewayStore(config));
+  const now = world.now ?? store.now;
   readiness.watch('database', () => store.revocations());
   const { lockTimeoutMs, signal } = world;
   const membership = stack.use(await GatewayMembership.join({ store, logger, signal, lockTimeoutMs }));

@@ -6,7 +6,7 @@ import { binaries, notice } from '../../support/database/postgres.ts';
 
 it('streams lose and repeat no token under faults of each kind, and receipts, quotas and accounts of workers add up', {
   skip: binaries ? false : notice,
-  timeout: 600_000,
+  timeout: 1_200_000,
 }, async () => {
   const { wrong, failed, settled, made } = await runFaults(30);
   assert.deepEqual([wrong, failed], [[], 0]);

@@ -19,7 +19,7 @@ const KILL_MS = 5_000;
 
 it(`${STREAMS} streams lose and repeat no token while a gateway is killed every 5 s, and each is counted once`, {
   skip: postgres.skip,
-  timeout: 300_000,
+  timeout: 900_000,
 }, async () => {
   await using cluster = await Cluster.open();
   const url = await postgres.empty();
@@ -52,13 +52,16 @@ it(`${STREAMS} streams lose and repeat no token while a gateway is killed every 
   const all = Promise.all(streams);
   const ended = all.then(() => true);
   await until(() => client.receipts.size >= STREAMS, { what: 'all streams have begun', limitMs: 60_000 });
-  let kills = 0;
+  let [kills, starting] = [0, Promise.resolve()];
   while (!(await Promise.race([sleep(KILL_MS).then(() => false), ended]))) {
     const gateway = started[kills % started.length] ?? assert.fail();
     await gateway.running.kill();
     kills += 1;
-    gateway.running = await gateway.restart();
+    // On a busy machine the one before still starts; the third one runs.
+    await starting;
+    starting = gateway.restart().then((running) => void Object.assign(gateway, { running }));
   }
+  await starting;
   for (const [n, { faults }] of (await all).entries()) assert.deepEqual(faults, [], `stream ${n}`);
   assert.ok(kills >= 2 && client.resumptions >= STREAMS / 2, `${kills} kills, ${client.resumptions} resumptions`);
   const used = async () => (await store.answers.usage({ since: '2000-01-01', keyId: stored.id }))[0];

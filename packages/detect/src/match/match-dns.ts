@@ -120,7 +120,7 @@ function matchNamed(findings: Finding[], reading: Reading, { matchers, mailboxLa
       continue;
     }
     const own = named.get(label);
-    // The label of a mailbox says what the target is used for; at others customers have sites and links in mail.
+    // The label of a mailbox says what the target is used for; any other is of a site or of links in mail.
     const elsewhere = isKey ? targets.keys : mailboxLabels.has(label) ? undefined : targets.sites;
     const isSite = SITE_LABELS.has(label) || (own === undefined && !isKey);
     // DKIM selectors are often published before the provider publishes a key behind them.

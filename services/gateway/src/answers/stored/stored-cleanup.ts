@@ -12,8 +12,8 @@ export interface StoredCleanupDeps {
 const EXPIRE_MS = 60_000;
 /** How long after its last mark, at most `EXPIRE_MS` before its end or that of its gateway, an answer is deleted. */
 const STORED_MS = 3_600_000 + EXPIRE_MS;
-/** Delay between new answers of keys and the search for the oldest ones. */
-const TRIM_MS = 10_000;
+/** Delay between new answers of keys and the search for the oldest ones, which reads all answers of these keys. */
+const TRIM_MS = 30_000;
 /** From then on: an answer may have ended just before, and its client, which was disconnected, asks for the rest. */
 const RESUMED_MS = 60_000;
 
