@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createPublicKey } from 'node:crypto';
 import { describe, it } from 'node:test';
 import packet from 'dns-packet';
 import type { Plan } from './companies/plan-type.ts';
@@ -7,6 +8,8 @@ import { validating } from './dns/validation.ts';
 import { UNRELATED, vantageOf } from './dns/vantage.ts';
 import { createInternet } from './internet.ts';
 import { templates } from './providers/index.ts';
+import { dkimKey } from './providers/template.ts';
+import { mintFor } from './random.ts';
 import { type Answer, dataOf, dig, digOverTcp, sendRaw, textsOf } from './test/dig.ts';
 import { hasService, inState, useInternet } from './test/use.ts';
 
@@ -107,6 +110,13 @@ describe('the DNS of the simulated internet', () => {
       internet.migrate(long, { category: 'email_sending', from: null, to: id });
     const spf = (await textsOf(internet.resolver, long)).find((text) => text.startsWith('v=spf1'));
     assert.ok(spf && spf.length > 255 && /all$/.test(spf), spf);
+  });
+  it('publishes well-formed RSA keys for DKIM', () => {
+    const bits = Array.from({ length: 40 }, (_, i) => {
+      const key = Buffer.from(dkimKey(mintFor('seed', `own-${i}.com`), 'mail').split('p=')[1] ?? '', 'base64');
+      return createPublicKey({ key, format: 'der', type: 'spki' }).asymmetricKeyDetails?.modulusLength;
+    });
+    assert.deepEqual([...new Set(bits)].toSorted(), [1_024, 2_048]);
   });
   it('vouches for signed zones, to those who ask', async () => {
     for (const [name, type, flags, isVouchedFor] of [

@@ -1,9 +1,10 @@
 // First steps of a new user: home page, API key, getting started, search, and paginated lists.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { casesOf } from '../../support/vectors.ts';
-import { assertAccessible, hold, PHONE, settled } from '../../support/web/browser.ts';
+import { answerDuring, assertAccessible, assertReceiptHolds, hold, PHONE, settled } from '../../support/web/browser.ts';
 import { describePages, parametersAre } from '../../support/web/demo.ts';
 
 const chosen = (page: Page, label: string) =>
@@ -107,6 +108,9 @@ describePages('home', ({ answer, demo, inPage }) => {
     }
     // Names contain no exclamation marks: the service rejects the text, and the page shows the error.
     await page.getByText('Cannot use: q (contains a character that is invalid in domain names).').waitFor();
+    await page.goto(`${demo().stack}/search?q=oudflar`);
+    await page.getByText('Providers with “oudflar” in their name').getByRole('link').first().click();
+    await page.waitForURL('**/provider/cloudflare');
   });
   const pasting = { path: '/start', allowed: [404] };
   inPage('opens what was pasted last, also if suggestions are late or never come', pasting, async (page) => {
@@ -185,12 +189,8 @@ describePages('home', ({ answer, demo, inPage }) => {
     assert.equal(await keyOf(page), null);
   });
   inPage('keeps all search filters in the URL across pages', '/search', async (page) => {
-    /** The answer that the page received: the demo changes, so a second request may have another answer. */
-    const answerTo = async (act: () => Promise<unknown>) => {
-      const answered = page.waitForResponse((each) => each.url().includes('/stack/v1/search?'));
-      await act();
-      return (await (await answered).json()) as { total: number; results: { domain: string }[] };
-    };
+    type Answer = { total: number; results: { domain: string }[] };
+    const answerTo = (act: () => Promise<unknown>): Promise<Answer> => answerDuring(page, '/stack/v1/search?', act);
     const shown = () => page.locator('tbody tr td:first-child').allTextContents();
     await page.getByLabel('State').selectOption('active');
     await page.getByLabel('Category').selectOption('dns');
@@ -205,6 +205,13 @@ describePages('home', ({ answer, demo, inPage }) => {
     await page.waitForURL(/offset=50/);
     await page.getByText('51 to').first().waitFor();
     assert.deepEqual(await shown(), namesIn(second));
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download CSV' }).click();
+    const [, ...rows] = readFileSync(await (await saving).path(), 'utf8')
+      .trim()
+      .split('\n');
+    assert.ok(rows.length > 100 && rows.every((row) => row.split(',')[1] === 'active'), 'all rows, with the filters');
+    await assertReceiptHolds(page.locator('.csv'));
     await page.reload();
     await page.getByText('51 to').first().waitFor();
     assert.equal(await page.getByLabel('State').inputValue(), 'active');

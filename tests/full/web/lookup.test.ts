@@ -23,8 +23,10 @@ describePages('a list of domains', ({ inPage }) => {
     assert.equal(first, 'never scanned');
     assert.match(second, /^invalid\n.+ letters, digits/);
     assert.match((await saved('Download Parquet'))[1], /^PAR1/);
-    const large = Array.from({ length: 1_200 }, (_, i) => `${i},n-${i}.com`);
-    await drop('large.csv', large);
+    await drop(
+      'large.csv',
+      Array.from({ length: 1_200 }, (_, i) => `${i},n-${i}.com`),
+    );
     const [name, text] = await saved('Download CSV');
     assert.deepEqual([name, text.split('\n').length], ['large-enriched.csv', 1_202]);
     await assertAccessible(page);
@@ -56,13 +58,20 @@ describePages('segments', ({ answer, demo, inPage }) => {
   });
 });
 
-describePages('a watchlist', ({ demo, inPage }) => {
-  inPage('is deleted after a confirmation', '/watchlists', async (page) => {
-    const headers = { 'x-stack-key': demo().stackKey, 'content-type': 'application/json' };
-    const body = JSON.stringify({ name: 'Own', domains: ['a.com'], rules: [{ kind: 'posture_fell' }] });
-    assert.equal((await fetch(`${demo().stack}/stack/v1/watchlists`, { method: 'POST', headers, body })).status, 201);
-    await page.reload();
+describePages('a watchlist', ({ inPage }) => {
+  inPage('is made from a file, tested and deleted after a confirmation', '/watchlists', async (page) => {
+    const buffer = Buffer.from('name,domain\nA,a.com\nB,foo_bar\nC,');
+    await page.getByLabel('Or a file with').setInputFiles({ name: 'mine.csv', mimeType: 'text/csv', buffer });
+    const skipped = page.getByText(/^2 rows skipped:foo_bar .* single word.* is empty/);
+    await skipped.first().waitFor();
+    await page.getByLabel('Name', { exact: true }).fill('Own');
+    await page.getByRole('button', { name: 'Add a channel' }).click();
+    await page.getByLabel('Webhook', { exact: true }).fill('http://127.0.0.1:9/');
+    await page.getByRole('button', { name: 'Create' }).click();
     const entry = page.getByRole('listitem').filter({ hasText: 'Own' });
+    await entry.getByRole('button', { name: 'Test' }).click();
+    const failed = page.getByText(/^Test: failed, not tried again.*1 attempt · only ports/);
+    await failed.first().waitFor();
     for (const answer of ['Cancel', 'Delete']) {
       await entry.getByRole('button', { name: 'Delete' }).click();
       await page.getByRole('dialog').getByRole('button', { name: answer }).click();

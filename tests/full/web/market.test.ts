@@ -3,12 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before } from 'node:test';
 import type { Page } from 'playwright-core';
+import { casesOf } from '../../support/vectors.ts';
 import { assertReceiptHolds } from '../../support/web/browser.ts';
 import { describePages } from '../../support/web/demo.ts';
-import { assertListed, inFigure, inHeading, inTable, type LinkOf, type ListKind } from '../../support/web/listed.ts';
-
-/** A provider of the demo in two markets that continuously gains and loses customers. */
-const PROVIDER = 'cloudflare';
+import { assertListed, linkOf, type NumberCase } from '../../support/web/listed.ts';
 
 describePages('market', ({ answer, demo, inPage, named }) => {
   /** The one of the largest DNS providers that lost the most customers in the demo. */
@@ -44,25 +42,11 @@ describePages('market', ({ answer, demo, inPage, named }) => {
     await page.waitForURL(/\/domain\//);
   });
 
-  /** A page (LOSER is replaced), the locator of a number on it, and the kind of list that it links to. */
-  const NUMBERS: readonly (readonly [what: string, path: string, of: LinkOf, list: ListKind])[] = [
-    ['users of a provider', '/market?category=dns', inTable('Market share: DNS', 'Domains'), 'search'],
-    ['parked ones too', '/market?category=email&include_parked=true', inTable(/^Market share/, 'Domains'), 'search'],
-    ['users in a role', '/market?role=gateway', inTable(/^Market share/, 'Domains'), 'search'],
-    ['domains of a leader', '/market?category=email', inTable('Leaders', 'Domains'), 'search'],
-    ['domains of a provider', `/provider/${PROVIDER}`, inFigure('Domains'), 'domains'],
-    ['lost customers', '/provider/LOSER', inFigure('Lost, 30 days'), 'customers'],
-    ['gained customers', '/provider/LOSER', inFigure('Gained, 30 days'), 'customers'],
-    ['services that migrated away', '/provider/LOSER', inHeading(/services? migrated away$/), 'migrations'],
-    ['a market of a provider', `/provider/${PROVIDER}`, inTable('Market position by role', 'Domains'), 'search'],
-    ['shared users', `/provider/${PROVIDER}?tab=company`, inTable(/^Providers used/, 'Shared domains'), 'search'],
-    ['dependent domains', `/provider/${PROVIDER}?tab=dependence`, inFigure('Dependent domains'), 'domains'],
-    ['also depended on', `/provider/${PROVIDER}?tab=dependence`, inTable(/^Providers its/, 'Shared domains'), 'search'],
-    ['a flow', '/migrations?provider=LOSER', inTable(/^DNS migrations/, 'Domains'), 'migrations'],
-    ['a flow of a day by hours', '/migrations?hours=168', inTable(/^DNS migrations/, 'Domains'), 'migrations'],
-  ];
-  for (const [what, path, of, list] of NUMBERS)
-    inPage(`links a number to a list of the same size: ${what}`, path, (page) => assertListed(page, of, list));
+  // LOSER is replaced.
+  for (const each of casesOf<NumberCase[]>('web', 'numbers with a list: market'))
+    inPage(`links a number to a list of the same size: ${each[0]}`, each[1], (page) =>
+      assertListed(page, linkOf(each), each[2]),
+    );
   inPage('distinguishes loading, empty and failed', { path: '/status', allowed: [503] }, async (page) => {
     const gate = Promise.withResolvers<void>();
     let status = 200;
@@ -115,6 +99,8 @@ describePages('market', ({ answer, demo, inPage, named }) => {
     assert.match(receipt_id, /^rwr_/);
   });
   inPage('loads only the opened sections of a provider', '/provider/cloudflare', async (page) => {
+    const markets = page.getByRole('region', { name: 'Market position by role' });
+    assert.equal(await markets.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth), 0);
     const asked: string[] = [];
     page.on('request', (request) => {
       const { pathname } = new URL(request.url());
@@ -134,17 +120,12 @@ describePages('market', ({ answer, demo, inPage, named }) => {
     const routes = asked.map((path) => path.split('/').at(-2));
     assert.deepEqual(routes, ['adoption', 'supply-chain', 'providers']);
   });
-  inPage('reports an unknown provider', { path: '/provider/no-such-provider', allowed: [404] }, async (page) => {
-    await page.getByRole('alert').or(page.locator('.notice')).waitFor();
-    assert.match(await page.locator('.notice').innerText(), /no-such-provider/);
-  });
+  inPage('reports an unknown provider', { path: '/provider/no-such-provider', allowed: [404] }, (page) =>
+    page.locator('.notice').getByText('no-such-provider').waitFor(),
+  );
 });
 
-interface Leaving {
-  readonly provider: string;
-  readonly provider_id: string;
-  readonly lost_30d: number;
-}
+type Leaving = Readonly<Record<'provider' | 'provider_id', string>> & { readonly lost_30d: number };
 
 async function column(page: Page, table: string, name: string): Promise<string[]> {
   const region = page.getByRole('region', { name: table, exact: true });

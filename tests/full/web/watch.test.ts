@@ -1,26 +1,15 @@
 // The monitoring pages: live events, feeds, service status, security scorecard, alerts and advisories.
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
-import { assertAccessible, assertReceiptHolds, settled } from '../../support/web/browser.ts';
+import { casesOf } from '../../support/vectors.ts';
+import { answerDuring, assertAccessible, assertReceiptHolds, PHONE, settled } from '../../support/web/browser.ts';
 import { describePages, parametersAre } from '../../support/web/demo.ts';
-import { assertListed, inFigure, inTable } from '../../support/web/listed.ts';
-
-/** The answer that the page receives during an action. The demo changes, so a second request may have another answer. */
-async function answerDuring(page: Page, path: string, act: () => Promise<unknown>) {
-  const answered = page.waitForResponse((response) => response.url().includes(path));
-  await act();
-  // biome-ignore lint/suspicious/noExplicitAny: each test knows the answer that it waits for
-  return (await (await answered).json()) as any;
-}
+import { assertListed, linkOf, type NumberCase } from '../../support/web/listed.ts';
 
 /** The end of the evaluated day: the last UTC midnight. */
 const EVALUATED_DAY = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000 - 1).toISOString();
 /** In the format of the service: the days of the demo are too uniform for anomalies. */
-const ANOMALY = {
-  ...{ id: 'an_provider_godaddy_losses_1', at: EVALUATED_DAY, metric: 'losses', direction: 'up', severity: 'critical' },
-  ...{ subject: 'GoDaddy', subject_kind: 'provider', subject_id: 'godaddy' },
-  ...{ value: 23, mean: 1.4, stddev: 1.6, sigma: 13.5, window_days: 28, samples: 27, chance: 1e-9 },
-};
+const ANOMALY = { ...casesOf<{ readonly id: string }>('web', 'anomaly'), at: EVALUATED_DAY };
 const OF_A_CATEGORY = { id: 'an_category_dns', subject: 'dns', subject_id: 'dns', subject_kind: 'category' };
 const ANOMALIES = [ANOMALY, { ...ANOMALY, ...OF_A_CATEGORY, metric: 'migrations' }];
 
@@ -101,9 +90,12 @@ describePages('live', ({ answer, demo, inPage }) => {
   inPage('reports an unknown provider', { path: '/live?provider=no-such-provider', allowed: [400] }, async (page) => {
     await page.locator('.notice').getByText('no-such-provider').waitFor();
   });
-  inPage('asks for a key', { path: '/live', key: undefined, allowed: [401] }, (page) =>
-    page.getByRole('button', { name: 'Get a free key' }).waitFor(),
-  );
+  inPage('asks for a key', { path: '/live', key: undefined, allowed: [401], ...PHONE }, async (page) => {
+    await page.getByRole('button', { name: 'Get a free key' }).waitFor();
+    const key = await page.getByLabel('Use an existing key').boundingBox();
+    const save = await page.getByRole('button', { name: 'Save' }).boundingBox();
+    assert.ok(key && save && key.x + key.width < save.x);
+  });
 });
 
 describePages('feeds and status', ({ demo, inPage }) => {
@@ -158,21 +150,10 @@ describePages('security', ({ inPage }) => {
     await page.waitForURL((url) => url.pathname === '/search' && url.searchParams.get('flag') === 'dnssec');
   });
 
-  for (const [what, path, of] of [
-    ['all domains', '', inFigure('Domains')],
-    ['a share', '', inFigure('Valid SPF')],
-    ['domains with a standard', '', inTable('Sender authorization: SPF', 'Domains')],
-    ['domains in which it was measured', '', inTable('Handling of unauthenticated mail: DMARC', 'Measured')],
-    ['domains without it', '', inTable('Transport, DNS and web', 'Without')],
-    ['domains of a grade', '', inTable('Domains by grade', 'Domains')],
-    ['domains of a sector', '', inTable('Standards by sector', 'Domains')],
-    ['a standard in a sector', '', inTable('Standards by sector', 'DMARC')],
-    ['a standard of the sector that is chosen', '?sector=government', inTable('Sender authorization: SPF', 'Domains')],
-  ] as const) {
-    inPage(`links a number to a list of the same size: ${what}`, `/security${path}`, (page) =>
-      assertListed(page, of, 'search'),
+  for (const each of casesOf<NumberCase[]>('web', 'numbers with a list: security'))
+    inPage(`links a number to a list of the same size: ${each[0]}`, each[1], (page) =>
+      assertListed(page, linkOf(each), each[2]),
     );
-  }
 });
 
 describePages('alerts and advisories', ({ answer, demo, inPage }) => {

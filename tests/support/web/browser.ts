@@ -223,3 +223,11 @@ export async function assertReceiptHolds(part: Page | Locator, foot?: string): P
   await part.getByRole('button', { name: 'Verify' }).click();
   await part.getByText('The receipt is valid').waitFor();
 }
+
+/** The answer that the page receives during an action. The demo changes, so a second request may have another answer. */
+export async function answerDuring(page: Page, path: string, act: () => Promise<unknown>) {
+  const answered = page.waitForResponse((response) => response.url().includes(path));
+  await act();
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the answer that it waits for
+  return (await (await answered).json()) as any;
+}

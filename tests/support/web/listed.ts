@@ -10,10 +10,10 @@ const TOTALS = {
   customers: ['h2', /since/, /^([\d,]+) domains? (?:lost|gained)/],
   migrations: ['h2', /^[\d,]+ migrations?/, /^([\d,]+) migrations?/],
 } as const;
-export type ListKind = keyof typeof TOTALS;
+type ListKind = keyof typeof TOTALS;
 
 /** The first link in a column of a table; the tables of charts are unfolded. */
-export function inTable(name: string | RegExp, column: string): (page: Page) => Promise<Locator> {
+function inTable(name: string | RegExp, column: string): (page: Page) => Promise<Locator> {
   return async (page) => {
     const table = page.getByRole('region', { name, exact: true }).first();
     const names = (await table.getByRole('columnheader').allInnerTexts()).map((text) => text.trim());
@@ -23,17 +23,24 @@ export function inTable(name: string | RegExp, column: string): (page: Page) => 
 }
 
 /** The number of a figure. */
-export function inFigure(name: string): (page: Page) => Locator {
+function inFigure(name: string): (page: Page) => Locator {
   return (page) => page.locator('.figure', { has: page.getByText(name, { exact: true }) }).locator('.figure-value a');
 }
 
 /** The number in a heading. */
-export function inHeading(name: RegExp): (page: Page) => Locator {
+function inHeading(name: RegExp): (page: Page) => Locator {
   return (page) => page.getByRole('heading', { name }).getByRole('link').first();
 }
 
+/** A case of vectors/cases/web.json; a name that begins with `^` is a regular expression. */
+export type NumberCase = readonly [string, string, ListKind, 'table' | 'figure' | 'heading', string, string?];
+export function linkOf([, , , kind, name, column = '']: NumberCase): LinkOf {
+  if (kind === 'table') return inTable(name.startsWith('^') ? new RegExp(name) : name, column);
+  return kind === 'figure' ? inFigure(name) : inHeading(new RegExp(name));
+}
+
 /** The link that is a number. */
-export type LinkOf = (page: Page) => Locator | Promise<Locator>;
+type LinkOf = (page: Page) => Locator | Promise<Locator>;
 
 /** A demo on a busy machine may measure less in one scan and more in the next: then the comparison is repeated. */
 const ATTEMPTS = 4;

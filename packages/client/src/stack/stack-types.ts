@@ -581,7 +581,7 @@ export interface StackPaths {
     };
     body: {
       /**
-       * Domains that have been scanned.
+       * Domains that a scan has measured: without those whose name servers have never answered.
        */
       domains: number;
       domains_by_state: {

@@ -3,10 +3,10 @@
 import type { Plan } from '../companies/plan-type.ts';
 import { ABANDONED_LABEL } from '../providers/extras.ts';
 import { leadingSpf } from '../providers/mail.ts';
-import type { ProviderName } from '../providers/template.ts';
-import { hashOf } from '../random.ts';
+import { dkimKey, type ProviderName } from '../providers/template.ts';
+import { mintFor } from '../random.ts';
 import type { World } from '../world.ts';
-import { type Zone, zoneOf } from '../zone/zone.ts';
+import { characterStrings, type Zone, zoneOf } from '../zone/zone.ts';
 import type { RecordType, ZoneRecord } from '../zone/zone-record.ts';
 import { addressIn, addressV6In, type Network, parseV4, parseV4Prefix } from './networks.ts';
 
@@ -181,7 +181,7 @@ function recordsOf(name: string, { network, has, text }: ProviderName): ZoneReco
         case 'spf':
           return [{ type: 'TXT', data: [leadingSpf(name) ?? `v=spf1 ip4:${addressIn(network, name)} ~all`] }];
         case 'dkim':
-          return [{ type: 'TXT', data: [`v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQ${hashOf(name)}IDAQAB`] }];
+          return [{ type: 'TXT', data: characterStrings(dkimKey(mintFor('', name), 'dkim')) }];
         case 'report':
           return name.includes('._report._dmarc.') ? [{ type: 'TXT', data: ['v=DMARC1'] }] : [];
         default:

@@ -78,7 +78,7 @@ export function zoneOf(plan: Plan, world: World): Zone {
 }
 
 /** A text as character strings of at most 255 bytes, RFC 1035 section 3.3. */
-function characterStrings(text: string): string[] {
+export function characterStrings(text: string): string[] {
   return text.match(/.{1,255}/gs) ?? [''];
 }
 

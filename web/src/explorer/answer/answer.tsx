@@ -134,7 +134,7 @@ export function KeyForm() {
         if (text.trim() !== '') setKey(text.trim());
       }}
     >
-      <label>
+      <label className="field">
         Use an existing key
         <input
           value={text}

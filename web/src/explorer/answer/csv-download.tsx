@@ -1,30 +1,72 @@
 // Downloads a table as a CSV file. Its receipt is a separate file, since CSV cannot contain one.
-import type { StackAnswer, StackInput, StackPaths, StackProblem } from '@strata/client';
+import { curlOf, type StackAnswer, type StackInput, type StackPaths, StackProblem } from '@strata/client';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Button, Command } from '../../ui/controls/button.tsx';
 import { formatCount } from '../../ui/formats.ts';
 import { saveFile } from '../../ui/save-file.ts';
 import { Problem } from './answer.tsx';
-import { setQuota, stack } from './session.ts';
+import { setQuota, stack, tables } from './session.ts';
 import { Verify } from './source.tsx';
 
 type CsvPath = Extract<keyof StackPaths, `${string}.csv`>;
 
-interface CsvDownloadProps<P extends CsvPath> {
-  readonly path: P;
-  readonly input: StackInput<P>;
+interface FileProps {
   /** Without extension: `security` becomes `security.csv` and `security.csv.receipt.json`. */
   readonly name: string;
   /** Describes the content of the file. */
   readonly children: ReactNode;
 }
 
+interface CsvDownloadProps<P extends CsvPath> extends FileProps {
+  readonly path: P;
+  readonly input: StackInput<P>;
+}
+
 /** Downloads the file, then offers its receipt and verification. Remount with a `key` when the input changes. */
-export function CsvDownload<P extends CsvPath>({ path, input, name, children }: CsvDownloadProps<P>) {
+export function CsvDownload<P extends CsvPath>({ path, input, ...file }: CsvDownloadProps<P>) {
+  return <Download {...file} load={() => stack.get(path, input)} command={stack.curl(path, input)} />;
+}
+
+interface CsvExportProps extends FileProps {
+  /** Of `/stack/v1/exports/{table}`. */
+  readonly table: string;
+  readonly filter: Readonly<Record<string, string | undefined>>;
+}
+
+/** As `CsvDownload`, with all rows of a table: the service writes the file first. */
+export function CsvExport({ table, filter, ...file }: CsvExportProps) {
+  const query = new URLSearchParams(Object.entries(filter).flatMap(([name, value]) => (value ? [[name, value]] : [])));
+  const url = new URL(`/stack/v1/exports/${table}?${query}`, location.origin);
+  return <Download {...file} load={() => exported(table, filter)} command={curlOf(url.href)} />;
+}
+
+async function exported(table: string, filter: CsvExportProps['filter']): Promise<StackAnswer<string>> {
+  const { error, file } = await tables.ended(await tables.startExport(table, { format: 'csv' }, filter));
+  if (error || !file)
+    throw new StackProblem({
+      ...{ status: 400, code: error?.code ?? 'unavailable' },
+      ...{ title: 'The file could not be written', detail: error?.detail ?? '' },
+    });
+  const { chunks, headers } = await tables.file(file);
+  const parts: BlobPart[] = [];
+  for await (const chunk of chunks) parts.push(chunk as BlobPart);
+  const text = await new Blob(parts).text();
+  const [contentType, provenance] = [headers.get('content-type') ?? '', headers.get('stack-provenance')];
+  const detached = provenance === null ? {} : { detached: { contentType, provenance } };
+  return { body: text, text, quota: null, url: new URL(file, location.origin).href, ...detached };
+}
+
+interface DownloadProps extends FileProps {
+  readonly load: () => Promise<StackAnswer<string>>;
+  /** The same request for a shell. */
+  readonly command: string;
+}
+
+function Download({ load, command, name, children }: DownloadProps) {
   const { mutate, data, error, isPending } = useMutation<StackAnswer<string>, StackProblem>({
     networkMode: 'always',
-    mutationFn: () => stack.get(path, input),
+    mutationFn: load,
     onSuccess: ({ text }) => saveFile(`${name}.csv`, text, 'text/csv'),
     onSettled: (answer, problem) => setQuota((answer ?? problem)?.quota ?? null),
   });
@@ -45,7 +87,7 @@ export function CsvDownload<P extends CsvPath>({ path, input, name, children }: 
         <p className="small soft">
           Add <code>-D headers.txt</code> to keep the receipt, which is in the header <code>Stack-Provenance</code>.
         </p>
-        <Command text={stack.curl(path, input)} />
+        <Command text={command} />
       </details>
     </div>
   );

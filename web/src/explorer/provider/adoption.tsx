@@ -36,12 +36,12 @@ export function Adoption({ provider }: { readonly provider: string }) {
       {(body) => (
         <>
           <Figures>
-            <Figure name="Domains today">
+            <Figure name="Domains that use it today" note="with any confidence">
               <ProviderLink id={body.provider_id} tab="domains">
                 {formatNumber(body.domains)}
               </ProviderLink>
             </Figure>
-            <Figure name="Market share" value={formatShare(body.share)} />
+            <Figure name="Share of all domains" value={formatShare(body.share)} note="that were measured" />
           </Figures>
           {body.curve.length === 0 ? <Empty>No history yet.</Empty> : <Curve body={body} />}
           {body.curve.some(({ measured }) => !measured) && <p className="small soft">Gaps are days without scans.</p>}
@@ -99,7 +99,7 @@ function lineOf(body: Body) {
     },
     yAxis: {
       type: 'value',
-      name: hasShare ? 'Share of all domains' : 'Domains',
+      name: hasShare ? `Share of all domains that use ${body.tool}` : `Domains that use ${body.tool}`,
       nameTextStyle: { align: 'left' },
       min: 0,
       axisLabel: hasShare ? { formatter: formatShare } : {},

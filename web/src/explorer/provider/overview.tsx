@@ -48,7 +48,7 @@ export function Overview({ provider, source }: OverviewProps) {
         </Figures>
       </Card>
       <Moves provider={provider} />
-      <Card title="Markets" width="half">
+      <Card title="Markets">
         <DataTable
           caption="Market position by role"
           columns={marketColumns(id)}
@@ -60,7 +60,7 @@ export function Overview({ provider, source }: OverviewProps) {
           Active domains that use it, with at least medium confidence. Parked domains are excluded.
         </p>
       </Card>
-      <Card title="Product advisories" width="half">
+      <Card title="Product advisories">
         {advisories ? (
           <Advisories advisories={advisories} />
         ) : (

@@ -1,8 +1,9 @@
 // The search page. All filters are in the URL.
 import './search-page.css';
 import type { FoundDomain, StackInput, StackPaths, StackProblem } from '@strata/client';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { Day } from '../../ui/ago.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { formatCount, formatName, formatNumber } from '../../ui/formats.ts';
@@ -10,6 +11,7 @@ import { Empty, Notice } from '../../ui/states.tsx';
 import { minor, numberColumn, textColumn } from '../../ui/table/columns.ts';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { AnswerCard } from '../answer/answer.tsx';
+import { CsvExport } from '../answer/csv-download.tsx';
 import { Page } from '../frame/page.tsx';
 import { domainColumn, scannedColumn } from '../links/columns.tsx';
 import { DomainLink, ProviderLink } from '../links/links.tsx';
@@ -18,6 +20,7 @@ import { changed, type Search as Filter } from '../links/search-params.ts';
 import { FACETS, Facets, queryProblem } from './query-help.tsx';
 import { SaveSegment } from './save-segment.tsx';
 import { Conditions, Filters } from './search-filters.tsx';
+import { suggestionQuery } from './suggestions.ts';
 
 type Query = NonNullable<StackInput<'/stack/v1/search'>['query']>;
 type Results = StackPaths['/stack/v1/search']['body'];
@@ -66,6 +69,12 @@ export function Search() {
               </div>
             )}
             <Pager offset={results.offset} limit={PAGE} rows={results} />
+            {results.total > 0 && (
+              <CsvExport key={JSON.stringify(filters)} table="domains" filter={filters} name="domains">
+                All {formatCount(results.total, 'domain')} in the order of their names, with the providers by role. A
+                file costs one request of the quota, and one more for each 100 rows.
+              </CsvExport>
+            )}
             {filters.query !== undefined && <SaveSegment key={filters.query} query={filters.query} />}
           </div>
         )}
@@ -112,8 +121,8 @@ function Many({ isFiltered }: { readonly isFiltered: boolean }) {
   return (
     <Notice title="Too many results to browse">
       <p>
-        {isFiltered ? 'Add a filter or a longer part of the name.' : 'The list has all domains.'} For complete lists,
-        use the CSV downloads on the provider and security pages.
+        {isFiltered ? 'Add a filter or a longer part of the name.' : 'The list has all domains.'} The CSV download below
+        has all of them.
       </p>
     </Notice>
   );
@@ -129,7 +138,25 @@ function NoResults({ results, filters }: { readonly results: Results; readonly f
           <DomainLink domain={filters.q}>Look up {filters.q}</DomainLink>
         </p>
       )}
+      {filters.q !== undefined && <NamedProviders text={filters.q} />}
     </div>
+  );
+}
+
+/** The providers whose name contains the text of a search for domains. */
+function NamedProviders({ text }: { readonly text: string }) {
+  const { data: { providers } = { providers: [] } } = useQuery(suggestionQuery(text));
+  if (providers.length === 0) return null;
+  return (
+    <p>
+      Providers with “{text}” in their name:{' '}
+      {providers.map(({ id, name }, i) => (
+        <Fragment key={id}>
+          {i > 0 && ', '}
+          <ProviderLink id={id} name={name} />
+        </Fragment>
+      ))}
+    </p>
   );
 }
 

@@ -26,7 +26,8 @@ const DEBOUNCE_MS = 120;
 const SUBMIT_MS = 1_000;
 const NO_SUGGESTIONS: SuggestionAnswer = { domains: [], providers: [] };
 
-const suggestionQuery = (q: string) =>
+/** The domains and providers whose names contain the text. */
+export const suggestionQuery = (q: string) =>
   queryOptions({
     queryKey: ['suggest', q],
     queryFn: ({ signal }) => fetchSuggestions(q, signal),

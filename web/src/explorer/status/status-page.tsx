@@ -75,7 +75,10 @@ function Coverage({ stats }: { readonly stats: Stats }) {
   return (
     <>
       <Figures>
-        <Figure name="Domains scanned" note={states.join(', ')}>
+        <Figure
+          name="Domains measured"
+          note={`${states.join(', ')}; those whose name servers have never answered are not counted`}
+        >
           <Link to="/search">{formatNumber(domains)}</Link>
         </Figure>
         <Figure name="Services found" value={services} note={<Link to="/calibration">any confidence</Link>} />

@@ -50,15 +50,17 @@ export function ListForm({ list, onSaved }: ListFormProps) {
     }
   };
   const [note, setNote] = useState('');
+  const [skipped, setSkipped] = useState<readonly SkippedRow[]>([]);
   // The service finds the column with the names, as for other lists.
   const read = async (file: File | undefined) => {
     if (!file) return;
+    setSkipped([]);
     try {
-      const rows = await rowsOf(await readFile(file), ['registrable', 'error']);
+      const rows = await rowsOf(await readFile(file), ['domain', 'registrable', 'error']);
       const found = rows.flatMap(({ registrable }) => registrable ?? []);
       setNames([...new Set(found)].join('\n'));
-      const rejected = rows.length - found.length;
-      setNote(rejected === 0 ? '' : `${formatCount(rejected, 'row')} without a domain.`);
+      setSkipped(rows.filter(({ registrable }) => !registrable));
+      setNote('');
     } catch (error) {
       setNote(error instanceof Error ? error.message : '');
     }
@@ -86,9 +88,10 @@ export function ListForm({ list, onSaved }: ListFormProps) {
         Or a file with names, 100 of which cost a request of the quota
         <input type="file" accept=".csv,.txt,text/*" onChange={({ target }) => void read(target.files?.[0])} />
       </label>
-      <p className="small soft" role="status">
+      <div className="small soft" role="status">
         {note}
-      </p>
+        {skipped.length > 0 && <SkippedRows rows={skipped} />}
+      </div>
       <label>
         Or a query, whose domains are followed
         <input
@@ -142,12 +145,45 @@ export function ListForm({ list, onSaved }: ListFormProps) {
       </div>
       {problem && (
         <Notice title={problem.title} tone="warn">
-          <p>{problem.errors.map(({ field, message }) => `${field}: ${message}`).join('; ') || problem.detail}</p>
+          <ul>
+            {problem.errors.map(({ field, message }) => (
+              <li key={field}>{`${nameOf(field, names)}: ${message}`}</li>
+            ))}
+          </ul>
+          {problem.errors.length !== 1 && <p>{problem.detail}</p>}
         </Notice>
       )}
     </form>
   );
 }
+
+type SkippedRow = Awaited<ReturnType<typeof rowsOf>>[number];
+
+const MAX_SHOWN = 20;
+
+/** What was not taken from a file, and why. */
+function SkippedRows({ rows }: { readonly rows: readonly SkippedRow[] }) {
+  return (
+    <>
+      {formatCount(rows.length, 'row')} skipped:
+      <ul>
+        {rows.slice(0, MAX_SHOWN).map(({ domain, error }, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows may be equal, and do not move
+          <li key={i}>
+            {domain && <code>{domain}</code>} {error}
+          </li>
+        ))}
+        {rows.length > MAX_SHOWN && <li>and {formatCount(rows.length - MAX_SHOWN, 'more row')}</li>}
+      </ul>
+    </>
+  );
+}
+
+/** The domain that a field of the request names, or the field. */
+const nameOf = (field: string, names: string): string => {
+  const [, number] = /^domains\.(\d+)$/.exec(field) ?? [];
+  return (number && namesIn(names)[Number(number)]) || field;
+};
 
 const rowOf = (channel: Channel | undefined) => ({ row: crypto.randomUUID(), channel });
 

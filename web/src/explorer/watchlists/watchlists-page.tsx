@@ -1,15 +1,16 @@
 // The watchlists of the key: what their rules reported, and the messages that were sent.
 import './watchlists.css';
-import type { WatchDelivery, Watchlist } from '@strata/client';
+import { StackProblem, type WatchDelivery, type Watchlist } from '@strata/client';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Card } from '../../ui/card/card.tsx';
 import { Button, CopyButton } from '../../ui/controls/button.tsx';
 import { Dialog } from '../../ui/controls/dialog.tsx';
 import { formatCount, formatName, formatTime } from '../../ui/formats.ts';
 import { Empty } from '../../ui/states.tsx';
-import { AnswerCard } from '../answer/answer.tsx';
+import { Answer, AnswerCard, Problem, SourceOf } from '../answer/answer.tsx';
 import { stack, useKey } from '../answer/session.ts';
+import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
 import { DomainLink } from '../links/links.tsx';
 import { ListForm } from './list-form.tsx';
@@ -64,9 +65,16 @@ interface ListEntryProps {
 function ListEntry({ list, isOpen, onOpen, onEdit }: ListEntryProps) {
   const queries = useQueryClient();
   const [isDeleting, setDeleting] = useState(false);
+  const [problem, setProblem] = useState<StackProblem>();
   const { id } = list;
   const send = async (request: 'DELETE /stack/v1/watchlists/{id}' | 'POST /stack/v1/watchlists/{id}:test') => {
-    await stack.send(request, { path: { id } });
+    setProblem(undefined);
+    try {
+      await stack.send(request, { path: { id } });
+    } catch (error) {
+      if (!(error instanceof StackProblem)) throw error;
+      return setProblem(error);
+    }
     const isDeleted = request.startsWith('DELETE');
     onOpen(isDeleted ? undefined : id);
     if (isDeleted) onEdit(undefined);
@@ -111,6 +119,7 @@ function ListEntry({ list, isOpen, onOpen, onEdit }: ListEntryProps) {
           Delete
         </Button>
       </div>
+      {problem && <Problem problem={problem} />}
       {isDeleting && (
         <Dialog
           title={`Delete the watchlist “${list.name}”?`}
@@ -137,11 +146,22 @@ function Secret({ text }: { readonly text: string }) {
   );
 }
 
+/** Each request uses the quota; while a message is sent, such as a test, its result is shown as soon as it is known. */
+const POLL_MS = 60_000;
+const SENDING_POLL_MS = 2_000;
+
+const isBeingSent = ({ kind, state, attempts, next_attempt_at: next }: WatchDelivery): boolean =>
+  state === 'pending' && attempts === 0 && (kind === 'test' || Date.parse(next ?? '') <= Date.now());
+
 function Reports({ id }: { readonly id: string }) {
   const input = { path: { id } };
+  const [isSending, setSending] = useState(false);
+  const messages = useStack(`${LIST}/deliveries`, input, { pollMs: isSending ? SENDING_POLL_MS : POLL_MS });
+  const isAnySent = messages.data?.body.deliveries.some(isBeingSent) === true;
+  useEffect(() => setSending(isAnySent), [isAnySent]);
   return (
     <>
-      <AnswerCard title="Notifications" path={`${LIST}/notifications`} input={input} pollMs={10_000} width="half">
+      <AnswerCard title="Notifications" path={`${LIST}/notifications`} input={input} pollMs={POLL_MS} width="half">
         {({ notifications }) =>
           notifications.length === 0 ? (
             <Empty>The rules have reported nothing yet.</Empty>
@@ -161,22 +181,26 @@ function Reports({ id }: { readonly id: string }) {
           )
         }
       </AnswerCard>
-      <AnswerCard title="Messages" path={`${LIST}/deliveries`} input={input} pollMs={5_000} width="half">
-        {({ deliveries }) =>
-          deliveries.length === 0 ? (
-            <Empty>No message was sent yet.</Empty>
-          ) : (
-            <ul className="watch-lists">
-              {deliveries.map((each) => (
-                <Delivery key={each.id} list={id} delivery={each} />
-              ))}
-            </ul>
-          )
-        }
-      </AnswerCard>
+      <Card title="Messages" width="half" foot={<SourceOf query={messages} />}>
+        <Answer query={messages}>
+          {({ deliveries }) =>
+            deliveries.length === 0 ? (
+              <Empty>No message was sent yet.</Empty>
+            ) : (
+              <ul className="watch-lists">
+                {deliveries.map((each) => (
+                  <Delivery key={each.id} list={id} delivery={each} />
+                ))}
+              </ul>
+            )
+          }
+        </Answer>
+      </Card>
     </>
   );
 }
+
+const STATES = { pending: 'waiting', delivered: 'delivered', dead: 'failed, not tried again' } as const;
 
 function Delivery({ list, delivery }: { readonly list: string; readonly delivery: WatchDelivery }) {
   const queries = useQueryClient();
@@ -190,7 +214,7 @@ function Delivery({ list, delivery }: { readonly list: string; readonly delivery
   return (
     <li>
       <div>
-        {kind === 'notifications' ? formatCount(notifications, 'notification') : formatName(kind)}: {state}
+        {kind === 'notifications' ? formatCount(notifications, 'notification') : formatName(kind)}: {STATES[state]}
         <p className="small soft">
           {formatTime(created_at)} · {formatCount(attempts, 'attempt')}
           {error && ` · ${error}`}

@@ -24,7 +24,9 @@ export const getStats = route(
     output: {
       kind: 'signed',
       schema: z.object({
-        domains: count.describe('Domains that have been scanned.'),
+        domains: count.describe(
+          'Domains that a scan has measured: without those whose name servers have never answered.',
+        ),
         domains_by_state: z.record(z.string(), count),
         services: count.describe('Services of all domains with any confidence.'),
         providers: count.describe('Providers with at least one domain.'),
