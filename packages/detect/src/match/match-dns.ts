@@ -5,7 +5,7 @@ import { isMachineName } from '../names/machine-name.ts';
 import { isWithin } from '../names/names.ts';
 import { readDkimKey } from '../posture/mail/dkim.ts';
 import type { HostTrie } from '../rulebook/host-trie.ts';
-import { isOfSite, type Matchers, type Rule } from '../rulebook/matchers.ts';
+import { isOfSite, type Rule } from '../rulebook/matchers.ts';
 import { isDkimLabel } from '../rulebook/patterns.ts';
 import type { Rulebook } from '../rulebook/rulebook.ts';
 import { SITE_LABELS } from '../rulebook/site-labels.ts';
@@ -44,8 +44,11 @@ export function matchDns(findings: Finding[], reading: Reading, rulebook: Rulebo
   for (const { tag, value } of dns.caa.records) {
     if (CAA_ISSUE.test(tag)) addHost(findings, hosts.caa, caaIssuer(value));
   }
-  for (const alias of webAliases(reading)) addAlias(findings, hosts.cname, alias, reading);
-  matchNamed(findings, reading, matchers);
+  for (const alias of webAliases(reading)) {
+    addAlias(findings, hosts.cname, alias, reading);
+    addAlias(findings, matchers.targets.sites, alias, reading);
+  }
+  matchNamed(findings, reading, rulebook);
   for (const { use, asn, asName, address } of reading.evidence.addresses) {
     // A registrar's forwarder answers at the apex: the site is at the redirect's target.
     if (use === 'web' && reading.leadsToWww) continue;
@@ -106,29 +109,35 @@ export function webAliases({ evidence }: Reading): readonly string[] {
   return [...live];
 }
 
-function matchNamed(findings: Finding[], reading: Reading, { hosts, named, keys }: Matchers): void {
+function matchNamed(findings: Finding[], reading: Reading, { matchers, mailboxLabels }: Rulebook): void {
+  const { hosts, named, keys, targets } = matchers;
   for (const { label, lookup } of reading.named) {
+    const isKey = isDkimLabel(label);
     if (lookup.aliases.length === 0) {
       const rules = lookup.records.length === 0 ? undefined : keys.get(label);
-      const isKey = isDkimLabel(label);
       const key = rules && lookup.records.find((record) => (isKey ? isUsableKey(label, record) : TOKEN.test(record)));
       if (rules && key !== undefined) addFindings(findings, rules, key);
       continue;
     }
     const own = named.get(label);
-    const isSite = SITE_LABELS.has(label);
+    // The label of a mailbox says what the target is used for; any other is of a site or of links in mail.
+    const elsewhere = isKey ? targets.keys : mailboxLabels.has(label) ? undefined : targets.sites;
+    const isSite = SITE_LABELS.has(label) || (own === undefined && !isKey);
     // DKIM selectors are often published before the provider publishes a key behind them.
     const hasNoTarget = lookup.status === 'nxdomain';
     for (const alias of lookup.aliases) {
-      const specific = [...(own?.find(alias) ?? [])];
-      const general = isSite && !specific.some(isOfSite) ? [...hosts.cname.find(alias)].filter(isOfSite) : [];
-      for (const rule of [...specific, ...general]) {
+      const specific = own?.find(alias) ?? [];
+      const site = isSite ? hosts.cname.find(alias).filter(isOfSite) : [];
+      const target = specific.length > 0 ? [] : elsewhere?.find(alias);
+      for (const rule of [...specific, ...(target ?? []), ...site]) {
         if (isOfOwnSite(rule, alias, reading)) continue;
         // That an account existed remains true.
         const isDangling = hasNoTarget && rule.role !== 'verified';
         // Unlike the site's own, an alias of another label stays after its service was left.
-        const known = Math.min(rule.strength, strengthOf('named', rule.category));
-        findings.push(findingOf(rule, alias, { strength: isDangling ? known * DANGLING_FACTOR : known, isDangling }));
+        const strength = Math.min(rule.strength, strengthOf('named', rule.category));
+        findings.push(
+          findingOf(rule, alias, { strength: isDangling ? strength * DANGLING_FACTOR : strength, isDangling }),
+        );
       }
     }
   }

@@ -7,7 +7,7 @@ import type { Channel } from '../rulebook/patterns.ts';
  * Part of the rulebook's version: raise it when a strength or a rule of judgement changes the result for old evidence, so
  * that the difference is a reclassification and never a migration.
  */
-export const ENGINE_VERSION = 11;
+export const ENGINE_VERSION = 12;
 
 /** Kinds of evidence that fail independently of each other; within one, only the strongest finding counts. */
 export type Family = 'routing' | 'authorisation' | 'token' | 'transport' | 'network' | 'content';

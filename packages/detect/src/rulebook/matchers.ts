@@ -3,7 +3,7 @@
 import type { Family } from '../match/strengths.ts';
 import type { Category, Role, Source } from '../profile.ts';
 import { HostTrie } from './host-trie.ts';
-import type { Channel, Pattern } from './patterns.ts';
+import { type Channel, isDkimLabel, type Pattern } from './patterns.ts';
 import { TextTrie } from './text-trie.ts';
 
 /** One pattern of one provider, with everything that a finding needs. */
@@ -62,6 +62,8 @@ export interface AssetRule {
 export interface Matchers {
   readonly hosts: Readonly<Record<'ns' | 'soa' | 'mx' | 'spf' | 'dmarc' | 'caa' | 'cname', HostTrie<Rule>>>;
   readonly named: Map<string, HostTrie<Rule>>;
+  /** Targets of `named` patterns at labels other than theirs, which customers choose; at DKIM selectors those of selectors. */
+  readonly targets: Readonly<Record<'keys' | 'sites', HostTrie<Rule>>>;
   /** By DKIM selector, of which any key shows the provider, and by label of `txtAt`. */
   readonly keys: Map<string, Rule[]>;
   readonly prefixes: Readonly<Record<'txt' | 'generator' | 'tls', TextTrie<Rule>>>;
@@ -92,6 +94,7 @@ export function createMatchers(): Matchers {
       cname: new HostTrie(),
     },
     named: new Map(),
+    targets: { keys: new HostTrie(), sites: new HostTrie() },
     keys: new Map(),
     prefixes: { txt: new TextTrie(), generator: new TextTrie(), tls: new TextTrie() },
     addresses: new Map(),
@@ -105,6 +108,9 @@ export function createMatchers(): Matchers {
     markers: new Map(),
   };
 }
+
+/** Customers choose the labels of sites and of links in mail; that of a mailbox says what the target is used for. */
+const IS_CHOSEN: ReadonlySet<Category> = new Set(['web_platform', 'email_sending']);
 
 /** Adds a rule to the look-up structure of its channel. */
 export function addRule(matchers: Matchers, { channel, pattern, key = '', target }: Pattern, rule: Rule): void {
@@ -123,7 +129,11 @@ export function addRule(matchers: Matchers, { channel, pattern, key = '', target
     case 'dkim':
     case 'txt-at':
       if (target === undefined) push(matchers.keys, pattern, rule);
-      else getOrCreate(matchers.named, key, () => new HostTrie<Rule>()).add(target, rule);
+      else {
+        getOrCreate(matchers.named, key, () => new HostTrie<Rule>()).add(target, rule);
+        if (isDkimLabel(key)) matchers.targets.keys.add(target, rule);
+        else if (IS_CHOSEN.has(rule.category)) matchers.targets.sites.add(target, rule);
+      }
       break;
     case 'txt':
     case 'generator':

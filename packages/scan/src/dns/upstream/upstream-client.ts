@@ -64,7 +64,8 @@ export class UpstreamClient implements AsyncDisposable {
   }
 
   /**
-   * Over TCP the fewest that suffice: a server limits its connections, and the queries of a burst share a write. Over UDP the next one each time.
+   * Over TCP the fewest that suffice: a server limits its connections, and the queries of a burst share a write. Over UDP the next
+   * one each time.
    */
   #nextOf(channels: readonly Channel[]): Channel | undefined {
     const free = this.upstream.transport && channels.find(({ waiting }) => waiting < TCP_IN_FLIGHT);
