@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from '@strata/db';
 import { type Engine, EngineError } from '@strata/engine';
 import { createLogger } from '@strata/http';
@@ -153,6 +153,21 @@ it('an answer whose receipt the database refuses goes on when it accepts it, wit
   const [{ changed_at } = assert.fail()] = await rows(database, 'select changed_at from stored_answers');
   assert.ok(Number(changed_at) <= Date.now(), 'by the clock of the database');
   assert.deepEqual([taking.mock.callCount(), released.mock.callCount()], [1, 1], 'refused once; no tokens count twice');
+});
+
+it('a gateway stops while the beginning of an answer is recorded', async ({ mock }) => {
+  const gateway = await startHarness({}, { shutdownMs: 0 });
+  const { keep } = AnswerTable.prototype;
+  const recording = Promise.withResolvers<void>();
+  mock.method(AnswerTable.prototype, 'keep', async function (this: AnswerTable, ...asked: Parameters<typeof keep>) {
+    recording.resolve();
+    await sleep(1_000);
+    return keep.apply(this, asked);
+  });
+  const asked = gateway.post('/v1/chat/completions', { ...ENDLESS, stream: true, store: true }).catch(() => {});
+  await recording.promise;
+  await gateway[Symbol.asyncDispose]();
+  await asked;
 });
 
 it('the answer of an upstream is asked for again before its first content, once, and fails after it', async () => {

@@ -95,7 +95,6 @@ export class StoredAnswers implements AsyncDisposable {
     return answer;
   }
 
-  /** Rejects with CompletionError `not_found` if this key has no such answer. */
   readonly find = (id: string, reader: Reader) => findAnswer(this.#deps.stored, id, reader);
 
   /** The entries so far, with the end if the answer is over. */
@@ -171,7 +170,7 @@ export class StoredAnswers implements AsyncDisposable {
     this.stop();
     this.#cleanup[Symbol.dispose]();
     this.#leaving.abort(stopping());
-    while (this.#running.size > 0) await Promise.allSettled(this.#deps.running);
+    while (this.#running.size > 0) await Promise.all([...this.#running.values()].map(({ over }) => over));
     this.#writer[Symbol.dispose]();
   }
 
@@ -265,7 +264,7 @@ export class StoredAnswers implements AsyncDisposable {
       // Without a record of its beginning its client has nothing of it.
       return !isOver && !running.left && !written.begin;
     };
-    return run
+    running.over = run
       .write()
       .then(() => false, isUnended)
       .then(async (isResumed) => {
@@ -277,6 +276,7 @@ export class StoredAnswers implements AsyncDisposable {
         if (isResumed) void this.#resume(answer, { failed: run, isCancelled: cancelling.signal.aborted });
         else this.#retries.forget(id);
       });
+    return running.over;
   }
 
   /** Goes on with an answer that the database has failed until it is over: its client may never come back here. */

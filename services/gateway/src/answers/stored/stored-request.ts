@@ -48,6 +48,8 @@ export interface RunningAnswer {
   readonly log: AnswerLog;
   /** Why it was left to another gateway while this one goes on: its readers come back elsewhere. */
   left?: CompletionError;
+  /** Resolves when it has ended here, and its beginning is recorded or refused. */
+  over?: Promise<void>;
   readonly cancel: () => void;
 }
 
