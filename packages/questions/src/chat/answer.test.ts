@@ -7,10 +7,16 @@ import { StackClient } from '@strata/client';
 import { casesOf } from '../../../../tests/support/vectors.ts';
 import { search } from '../questions/domains.ts';
 import { chatAnswer } from './answer.ts';
+import { comparisonLine, type ProviderPage } from './provider-answer.ts';
 
 const DOMAINS = ['summityachts.com', 'world-cupboards.com', 'cupworld.de', 'france.com', 'penalty.net'];
 const file = path.join(import.meta.dirname, '../../../../services/stack/src/routes/examples.json');
 const examples = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<string, object>>;
+
+const CHANGE = { at: '2026-11-30T09:57:00Z', category: 'dns', role: 'dns', type: 'migrated', from: 'A', to: 'B' };
+const CHANGES_OF: Readonly<Record<string, object>> = {
+  '/stack/v1/domains/summityachts.com/changes': { total: 1, changes: [{ ...CHANGE, importance: 'high' }] },
+};
 
 /** A search finds domains with all words, in any order, as the service does. */
 const fetch = (async (input: string | URL) => {
@@ -21,7 +27,7 @@ const fetch = (async (input: string | URL) => {
   const isKnown =
     kind === 'domains' ? DOMAINS.includes(name) : ['stats', 'intelligence'].includes(kind) || name === 'Cloudflare';
   const path = kind === 'domains' ? pathname.replace(name, '{domain}') : pathname.replace(name, '{provider}');
-  const found = { ...examples[path], ...(kind === 'domains' && { domain: name }) };
+  const found = { ...examples[path], ...(kind === 'domains' && { domain: name }), ...CHANGES_OF[pathname] };
   const body = kind === 'search' ? { results: results.map((domain) => ({ domain })) } : isKnown ? found : null;
   return Response.json(body ?? { code: 'unknown_provider', detail: 'Nearest: Worldpay.' }, {
     status: body ? 200 : 404,
@@ -39,4 +45,12 @@ for (const [text, expected] of casesOf<readonly (readonly [string, string])[]>('
 it('a search says that its list is cut', () => {
   const found = examples['/stack/v1/search'] as Parameters<typeof search.summarize>[0];
   assert.match(search.summarize({ ...found, total: 13 })[0] ?? '', /^13 domains match; the first \d:$/);
+});
+it('a comparison begins with both figures, of the category if there is one', () => {
+  const one = { ...examples['/stack/v1/providers/{provider}'], provider: 'A' } as ProviderPage;
+  const two = { ...one, provider: 'B', domains: { ...one.domains, total: one.domains.total + 2 } };
+  const share = String.raw`\d+ domains \(\d+\.\d %\)`;
+  assert.match(comparisonLine([one, two], undefined), new RegExp(`^A ${share}, B ${share}: 2 more for B\\.$`));
+  assert.match(comparisonLine([one, two], 'cdn'), new RegExp(`^A ${share}, B ${share} for cdn: as many\\.$`));
+  assert.equal(comparisonLine([one], 'email'), 'A 0 domains (0.0 %) for email.');
 });

@@ -1,12 +1,14 @@
 // Answers a sentence with numbers of the service: chooses the tools, asks them, and writes Markdown with links to page and receipt.
-import { SECTOR_NAMES, type Service, type StackClient, type StackPaths, StackProblem } from '@strata/client';
-import { CATEGORIES } from '@strata/detect';
+import { type Service, type StackClient, type StackPaths, StackProblem } from '@strata/client';
 import { type Asked, ask } from '../ask.ts';
 import { domainChanges, domainProfile, search } from '../questions/domains.ts';
+import { provider } from '../questions/providers.ts';
 import { receiptOf } from '../receipt.ts';
 import { shorten, shortText } from '../shorten.ts';
 import { CHANGES, conditionAnswer, unreadAnswer } from './condition-answer.ts';
+import { escaped, escapedLine } from './escaped.ts';
 import { type Intent, intentOf, MAX_QUESTION, type Subject } from './intent.ts';
+import { comparisonLine, type ProviderPage, providerLines } from './provider-answer.ts';
 import { isWithin, type TimeWindow, windowText } from './times.ts';
 import { domainCall, marketCall, providerCall, type ToolCall } from './tools.ts';
 
@@ -19,7 +21,6 @@ export interface ChatDeps {
 
 type Profile = StackPaths['/stack/v1/domains/{domain}']['body'];
 type Changes = StackPaths['/stack/v1/domains/{domain}/changes']['body'];
-type ProviderPage = StackPaths['/stack/v1/providers/{provider}']['body'];
 
 const EXAMPLES = [
   'Which email provider does example.com use?',
@@ -76,7 +77,9 @@ async function answerOf(text: string, earlier: string | undefined, deps: ChatDep
   if (!intent.isComparison || answered.length < 2) return lines;
   const kind = answered.every(({ isDomain }) => isDomain) ? 'domains' : 'providers';
   const names = answered.map(({ names: all }) => all.at(-1)).join(',');
-  return [...lines, `[Compare them](${link(deps, `/compare?${new URLSearchParams({ [kind]: names })}`)})`];
+  const pages = answers.flatMap(({ page }) => page ?? []);
+  const compared = pages.length === answered.length ? [escapedLine(comparisonLine(pages, category))] : [];
+  return [...compared, ...lines, `[Compare them](${link(deps, `/compare?${new URLSearchParams({ [kind]: names })}`)})`];
 }
 
 const conditionDeps = (deps: ChatDeps): Parameters<typeof conditionAnswer>[1] => ({
@@ -97,6 +100,8 @@ interface SubjectAnswer {
   readonly lines: readonly string[];
   /** The service knows no domain, provider or company of this name; false of the form of a domain name. */
   readonly isUnknown: boolean;
+  /** Of a provider of which no change was asked for. */
+  readonly page?: ProviderPage | undefined;
 }
 
 const noneKnown = (subjects: readonly Subject[]): string =>
@@ -111,7 +116,11 @@ async function subjectAnswer(
   const { topic, category } = intent;
   const window = intent.time?.window;
   const asDomain = (name: string) => section(domainCall(topic, name, window), deps, { category, named, window });
-  const asProvider = (name: string) => section(providerCall(topic, name, window), deps);
+  let page: ProviderPage | undefined;
+  const onProvider = (found: ProviderPage) => {
+    page = found;
+  };
+  const asProvider = (name: string) => section(providerCall(topic, name, window), deps, { category, onProvider });
   // `How many domains use name.com?` asks for a provider.
   const isOfProviders = topic === 'count' || topic === 'share' || topic === 'adoption';
   const readings = subject.isDomain ? (isOfProviders ? [asProvider, asDomain] : [asDomain, asProvider]) : [asProvider];
@@ -119,7 +128,7 @@ async function subjectAnswer(
   for (const read of readings)
     for (const name of subject.names) {
       try {
-        return { lines: await read(name), isUnknown: false };
+        return { lines: await read(name), isUnknown: false, page };
       } catch (error) {
         if (!isUnknown(error)) throw error;
         // What the service says about a domain is better than that it is not a provider.
@@ -178,16 +187,12 @@ interface Filter {
   readonly category?: Intent['category'];
   readonly named?: string | undefined;
   readonly window?: TimeWindow | undefined;
+  readonly onProvider?: (page: ProviderPage) => void;
 }
 
 async function section(call: ToolCall, deps: ChatDeps, filter: Filter = {}): Promise<readonly string[]> {
   const { answer, lines } = await asked(call, deps);
-  const isProfile = call.question.name === domainProfile.name;
-  const chosen = isProfile
-    ? await serviceLines(answer.body as Profile, filter, deps)
-    : filter.window && call.question.name === domainChanges.name
-      ? changeLines(answer.body as Changes, filter.window)
-      : undefined;
+  const chosen = await chosenLines(call.question.name, answer.body, filter, deps);
   const { receipt } = receiptOf(answer.body);
   const links = [
     `[${escaped(titleOf(call))} in the explorer](${link(deps, call.page)})`,
@@ -201,17 +206,24 @@ async function section(call: ToolCall, deps: ChatDeps, filter: Filter = {}): Pro
 
 const MAX_LINES = 24;
 
+/** What was asked for of the answer; undefined: the lines of the question. */
+async function chosenLines(name: string, body: unknown, filter: Filter, deps: ChatDeps) {
+  switch (name) {
+    case domainProfile.name:
+      return serviceLines(body as Profile, filter, deps);
+    case domainChanges.name:
+      return filter.window && changeLines(body as Changes, filter.window);
+    case provider.name:
+      filter.onProvider?.(body as ProviderPage);
+      return filter.category && providerLines(body as ProviderPage, filter.category);
+    default:
+      return undefined;
+  }
+}
+
 /** `example.com`, `cloudflare`, `migrations` */
 const titleOf = ({ input: { domain, provider, tool }, page }: ToolCall): string =>
   String(domain ?? provider ?? tool ?? /\w+/.exec(page)?.[0]);
-
-/** Agents ask with the ids of sectors and categories; people read their names. */
-const readable = (line: string): string => line.replaceAll(/\b[a-z]+(?:_[a-z]+)+\b/g, (id) => NAMES.get(id) ?? id);
-
-const NAMES: ReadonlyMap<string, string> = new Map([
-  ...Object.entries(SECTOR_NAMES),
-  ...CATEGORIES.map((id) => [id, id.replaceAll('_', ' ')] as const),
-]);
 
 /** The route has no window: those of its page, which are the newest. */
 function changeLines(body: Changes, window: TimeWindow): readonly string[] {
@@ -272,15 +284,3 @@ const hasWords = (name: string, words: string): boolean =>
   ` ${name} `.toLowerCase().includes(` ${words.toLowerCase()} `);
 
 const link = ({ baseUrl }: ChatDeps, path: string): string => new URL(path, baseUrl).href;
-
-const escapedLine = (line: string): string =>
-  line.startsWith('- ') ? `- ${escaped(readable(line.slice(2)))}` : escaped(readable(line));
-
-/** Text of third parties can contain no link and no markup. */
-const escaped = (text: string): string =>
-  text
-    .replaceAll(/[\\[\]`*]|<(?=[a-z/!?])/gi, '\\$&')
-    // An invisible word joiner: readers of Markdown make links of bare addresses.
-    .replaceAll('://', ':\u2060//')
-    .replaceAll(/www\./gi, 'www\u2060.')
-    .replaceAll('@', '\u2060@');

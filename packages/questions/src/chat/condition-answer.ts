@@ -77,9 +77,10 @@ function kindOf(topic: Topic, { all, isSet }: Conditions, intent: Intent | undef
   if (CHANGES.has(topic)) return !hasDomain && all.length > 1 ? 'changes' : undefined;
   if (OF_A_NAME.has(topic)) return isSet ? 'unsupported' : undefined;
   if (isSet) return 'set';
-  return (topic === 'share' || topic === 'adoption') && isQualified && !hasDomain && all.length > 1
-    ? 'share'
-    : undefined;
+  // A share of one category is in the answer about the provider.
+  const isOfCategory = all.every(({ is }) => is.kind === 'name' || is.term.yes.startsWith('category:'));
+  const isShare = (topic === 'share' || topic === 'adoption') && isQualified && !isOfCategory;
+  return isShare && !hasDomain && all.length > 1 ? 'share' : undefined;
 }
 
 const HOST = /^[\p{L}\p{N}.-]+$/u;

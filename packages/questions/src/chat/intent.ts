@@ -35,6 +35,7 @@ const MAX_NAME_WORDS = 6;
 /** The service takes no longer ones. */
 const MAX_NAME_LENGTH = 253;
 
+const COMPARISON_WORDS = new Set(['compare', 'comparison', 'compared', 'vs', 'versus', 'difference']);
 const USE_WORDS = new Set(['uses', 'used', 'using', 'provider', 'providers', 'domains', 'customers']);
 
 /**
@@ -47,8 +48,9 @@ export function intentOf(text: string, earlier?: string): Intent | undefined {
   const words = rest.map(({ raw }) => raw);
   const lower = words.map((word) => word.toLowerCase());
   const topics = new Set(lower.flatMap((word) => topicOf(word) ?? []));
-  const isComparison = lower.some((word) =>
-    ['compare', 'comparison', 'compared', 'vs', 'versus', 'difference'].includes(word),
+  // `more than Fastly`, not `more than 10`.
+  const isComparison = lower.some(
+    (word, at) => COMPARISON_WORDS.has(word) || (word === 'than' && /^\p{L}/u.test(lower[at + 1] ?? '')),
   );
   const { subjects: own, category } = namesIn(words, lower);
   const refers = own.length === 0 && lower.some((word) => ['it', 'its', 'they', 'their', 'them'].includes(word));
