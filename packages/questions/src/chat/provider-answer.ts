@@ -1,4 +1,4 @@
-// What is said of a provider in one category, and of several providers beside each other.
+// Sentences about a provider in one category, and about several providers beside each other.
 import type { StackPaths } from '@strata/client';
 import type { Category } from '@strata/detect';
 import { provider } from '../questions/providers.ts';
