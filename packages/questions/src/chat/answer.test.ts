@@ -6,6 +6,7 @@ import { it } from 'node:test';
 import { StackClient } from '@strata/client';
 import { casesOf } from '../../../../tests/support/vectors.ts';
 import { search } from '../questions/domains.ts';
+import { securityScorecard } from '../questions/markets.ts';
 import { chatAnswer } from './answer.ts';
 import { comparisonLine, type ProviderPage } from './provider-answer.ts';
 
@@ -53,4 +54,13 @@ it('a comparison begins with both figures, of the category if there is one', () 
   assert.match(comparisonLine([one, two], undefined), new RegExp(`^A ${share}, B ${share}: 2 more for B\\.$`));
   assert.match(comparisonLine([one, two], 'cdn'), new RegExp(`^A ${share}, B ${share} for cdn: as many\\.$`));
   assert.equal(comparisonLine([one], 'email'), 'A 0 domains (0.0 %) for email.');
+});
+it('the policies of DMARC add up to its domains, and with those without it to the measured ones', () => {
+  const body = examples['/stack/v1/intelligence/security-scorecard'] as never;
+  const line = securityScorecard.summarize(body)[1]?.replace(/\(.*\)/, '') ?? '';
+  const [domains = 0, measured, none = 0, quarantine = 0, reject = 0, without = 0] = (line.match(/\d+/g) ?? []).map(
+    Number,
+  );
+  assert.deepEqual([none + quarantine + reject, domains + without], [domains, measured], line);
+  assert.ok(without > 0);
 });

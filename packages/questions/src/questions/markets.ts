@@ -87,6 +87,7 @@ export const securityScorecard = question({
       grades.map(({ grade, domains: count }) => `${grade} ${count}`),
       ', ',
     )}.`,
+    dmarcLine(adoption),
     `SPF and DMARC both: ${percent(both.share)}.`,
     joined(
       Object.entries(adoption).map(([standard, { share }]) => `${standard} ${percent(share)}`),
@@ -98,6 +99,17 @@ export const securityScorecard = question({
     ),
   ],
 });
+
+type Adoption = Readonly<
+  Record<
+    `dmarc${'' | '_none' | '_quarantine' | '_reject'}`,
+    { domains: number; measured: number; share: number | null }
+  >
+>;
+
+/** The policies and the domains without one add up to those that were measured. */
+const dmarcLine = ({ dmarc, dmarc_none: none, dmarc_quarantine: quarantine, dmarc_reject: reject }: Adoption): string =>
+  `DMARC: ${dmarc.domains} of ${dmarc.measured} domains (${percent(dmarc.share)}): policy none ${none.domains}, quarantine ${quarantine.domains}, reject ${reject.domains}; ${dmarc.measured - dmarc.domains} without DMARC.`;
 
 export const comparison = question({
   name: 'stack_compare',
