@@ -137,7 +137,7 @@ describePages('answers', ({ demo, inPage }) => {
   inPage('to the previous request are stale until the next one arrives', '/search?state=active', async (page) => {
     const release = await hold(page, '**/stack/v1/search?*');
     const card = page.getByRole('region', { name: 'Domains', exact: true });
-    const called = () => card.locator('.command pre').first().innerText();
+    const called = () => card.locator('.command pre').last().innerText();
     await card.getByText('API and receipt').click();
     const before = await called();
     await page.getByRole('link', { name: 'Next', exact: true }).click();

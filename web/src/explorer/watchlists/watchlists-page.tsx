@@ -68,16 +68,18 @@ function ListEntry({ list, isOpen, onOpen, onEdit }: ListEntryProps) {
   const [problem, setProblem] = useState<StackProblem>();
   const { id } = list;
   const send = async (request: 'DELETE /stack/v1/watchlists/{id}' | 'POST /stack/v1/watchlists/{id}:test') => {
+    const isDeleted = request.startsWith('DELETE');
     setProblem(undefined);
+    // Before the list is gone: what is open asks for its messages.
+    if (isDeleted) onOpen(undefined);
     try {
       await stack.send(request, { path: { id } });
     } catch (error) {
       if (!(error instanceof StackProblem)) throw error;
       return setProblem(error);
     }
-    const isDeleted = request.startsWith('DELETE');
-    onOpen(isDeleted ? undefined : id);
     if (isDeleted) onEdit(undefined);
+    else onOpen(id);
     await queries.invalidateQueries({ predicate: ({ queryKey: [path] }) => String(path).includes('/watchlists') });
   };
   return (
