@@ -70,7 +70,7 @@ function ListEntry({ list, isOpen, onOpen, onEdit }: ListEntryProps) {
   const send = async (request: 'DELETE /stack/v1/watchlists/{id}' | 'POST /stack/v1/watchlists/{id}:test') => {
     const isDeleted = request.startsWith('DELETE');
     setProblem(undefined);
-    // Before the list is gone: what is open asks for its messages.
+    // Before the list is deleted: what is open asks for its messages.
     if (isDeleted) onOpen(undefined);
     try {
       await stack.send(request, { path: { id } });
