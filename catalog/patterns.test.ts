@@ -44,6 +44,18 @@ it('a file that three patterns of a provider match is one piece of evidence, by 
     ['onesignal/html/cdn.onesignal.com'],
   );
 });
+it('an alias whose target is in the catalog with several labels is one piece of evidence', () => {
+  for (const [target, rule] of [
+    ['x.beesite.de', 'beesite.de'],
+    ['x.sendgrid.net', 'go=sendgrid.net'],
+  ] as const) {
+    const [service] = servicesOf({ cname: { 'www.example.com': target } });
+    assert.deepEqual(
+      service?.evidence.map((each) => each.rule.split('/').at(-1)),
+      [rule],
+    );
+  }
+});
 it('every pattern of the catalog with a version prefix shows the version after it', () => {
   const unread: string[] = [];
   for (const { id, rules } of providers) {

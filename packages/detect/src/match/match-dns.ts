@@ -5,7 +5,7 @@ import { isMachineName } from '../names/machine-name.ts';
 import { isWithin } from '../names/names.ts';
 import { readDkimKey } from '../posture/mail/dkim.ts';
 import type { HostTrie } from '../rulebook/host-trie.ts';
-import { isOfSite, type Rule } from '../rulebook/matchers.ts';
+import { isOfSite, type Matchers, type Rule } from '../rulebook/matchers.ts';
 import { isDkimLabel } from '../rulebook/patterns.ts';
 import type { Rulebook } from '../rulebook/rulebook.ts';
 import { SITE_LABELS } from '../rulebook/site-labels.ts';
@@ -44,10 +44,7 @@ export function matchDns(findings: Finding[], reading: Reading, rulebook: Rulebo
   for (const { tag, value } of dns.caa.records) {
     if (CAA_ISSUE.test(tag)) addHost(findings, hosts.caa, caaIssuer(value));
   }
-  for (const alias of webAliases(reading)) {
-    addAlias(findings, hosts.cname, alias, reading);
-    addAlias(findings, matchers.targets.sites, alias, reading);
-  }
+  for (const alias of webAliases(reading)) addAlias(findings, matchers, alias, reading);
   matchNamed(findings, reading, rulebook);
   for (const { use, asn, asName, address } of reading.evidence.addresses) {
     // A registrar's forwarder answers at the apex: the site is at the redirect's target.
@@ -128,8 +125,8 @@ function matchNamed(findings: Finding[], reading: Reading, { matchers, mailboxLa
     for (const alias of lookup.aliases) {
       const specific = own?.find(alias) ?? [];
       const site = isSite ? hosts.cname.find(alias).filter(isOfSite) : [];
-      const target = specific.length > 0 ? [] : elsewhere?.find(alias);
-      for (const rule of [...specific, ...(target ?? []), ...site]) {
+      const target = specific.length > 0 ? [] : furtherTo(site, elsewhere?.find(alias) ?? []);
+      for (const rule of [...specific, ...target, ...site]) {
         if (isOfOwnSite(rule, alias, reading)) continue;
         // That an account existed remains true.
         const isDangling = hasNoTarget && rule.role !== 'verified';
@@ -158,10 +155,17 @@ function addHost(findings: Finding[], trie: HostTrie<Rule>, host: string, factor
   }
 }
 
-function addAlias(findings: Finding[], trie: HostTrie<Rule>, alias: string, reading: Reading): void {
-  for (const rule of trie.find(alias)) {
+function addAlias(findings: Finding[], { hosts, targets }: Matchers, alias: string, reading: Reading): void {
+  const known = hosts.cname.find(alias);
+  for (const rule of [...known, ...furtherTo(known, targets.sites.find(alias))]) {
     if (!isOfOwnSite(rule, alias, reading)) findings.push(findingOf(rule, alias));
   }
+}
+
+/** One rule of each service that the known rules do not show: a target may be in the catalog with several labels. */
+function furtherTo(known: readonly Rule[], rules: readonly Rule[]): readonly Rule[] {
+  const services = new Set(known.map(({ service }) => service));
+  return rules.filter(({ service }) => services.size < services.add(service).size);
 }
 
 /** A vendor's own site is under the names that it gives to customers, and need not be made with its product. */
