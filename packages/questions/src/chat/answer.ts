@@ -66,7 +66,7 @@ async function answerOf(text: string, earlier: string | undefined, deps: ChatDep
   const { topic, subjects, category, time } = intent;
   if (time && !(time.window && (CHANGES.has(topic) || topic === 'alerts')))
     return unreadAnswer([time.text], '', conditionDeps(deps));
-  if (subjects.length === 0) return section(marketCall(topic, category, time?.window), deps);
+  if (subjects.length === 0) return (await section(marketCall(topic, category, time?.window), deps)).lines;
   const [domain, named] = pairOf(subjects);
   const answered = domain ? [domain] : subjects;
   const answers: SubjectAnswer[] = [];
@@ -84,8 +84,7 @@ async function answerOf(text: string, earlier: string | undefined, deps: ChatDep
 
 const conditionDeps = (deps: ChatDeps): Parameters<typeof conditionAnswer>[1] => ({
   provider: (name) => providerOf(name, deps),
-  section: (call) => section(call, deps),
-  escaped,
+  section: async (call) => (await section(call, deps)).lines,
   link: (path) => link(deps, path),
 });
 
@@ -96,12 +95,15 @@ function pairOf(subjects: readonly Subject[]): readonly [Subject?, (string | und
   return subjects.length === 2 && domain && other ? [domain, other.names.at(-1)] : [];
 }
 
-interface SubjectAnswer {
+interface Section {
   readonly lines: readonly string[];
+  /** Of the question about a provider. */
+  readonly page?: ProviderPage | undefined;
+}
+
+interface SubjectAnswer extends Section {
   /** The service knows no domain, provider or company of this name; false of the form of a domain name. */
   readonly isUnknown: boolean;
-  /** Of a provider of which no change was asked for. */
-  readonly page?: ProviderPage | undefined;
 }
 
 const noneKnown = (subjects: readonly Subject[]): string =>
@@ -116,11 +118,7 @@ async function subjectAnswer(
   const { topic, category } = intent;
   const window = intent.time?.window;
   const asDomain = (name: string) => section(domainCall(topic, name, window), deps, { category, named, window });
-  let page: ProviderPage | undefined;
-  const onProvider = (found: ProviderPage) => {
-    page = found;
-  };
-  const asProvider = (name: string) => section(providerCall(topic, name, window), deps, { category, onProvider });
+  const asProvider = (name: string) => section(providerCall(topic, name, window), deps, { category });
   // `How many domains use name.com?` asks for a provider.
   const isOfProviders = topic === 'count' || topic === 'share' || topic === 'adoption';
   const readings = subject.isDomain ? (isOfProviders ? [asProvider, asDomain] : [asDomain, asProvider]) : [asProvider];
@@ -128,7 +126,7 @@ async function subjectAnswer(
   for (const read of readings)
     for (const name of subject.names) {
       try {
-        return { lines: await read(name), isUnknown: false, page };
+        return { ...(await read(name)), isUnknown: false };
       } catch (error) {
         if (!isUnknown(error)) throw error;
         // What the service says about a domain is better than that it is not a provider.
@@ -146,7 +144,7 @@ async function subjectAnswer(
 async function companyAnswer(
   name: string,
   unknown: StackProblem | undefined,
-  { deps, asDomain }: { readonly deps: ChatDeps; readonly asDomain: (domain: string) => Promise<readonly string[]> },
+  { deps, asDomain }: { readonly deps: ChatDeps; readonly asDomain: (domain: string) => Promise<Section> },
 ): Promise<SubjectAnswer> {
   const { answer } = await asked({ question: search, input: { q: name, limit: 4 } }, deps).catch((error) => {
     if (!isUnknown(error)) throw error;
@@ -158,7 +156,7 @@ async function companyAnswer(
   // The search takes the words in any order; a company's name is in one label.
   const found = all.filter((each) => labelOf(each).includes(word));
   const [one] = found.filter((each) => labelOf(each) === word);
-  if (one !== undefined) return { lines: await asDomain(one), isUnknown: false };
+  if (one !== undefined) return { ...(await asDomain(one)), isUnknown: false };
   if (found.length === 0) return { lines: unknownAnswer(name, unknown), isUnknown: true };
   const known = `I do not know a provider or company “${escaped(name)}”. Domains with this text: ${found.map(escaped).join(', ')}.`;
   return { lines: [known], isUnknown: true };
@@ -187,10 +185,9 @@ interface Filter {
   readonly category?: Intent['category'];
   readonly named?: string | undefined;
   readonly window?: TimeWindow | undefined;
-  readonly onProvider?: (page: ProviderPage) => void;
 }
 
-async function section(call: ToolCall, deps: ChatDeps, filter: Filter = {}): Promise<readonly string[]> {
+async function section(call: ToolCall, deps: ChatDeps, filter: Filter = {}): Promise<Section> {
   const { answer, lines } = await asked(call, deps);
   const chosen = await chosenLines(call.question.name, answer.body, filter, deps);
   const { receipt } = receiptOf(answer.body);
@@ -201,7 +198,8 @@ async function section(call: ToolCall, deps: ChatDeps, filter: Filter = {}): Pro
       : []),
     ...(receipt ? [`signed ${receipt.signed_at}`] : []),
   ];
-  return [...(chosen ?? lines).slice(0, MAX_LINES).map(escapedLine), `${links.join(' · ')}.`];
+  const page = call.question.name === provider.name ? (answer.body as ProviderPage) : undefined;
+  return { lines: [...(chosen ?? lines).slice(0, MAX_LINES).map(escapedLine), `${links.join(' · ')}.`], page };
 }
 
 const MAX_LINES = 24;
@@ -214,7 +212,6 @@ async function chosenLines(name: string, body: unknown, filter: Filter, deps: Ch
     case domainChanges.name:
       return filter.window && changeLines(body as Changes, filter.window);
     case provider.name:
-      filter.onProvider?.(body as ProviderPage);
       return filter.category && providerLines(body as ProviderPage, filter.category);
     default:
       return undefined;

@@ -4,6 +4,7 @@ import { search } from '../questions/domains.ts';
 import { marketShare, migrations } from '../questions/markets.ts';
 import { VAGUE_WORDS } from './condition-words.ts';
 import { type Condition, type Conditions, conditionsOf } from './conditions.ts';
+import { escaped } from './escaped.ts';
 import { type Intent, intentOf } from './intent.ts';
 import type { Time } from './times.ts';
 import type { ToolCall } from './tools.ts';
@@ -16,8 +17,6 @@ export interface ConditionDeps {
   readonly provider: (name: string) => Promise<{ readonly provider_id: string; readonly provider: string } | undefined>;
   /** The answer of a tool, as lines. */
   readonly section: (call: ToolCall) => Promise<readonly string[]>;
-  /** Text of third parties as Markdown. */
-  readonly escaped: (text: string) => string;
   readonly link: (path: string) => string;
 }
 
@@ -177,7 +176,7 @@ async function changesAnswer(
   const [of, to] = direction === 'in' ? ['to', 'from'] : ['from', 'to'];
   const asked = [
     'Migrations',
-    ...named.map(({ label = '' }, i) => `${i === 0 ? of : to} ${deps.escaped(label)}`),
+    ...named.map(({ label = '' }, i) => `${i === 0 ? of : to} ${escaped(label)}`),
     ...(query === '' ? [] : [`of the domains of the query ${coded(query)}`]),
   ];
   const page = query === '' ? `/migrations?${params}` : pageOf(query);
@@ -188,9 +187,9 @@ async function changesAnswer(
 export function unreadAnswer(
   missing: readonly string[],
   query: string,
-  deps: Pick<ConditionDeps, 'escaped' | 'link'>,
+  deps: Pick<ConditionDeps, 'link'>,
 ): readonly string[] {
-  const names = missing.map((each) => `“${deps.escaped(each)}”`).join(' and ');
+  const names = missing.map((each) => `“${escaped(each)}”`).join(' and ');
   return [
     `I did not understand ${names}, and do not answer another question instead.`,
     ...(query === '' ? [] : [`The rest of the question is ${linked(query, deps)}.`]),
