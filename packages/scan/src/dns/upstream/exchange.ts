@@ -14,13 +14,13 @@ export function labelOf({ address, port, transport }: Upstream): string {
 }
 
 /**
- * The outcome of one query to one upstream. `strays` counts answers with our id to other questions; `isLimit`: the connection ended
- * after answers to other queries.
+ * The outcome of one query to one upstream. `strays` counts answers with our id to other questions; `hasAnswered`: the connection
+ * ended after answers to other queries.
  */
 export type Exchange =
   | { readonly kind: 'answer'; readonly bytes: Buffer }
   | { readonly kind: 'timeout'; readonly strays: number }
-  | { readonly kind: 'unreachable'; readonly code: string; readonly isLimit?: boolean }
+  | { readonly kind: 'unreachable'; readonly code: string; readonly hasAnswered?: boolean }
   | { readonly kind: 'garbled'; readonly reason: string }
   | { readonly kind: 'stopped' };
 

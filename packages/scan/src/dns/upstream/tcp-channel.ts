@@ -72,12 +72,12 @@ export class TcpChannel implements Channel {
   }
 
   #forget(code: string): void {
-    const isLimit = this.#hasAnswered;
+    const hasAnswered = this.#hasAnswered;
     this.#socket = undefined;
     this.#hasAnswered = false;
     this.#silentSince = undefined;
     this.#keep(NOTHING, 2);
-    this.#inFlight.settleAll({ kind: 'unreachable', code: `TCP ${code}`, isLimit });
+    this.#inFlight.settleAll({ kind: 'unreachable', code: `TCP ${code}`, hasAnswered });
   }
 
   #receive(chunk: Buffer): void {

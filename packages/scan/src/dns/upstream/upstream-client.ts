@@ -52,7 +52,7 @@ export class UpstreamClient implements AsyncDisposable {
     const deadline = performance.now() + timeoutMs;
     let exchange = await channel.ask(query, timeoutMs, stop);
     // A server may end a connection after some answers: the rest is asked again on a new one (RFC 7766 §6.2.4).
-    while (exchange.kind === 'unreachable' && exchange.isLimit === true && !stop.isStopped) {
+    while (exchange.kind === 'unreachable' && exchange.hasAnswered === true && !stop.isStopped) {
       const leftMs = deadline - performance.now();
       if (leftMs <= 0) break;
       exchange = await channel.ask(query, leftMs, stop);
