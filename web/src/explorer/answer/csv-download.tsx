@@ -1,11 +1,12 @@
 // Downloads a table as a CSV file. Its receipt is a separate file, since CSV cannot contain one.
-import { curlOf, type StackAnswer, type StackInput, type StackPaths, StackProblem } from '@strata/client';
+import { curlOf, type StackAnswer, type StackInput, type StackPaths, type StackProblem } from '@strata/client';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Button, Command } from '../../ui/controls/button.tsx';
 import { formatCount } from '../../ui/formats.ts';
 import { saveFile } from '../../ui/save-file.ts';
 import { Problem } from './answer.tsx';
+import { jobFile } from './job-file.ts';
 import { setQuota, stack, tables } from './session.ts';
 import { Verify } from './source.tsx';
 
@@ -42,19 +43,11 @@ export function CsvExport({ table, filter, ...file }: CsvExportProps) {
 }
 
 async function exported(table: string, filter: CsvExportProps['filter']): Promise<StackAnswer<string>> {
-  const { error, file } = await tables.ended(await tables.startExport(table, { format: 'csv' }, filter));
-  if (error || !file)
-    throw new StackProblem({
-      ...{ status: 400, code: error?.code ?? 'unavailable' },
-      ...{ title: 'The file could not be written', detail: error?.detail ?? '' },
-    });
-  const { chunks, headers } = await tables.file(file);
-  const parts: BlobPart[] = [];
-  for await (const chunk of chunks) parts.push(chunk as BlobPart);
-  const text = await new Blob(parts).text();
+  const { path, content, headers } = await jobFile(await tables.startExport(table, { format: 'csv' }, filter));
+  const text = await content.text();
   const [contentType, provenance] = [headers.get('content-type') ?? '', headers.get('stack-provenance')];
   const detached = provenance === null ? {} : { detached: { contentType, provenance } };
-  return { body: text, text, quota: null, url: new URL(file, location.origin).href, ...detached };
+  return { body: text, text, quota: null, url: new URL(path, location.origin).href, ...detached };
 }
 
 interface DownloadProps extends FileProps {

@@ -1,6 +1,6 @@
 // A list of domains and what is known about them: dropped, pasted, shown as a table, downloaded.
 import './lookup.css';
-import { type Job, type LookupRow, StackProblem, type TableFormat } from '@strata/client';
+import type { Job, LookupRow, StackProblem, TableFormat } from '@strata/client';
 import { useMutation } from '@tanstack/react-query';
 import { Fragment, useId, useMemo, useState } from 'react';
 import { Grade } from '../../ui/badge.tsx';
@@ -11,6 +11,7 @@ import { saveFile } from '../../ui/save-file.ts';
 import { Notice } from '../../ui/states.tsx';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { Problem } from '../answer/answer.tsx';
+import { jobFile } from '../answer/job-file.ts';
 import { tables } from '../answer/session.ts';
 import { useStack } from '../answer/use-stack.ts';
 import { Page } from '../frame/page.tsx';
@@ -220,18 +221,7 @@ interface FileRequest {
 
 async function fileOf(list: GivenList, { onProgress, ...options }: FileRequest): Promise<BlobPart> {
   if (isShort(list)) return (await tables.lookup(list, options)) as BlobPart;
-  const job = await tables.startLookup(list, options);
-  const { error, file } = await tables.ended(job, onProgress && { onProgress });
-  if (error || !file)
-    throw new StackProblem({
-      status: 400,
-      code: error?.code ?? 'unavailable',
-      title: 'The job failed',
-      detail: error?.detail ?? '',
-    });
-  const parts: BlobPart[] = [];
-  for await (const chunk of (await tables.file(file)).chunks) parts.push(chunk as BlobPart);
-  return new Blob(parts);
+  return (await jobFile(await tables.startLookup(list, options), onProgress)).content;
 }
 
 const baseName = ({ file = 'domains' }: GivenList): string => file.replace(/\.\w{1,8}$/, '');
