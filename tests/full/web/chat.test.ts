@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
+import { untilAnswer } from '../../support/until.ts';
 import { assertAccessible, assertReceiptHolds, picture, settled, visit } from '../../support/web/browser.ts';
 import { answered, ask, CHAT, describeChat, finished, questions, UNOPENED } from '../../support/web/chat-page.ts';
 
@@ -248,16 +249,21 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     const pidOf = (peer: unknown) => workerPids[peer === first ? 0 : 1] ?? 0;
     const handovers = page.locator('.chat-handover');
     let killed = first;
-    for (let asked = 0; asked < QUESTIONS && (await handovers.count()) === 0; asked += 1) {
+    /** Asks a question of slow workers and kills the one that answers; then the other is as fast as it can be. */
+    const writerKilled = async () => {
       using _slow = slowed(remaining.map(pidOf));
-      await page.getByRole('button', { name: 'New conversation' }).click();
       await ask(page, 'What is DMARC?');
       const writer = await writerOf(page, report);
       const at = remaining.findIndex(({ peer }) => peer === writer);
-      if (at >= 0) {
-        [killed = first] = remaining.splice(at, 1);
-        process.kill(pidOf(killed), 'SIGKILL');
-      }
+      if (at < 0) return;
+      [killed = first] = remaining.splice(at, 1);
+      process.kill(pidOf(killed), 'SIGKILL');
+    };
+    for (let asked = 0; asked < QUESTIONS && (await handovers.count()) === 0; asked += 1) {
+      // A worker that was killed may still be restarting.
+      await untilAnswer('two workers are connected', async () => (await report()).peers.length === 2);
+      await page.getByRole('button', { name: 'New conversation' }).click();
+      await writerKilled();
       // All tokens may have arrived before the kill: then another question is asked.
       await finished(page);
       await page.getByText(/by workers? /).waitFor();
