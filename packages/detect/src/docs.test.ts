@@ -58,9 +58,7 @@ it('docs/detection.md on community sets names the categories that are not web_pl
   const named = Object.fromEntries([...byCategory].map(([category, each]) => [category, each.map(({ name }) => name)]));
   assert.deepEqual(named, { cdn: ['CDN'], hosting: ['PaaS', 'IaaS', 'Hosting'] });
   const text = section.replaceAll(/\s+/g, ' ');
-  assert.ok(
-    text.includes('CDN counts as `cdn`, and PaaS, IaaS and Hosting as `hosting`; all other ones as `web_platform`'),
-  );
+  assert.ok(text.includes('CDN counts as `cdn`, and PaaS, IaaS and Hosting as `hosting`; the rest as `web_platform`'));
 });
 it('docs/detection.md on community sets names every field of the format', () => {
   const fields = new Set([...Object.keys(Technology.shape), ...UNSEEN_FIELDS]).difference(new Set(PASSED_OVER));
