@@ -249,6 +249,11 @@ describeChat('the chat', (inChat, { browser, demo }) => {
     const pidOf = (peer: unknown) => workerPids[peer === first ? 0 : 1] ?? 0;
     const handovers = page.locator('.chat-handover');
     let killed = first;
+    /** A worker that was killed stays in the report for a moment, then restarts. */
+    const areBack = ({ peers }: Report) => {
+      const lost = [first, second].filter((each) => !remaining.includes(each)).map((each) => each.connected_since);
+      return peers.length === 2 && !peers.some((each) => lost.includes(each.connected_since));
+    };
     /** Asks a question of slow workers and kills the one that answers; then the other is as fast as it can be. */
     const writerKilled = async () => {
       using _slow = slowed(remaining.map(pidOf));
@@ -260,8 +265,7 @@ describeChat('the chat', (inChat, { browser, demo }) => {
       process.kill(pidOf(killed), 'SIGKILL');
     };
     for (let asked = 0; asked < QUESTIONS && (await handovers.count()) === 0; asked += 1) {
-      // A worker that was killed may still be restarting.
-      await untilAnswer('two workers are connected', async () => (await report()).peers.length === 2);
+      await untilAnswer('two workers are connected', report, areBack);
       await page.getByRole('button', { name: 'New conversation' }).click();
       await writerKilled();
       // All tokens may have arrived before the kill: then another question is asked.
