@@ -6,7 +6,7 @@ import { marketShare, migrations, securityScorecard } from '../questions/markets
 import type { Condition, Reading } from './condition-reader.ts';
 import { VAGUE_WORDS } from './condition-words.ts';
 import { type Conditions, conditionsOf } from './conditions.ts';
-import { type QueryTerm, queryOf, setComparison, shareLine } from './figures.ts';
+import { type FigureDeps, type QueryTerm, queryOf, setComparison, shareLine } from './figures.ts';
 import { type Intent, intentOf } from './intent.ts';
 import type { Time } from './times.ts';
 import type { ToolCall } from './tools.ts';
@@ -14,13 +14,9 @@ import type { Topic } from './topics.ts';
 import { domainIn } from './words.ts';
 
 /** What the answer needs of a service. */
-export interface ConditionDeps {
+export interface ConditionDeps extends FigureDeps {
   /** A provider by name, id or alias; undefined for another name. */
   readonly provider: (name: string) => Promise<{ readonly provider_id: string; readonly provider: string } | undefined>;
-  /** The answer of a tool, as lines. */
-  readonly section: (call: ToolCall) => Promise<readonly string[]>;
-  /** The number of domains of a query. */
-  readonly count: (query: string) => Promise<number>;
   readonly link: (path: string) => string;
 }
 

@@ -3,7 +3,15 @@
 import { escaped } from '../escaped.ts';
 import { comparison, securityScorecard } from '../questions/markets.ts';
 import { percent } from '../questions/text.ts';
-import type { ConditionDeps } from './condition-answer.ts';
+import type { ToolCall } from './tools.ts';
+
+/** What the figures need of a service. */
+export interface FigureDeps {
+  /** The answer of a tool, as lines. */
+  readonly section: (call: ToolCall) => Promise<readonly string[]>;
+  /** The number of domains of a query. */
+  readonly count: (query: string) => Promise<number>;
+}
 
 export interface Figures {
   readonly isShare: boolean;
@@ -63,7 +71,7 @@ const IS_POPULATION = /^(?:country|tld|sector|state|grade|score|domain):/;
 export async function shareLine(
   terms: readonly QueryTerm[],
   size: number,
-  { count }: Pick<ConditionDeps, 'count'>,
+  { count }: Pick<FigureDeps, 'count'>,
 ): Promise<string> {
   const isPopulation = ({ text, isNegated }: QueryTerm, at: number) =>
     size > 0 ? at < size : !isNegated && IS_POPULATION.test(text);
@@ -88,7 +96,7 @@ const PLAIN = { isNegated: false, isAlternative: false } as const;
 export async function setComparison(
   terms: readonly QueryTerm[],
   market: string | undefined,
-  deps: ConditionDeps,
+  deps: FigureDeps,
 ): Promise<readonly string[] | undefined> {
   if (terms.some(({ isNegated }) => isNegated)) return undefined;
   const providers = terms.filter(({ label }) => label !== undefined);
