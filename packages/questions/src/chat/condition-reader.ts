@@ -40,7 +40,7 @@ const MAX_NAME_WORDS = 6;
 /** A domain has one of each: `in Germany and France` is either. */
 const ONE_OF = /^(?:country|tld|sector|grade|state):/;
 
-/** Reads the words of a sentence from left to right. */
+/** Reads a sentence from left to right. */
 export class ConditionReader {
   readonly conditions: Condition[] = [];
   readonly unread: string[] = [];

@@ -15,7 +15,7 @@ export interface Conditions {
   /** `Which email providers …`: the market of the set is asked for. */
   readonly market: Category | undefined;
   readonly figures: Figures;
-  /** Of the first conditions, before a verb: `banks` of `What share of banks use Cloudflare?` 0 if there are none, or none after it. */
+  /** Of the first conditions, before a verb: `banks` of `What share of banks use Cloudflare?` 0 without one before or after the verb. */
   readonly populationSize: number;
   /** The sentence asks for domains, and more than who uses one provider. */
   readonly isSet: boolean;

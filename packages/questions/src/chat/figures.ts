@@ -18,7 +18,7 @@ export interface Figures {
   /** The grades and the mean score of the set. */
   readonly isOfScores: boolean;
   readonly sort: 'score' | '-score' | undefined;
-  /** Words of an order or a mean that is not of scores. */
+  /** An order or a mean that is not of scores. */
   readonly unread: readonly string[];
 }
 
@@ -77,9 +77,9 @@ export async function shareLine(
     size > 0 ? at < size : !isNegated && IS_POPULATION.test(text);
   const all = terms.every(isPopulation);
   const population = all ? [] : terms.filter(isPopulation);
-  const [first, ...others] = all ? terms : terms.filter((each, at) => !isPopulation(each, at));
+  const [first, ...further] = all ? terms : terms.filter((each, at) => !isPopulation(each, at));
   if (!first) return '';
-  const part = [{ ...first, isAlternative: false }, ...others];
+  const part = [{ ...first, isAlternative: false }, ...further];
   // As in the scorecard: of the domains that a scan has measured.
   const measured = new Set(part.flatMap(({ text }) => MEASURED.exec(text)?.[1] ?? []));
   const base = [
