@@ -69,7 +69,7 @@ const OTHER_WORDS = new Set(
     'comparison could current currently customer customers data day days december did difference distributed do does domain ' +
     'domains each enforce every everyone explain fast faster fastest february find first for friday from give good had has have ' +
     'hello help hi highest how http https i if in industry into is it its january july june know known last latest list ' +
-    'look lowest march may me monday month more most much my name new newest no not november now october of on one only or ' +
+    'lowest look march may me monday month more most much my name new newest no not november now october of on one only or ' +
     'organisation organization other our over owner owners per please pm provide provided provider providers provides publish ' +
     'published publishes q1 q2 q3 q4 quickly really recent recently record records run running runs same saturday say scoring ' +
     'sector security sentence september serious server servers service services severe should show site sites so software some ' +
