@@ -8,7 +8,7 @@ import { casesOf } from '../../../../tests/support/vectors.ts';
 import { search } from '../questions/domains.ts';
 import { securityScorecard } from '../questions/markets.ts';
 import { chatAnswer } from './answer.ts';
-import { comparisonLine, type ProviderPage } from './provider-answer.ts';
+import { comparisonLine, type ProviderPage } from './subject-lines.ts';
 
 const DOMAINS = ['summityachts.com', 'world-cupboards.com', 'cupworld.de', 'france.com', 'penalty.net'];
 const file = path.join(import.meta.dirname, '../../../../services/stack/src/routes/examples.json');
@@ -27,9 +27,11 @@ const fetch = (async (input: string | URL) => {
   const results = DOMAINS.filter((domain) => words.every((word) => domain.includes(word)));
   const isKnown =
     kind === 'domains' ? DOMAINS.includes(name) : ['stats', 'intelligence'].includes(kind) || name === 'Cloudflare';
-  const path = kind === 'domains' ? pathname.replace(name, '{domain}') : pathname.replace(name, '{provider}');
+  const isName = kind === 'domains' || kind === 'providers';
+  const path = isName ? pathname.replace(name, `{${kind.slice(0, -1)}}`) : pathname;
   const found = { ...examples[path], ...(kind === 'domains' && { domain: name }), ...CHANGES_OF[pathname] };
-  const body = kind === 'search' ? { results: results.map((domain) => ({ domain })) } : isKnown ? found : null;
+  const all = { results: results.map((domain) => ({ domain })), total: results.length };
+  const body = kind === 'search' ? all : isKnown ? found : null;
   return Response.json(body ?? { code: 'unknown_provider', detail: 'Nearest: Worldpay.' }, {
     status: body ? 200 : 404,
   });
@@ -40,7 +42,11 @@ for (const [text, expected] of casesOf<readonly (readonly [string, string])[]>('
     const client = new StackClient({ baseUrl: 'https://strata.test', fetch });
     const { signal } = new AbortController();
     const answer = (await chatAnswer([text], { client, baseUrl: 'https://strata.test', signal })).join('\n');
-    assert.ok(answer.startsWith(expected), answer);
+    // Values of the examples change when they are written again.
+    assert.ok(
+      expected.startsWith('/') ? new RegExp(`^${expected.slice(1)}`).test(answer) : answer.startsWith(expected),
+      answer,
+    );
     assert.equal(/^I do not know: /.test(answer), answer.includes('- How many domains use Cloudflare?'));
   });
 it('a search says that its list is cut', () => {

@@ -1,16 +1,27 @@
 // Answers a sentence with numbers of the service: chooses the tools, asks them, and writes Markdown with links to page and receipt.
 import { type Service, type StackClient, type StackPaths, StackProblem } from '@strata/client';
 import { type Asked, ask } from '../ask.ts';
+import { escaped, escapedLine } from '../escaped.ts';
 import { domainChanges, domainProfile, search } from '../questions/domains.ts';
-import { provider } from '../questions/providers.ts';
+import { marketShare } from '../questions/markets.ts';
+import { leaderboard, provider } from '../questions/providers.ts';
 import { receiptOf } from '../receipt.ts';
-import { shorten, shortText } from '../shorten.ts';
-import { CHANGES, conditionAnswer, unreadAnswer } from './condition-answer.ts';
-import { escaped, escapedLine } from './escaped.ts';
+import { shortText } from '../shorten.ts';
+import { conditionAnswer, unreadAnswer } from './condition-answer.ts';
 import { type Intent, intentOf, MAX_QUESTION, type Subject } from './intent.ts';
-import { comparisonLine, type ProviderPage, providerLines } from './provider-answer.ts';
-import { isWithin, type TimeWindow, windowText } from './times.ts';
-import { domainCall, marketCall, providerCall, type ToolCall } from './tools.ts';
+import {
+  type Changes,
+  changeLines,
+  comparisonLine,
+  growthLines,
+  type Profile,
+  type ProviderPage,
+  postureLines,
+  profileLines,
+  providerLines,
+} from './subject-lines.ts';
+import type { TimeWindow } from './times.ts';
+import { domainCall, hasWindow, marketCall, providerCall, type ToolCall } from './tools.ts';
 
 export interface ChatDeps {
   readonly client: StackClient;
@@ -19,8 +30,8 @@ export interface ChatDeps {
   readonly signal: AbortSignal;
 }
 
-type Profile = StackPaths['/stack/v1/domains/{domain}']['body'];
-type Changes = StackPaths['/stack/v1/domains/{domain}/changes']['body'];
+type Leaders = StackPaths['/stack/v1/stats/providers']['body'];
+type Markets = StackPaths['/stack/v1/intelligence/market-share']['body'];
 
 const EXAMPLES = [
   'Which email provider does example.com use?',
@@ -64,9 +75,9 @@ async function answerOf(text: string, earlier: string | undefined, deps: ChatDep
   const intent = intentOf(text, earlier);
   if (!intent) return HELP;
   const { topic, subjects, category, time } = intent;
-  if (time && !(time.window && (CHANGES.has(topic) || topic === 'alerts')))
+  if (time && !(time.window && hasWindow(topic, time.window)))
     return unreadAnswer([time.text], '', conditionDeps(deps));
-  if (subjects.length === 0) return (await section(marketCall(topic, category, time?.window), deps)).lines;
+  if (subjects.length === 0) return (await section(marketCall(intent, time?.window), deps, { topic })).lines;
   const [domain, named] = pairOf(subjects);
   const answered = domain ? [domain] : subjects;
   const answers: SubjectAnswer[] = [];
@@ -85,6 +96,8 @@ async function answerOf(text: string, earlier: string | undefined, deps: ChatDep
 const conditionDeps = (deps: ChatDeps): Parameters<typeof conditionAnswer>[1] => ({
   provider: (name) => providerOf(name, deps),
   section: async (call) => (await section(call, deps)).lines,
+  count: async (query) =>
+    (await deps.client.get('/stack/v1/search', { query: { query, limit: 1 } }, { signal: deps.signal })).body.total,
   link: (path) => link(deps, path),
 });
 
@@ -117,7 +130,8 @@ async function subjectAnswer(
 ): Promise<SubjectAnswer> {
   const { topic, category } = intent;
   const window = intent.time?.window;
-  const asDomain = (name: string) => section(domainCall(topic, name, window), deps, { category, named, window });
+  const filter = { topic, category, named, window };
+  const asDomain = (name: string) => section(domainCall(topic, name, filter), deps, filter);
   const asProvider = (name: string) => section(providerCall(topic, name, window), deps, { category });
   // `How many domains use name.com?` asks for a provider.
   const isOfProviders = topic === 'count' || topic === 'share' || topic === 'adoption';
@@ -182,6 +196,7 @@ function asked(
 }
 
 interface Filter {
+  readonly topic?: Intent['topic'];
   readonly category?: Intent['category'];
   readonly named?: string | undefined;
   readonly window?: TimeWindow | undefined;
@@ -207,8 +222,16 @@ const MAX_LINES = 24;
 /** What was asked for of the answer; undefined: the lines of the question. */
 async function chosenLines(name: string, body: unknown, filter: Filter, deps: ChatDeps) {
   switch (name) {
+    case leaderboard.name:
+      return filter.topic === 'adoption' ? growthLines((body as Leaders).providers) : undefined;
+    case marketShare.name:
+      return filter.topic === 'adoption'
+        ? growthLines((body as Markets).categories.flatMap(({ providers }) => providers))
+        : undefined;
     case domainProfile.name:
-      return serviceLines(body as Profile, filter, deps);
+      return filter.topic === 'security' && filter.named === undefined
+        ? postureLines(body as Profile)
+        : serviceLines(body as Profile, filter, deps);
     case domainChanges.name:
       return filter.window && changeLines(body as Changes, filter.window);
     case provider.name:
@@ -221,14 +244,6 @@ async function chosenLines(name: string, body: unknown, filter: Filter, deps: Ch
 /** `example.com`, `cloudflare`, `migrations` */
 const titleOf = ({ input: { domain, provider, tool }, page }: ToolCall): string =>
   String(domain ?? provider ?? tool ?? /\w+/.exec(page)?.[0]);
-
-/** The route has no window: those of its page, which are the newest. */
-function changeLines(body: Changes, window: TimeWindow): readonly string[] {
-  const changes = body.changes.filter(({ at }) => isWithin(at, window));
-  const [, ...lines] = domainChanges.summarize({ ...body, changes });
-  const least = body.next_cursor !== null && changes.at(-1) === body.changes.at(-1) ? 'at least ' : '';
-  return [`${body.domain}: ${least}${changes.length} changes ${windowText(window)}, of ${body.total}.`, ...lines];
-}
 
 /** Only the services that were asked for, of the complete profile; undefined without a filter. */
 async function serviceLines(
@@ -256,13 +271,6 @@ async function serviceLines(
     ...(hidden.length > 0 ? [`The scan could not see its ${hidden.map(([role]) => role).join(', ')}.`] : []),
     ...(related.length > 0 ? [`With the same owner, ${owner}:`, ...related] : []),
   ];
-}
-
-/** The first line of a profile, and lines of some of its services. */
-function profileLines(body: Profile, services: readonly Service[]): readonly string[] {
-  const { answer } = shorten({ ...body, services }, { max: { evidence: 1 } });
-  const shown = answer as unknown as Profile;
-  return domainProfile.summarize(shown).slice(0, 1 + shown.services.length);
 }
 
 /** The provider of a name, id or alias. */

@@ -1,10 +1,12 @@
 // Answers a question about a set of domains with one query of the query language, or says what of it cannot be read.
 import { parseDomain } from '@strata/detect';
+import { escaped } from '../escaped.ts';
 import { search } from '../questions/domains.ts';
-import { marketShare, migrations } from '../questions/markets.ts';
+import { marketShare, migrations, securityScorecard } from '../questions/markets.ts';
+import type { Condition, Reading } from './condition-reader.ts';
 import { VAGUE_WORDS } from './condition-words.ts';
-import { type Condition, type Conditions, conditionsOf } from './conditions.ts';
-import { escaped } from './escaped.ts';
+import { type Conditions, conditionsOf } from './conditions.ts';
+import { type FigureDeps, type QueryTerm, queryOf, setComparison, shareLine } from './figures.ts';
 import { type Intent, intentOf } from './intent.ts';
 import type { Time } from './times.ts';
 import type { ToolCall } from './tools.ts';
@@ -12,17 +14,15 @@ import type { Topic } from './topics.ts';
 import { domainIn } from './words.ts';
 
 /** What the answer needs of a service. */
-export interface ConditionDeps {
+export interface ConditionDeps extends FigureDeps {
   /** A provider by name, id or alias; undefined for another name. */
   readonly provider: (name: string) => Promise<{ readonly provider_id: string; readonly provider: string } | undefined>;
-  /** The answer of a tool, as lines. */
-  readonly section: (call: ToolCall) => Promise<readonly string[]>;
   readonly link: (path: string) => string;
 }
 
 export const CHANGES: ReadonlySet<Topic> = new Set(['lost', 'gained', 'moves']);
 /** Of these topics the service has answers about a name, not about a set. */
-const OF_A_NAME: ReadonlySet<Topic> = new Set(['risk', 'vulnerabilities', 'alerts']);
+const OF_A_NAME: ReadonlySet<Topic> = new Set(['risk', 'vulnerabilities', 'alerts', 'news']);
 const LIMIT = 8;
 
 /** The number of conditions of a sentence that asks for a set of domains; 0 for another one. */
@@ -42,55 +42,66 @@ export async function conditionAnswer(
   const kind = kindOf(topic, conditions, intent);
   if (kind === undefined) return undefined;
   const { terms, unread, isAnyKnown } = await resolved(conditions.all, deps.provider);
-  if (!isAnyKnown && !conditions.isSet) return undefined;
+  if (!isAnyKnown && !conditions.isSet && conditions.market === undefined) return undefined;
   const { time } = intent ?? {};
   const missing = [...conditions.unread, ...unread];
   const query = queryOf(terms);
   if (kind === 'changes') return changesAnswer(topic, { terms, missing, time }, deps);
   if (missing.length > 0) return unreadAnswer(missing, query, deps);
-  if (kind === 'unsupported')
+  const compared = kind === 'comparison' ? await setComparison(terms, conditions.market, deps) : undefined;
+  if (compared) return compared;
+  if (kind === 'unsupported' || kind === 'comparison')
     return [
       `I cannot limit this question to a set of domains, and do not answer another one. The set is ${linked(query, deps)}.`,
     ];
-  const { market } = conditions;
+  const { market, figures, populationSize } = conditions;
   // The share of a provider is among all domains of the set, not among its own.
   const set = kind === 'share' ? queryOf(terms.filter((each) => each.provider === undefined || each.isNegated)) : query;
   const isList = market === undefined && kind === 'set';
   // The pages of markets and migrations have no query: the search shows the set.
   const page = pageOf(set);
-  const call: ToolCall = isList
-    ? { question: search, input: { query, limit: LIMIT }, page }
-    : { question: marketShare, input: { query: set, limit: 10, ...(market ? { category: market } : {}) }, page };
+  const isOfScores = isList && figures.isOfScores && figures.sort === undefined;
+  const { sort } = figures;
+  const call: ToolCall = isOfScores
+    ? { question: securityScorecard, input: { query, limit: 1 }, page: '/security' }
+    : isList
+      ? {
+          question: search,
+          input: { limit: LIMIT, ...(query === '' ? { state: 'live' } : { query }), ...(sort && { sort }) },
+          page: sort ? `${page}&sort=${sort}` : page,
+        }
+      : { question: marketShare, input: { query: set, limit: 10, ...(market ? { category: market } : {}) }, page };
   const asked = isList ? 'The question as a query' : 'Shares among the domains of the query';
-  return [`${asked}: ${coded(set)}.${note(set)}`, ...(await deps.section(call))];
+  const isOfPart = figures.isShare && market === undefined && isList;
+  return [
+    ...(isOfPart ? [await shareLine(terms, populationSize, deps)] : []),
+    `${set === '' ? 'All live domains' : `${asked}: ${coded(set)}`}${sort ? `, by score, the ${sort === 'score' ? 'lowest' : 'highest'} first` : ''}.${note(set)}`,
+    ...(await deps.section(call)),
+  ];
 }
 
-type Kind = 'set' | 'share' | 'changes' | 'unsupported';
+type Kind = 'set' | 'share' | 'comparison' | 'changes' | 'unsupported';
 
-function kindOf(topic: Topic, { all, isSet }: Conditions, intent: Intent | undefined): Kind | undefined {
+function kindOf(topic: Topic, { all, isSet, market }: Conditions, intent: Intent | undefined): Kind | undefined {
   const isDomain = ({ is }: Condition) => is.kind === 'name' && is.readings.some(({ name }) => domainIn(name));
   const names = all.filter((each) => each.is.kind === 'name' && !isDomain(each));
   const isQualified = all.length > names.length || all.some(({ isNegated }) => isNegated);
-  if (intent?.isComparison === true) return isQualified ? 'unsupported' : undefined;
   const hasDomain = all.some(isDomain);
+  const isOfDomains = all.every(isDomain);
+  if (intent?.isComparison === true) return isQualified && !isOfDomains ? 'comparison' : undefined;
   if (CHANGES.has(topic)) return !hasDomain && all.length > 1 ? 'changes' : undefined;
   if (OF_A_NAME.has(topic)) return isSet ? 'unsupported' : undefined;
   if (isSet) return 'set';
   // A share of one category is in the answer about the provider.
   const isOfCategory = all.every(({ is }) => is.kind === 'name' || is.term.yes.startsWith('category:'));
   const isShare = (topic === 'share' || topic === 'adoption') && isQualified && !isOfCategory;
-  return isShare && !hasDomain && all.length > 1 ? 'share' : undefined;
+  return isShare && !hasDomain && (all.length > 1 || market !== undefined) ? 'share' : undefined;
 }
 
 const HOST = /^[\p{L}\p{N}.-]+$/u;
 
-interface ResolvedTerm {
-  readonly text: string;
+interface ResolvedTerm extends QueryTerm {
   readonly provider: string | undefined;
-  /** The name of the provider. */
-  readonly label: string | undefined;
-  readonly isNegated: boolean;
-  readonly isAlternative: boolean;
 }
 
 async function resolved(all: readonly Condition[], provider: ConditionDeps['provider']) {
@@ -118,30 +129,25 @@ async function resolved(all: readonly Condition[], provider: ConditionDeps['prov
   return { terms, unread, isAnyKnown };
 }
 
-/** Of the first reading that is a provider's name. */
-async function providerTerm(
-  readings: readonly { readonly name: string; readonly category?: string | undefined }[],
-  provider: ConditionDeps['provider'],
-): Promise<{ readonly id: string; readonly label: string; readonly text: string } | undefined> {
-  for (const { name, category } of readings) {
-    const { provider_id: id = '', provider: label = id } = (await provider(name)) ?? {};
-    if (/^[a-z0-9][a-z0-9-]*$/.test(id)) return { id, label, text: `${category ?? 'provider'}:${id}` };
-  }
-  return undefined;
+/** `=7.4` has every 7.4.x. */
+function versionTerm(id: string, version: string): string {
+  if (!version.startsWith('=')) return `version:${id}${version}`;
+  const numbers = version.slice(1).split('.').map(Number);
+  const next = [...numbers.slice(0, -1), (numbers.at(-1) ?? 0) + 1].join('.');
+  return `(version:${id}>${version} AND version:${id}<${next})`;
 }
 
-/** AND of the terms, with each run of alternatives in parentheses. */
-function queryOf(terms: readonly Pick<ResolvedTerm, 'text' | 'isAlternative'>[]): string {
-  const groups: string[][] = [];
-  for (const { text, isAlternative } of terms) {
-    const last = groups.at(-1);
-    if (isAlternative && last) last.push(text);
-    else groups.push([text]);
+/** Of the first reading that is a provider's name. */
+async function providerTerm(
+  readings: readonly Reading[],
+  provider: ConditionDeps['provider'],
+): Promise<{ readonly id: string; readonly label: string; readonly text: string } | undefined> {
+  for (const { name, category, version } of readings) {
+    const { provider_id: id = '', provider: label = id } = (await provider(name)) ?? {};
+    if (/^[a-z0-9][a-z0-9-]*$/.test(id))
+      return { id, label, text: version ? versionTerm(id, version) : `${category ?? 'provider'}:${id}` };
   }
-  const texts = groups.map((group) =>
-    group.length > 1 && groups.length > 1 ? `(${group.join(' OR ')})` : group.join(' OR '),
-  );
-  return texts.join(' AND ');
+  return undefined;
 }
 
 interface ChangesOf {

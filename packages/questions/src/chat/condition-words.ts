@@ -1,5 +1,6 @@
 // The words by which a sentence names a condition of the query language.
 import { type Category, ROLE_FACTS, ROLE_LIST, ROLES, type SECTORS } from '@strata/detect';
+import { isOtherWord, topicOf } from './topics.ts';
 
 /** Two terms: the condition, and its opposite where that is more than NOT. `NOT dnssec:yes` has domains that no scan has measured. */
 export interface Term {
@@ -19,10 +20,13 @@ const plainTerm = (yes: string): Term => ({ yes, no: `NOT ${yes}` });
 export function termAt(words: readonly string[], raw: readonly string[], at: number): Found | undefined {
   return (
     policyAt(words, at) ??
+    certificateAt(words, at) ??
     numberAt(words, raw, at) ??
     roleAt(words, at) ??
     countryAt(words, raw, at) ??
-    wordAt(words[at] ?? '')
+    nationAt(words, raw, at) ??
+    wordAt(words[at] ?? '') ??
+    softwareAt(words, at)
   );
 }
 
@@ -57,6 +61,17 @@ function policyAt(words: readonly string[], at: number): Found | undefined {
   return { term: { yes: 'dmarc:valid', no: 'dmarc:missing' }, length: 1 };
 }
 
+const CERTIFICATE_WORDS = new Set('certificate certificates cert certs tls ssl https'.split(' '));
+
+/** `expired TLS certificate`, `an untrusted certificate` */
+function certificateAt(words: readonly string[], at: number): Found | undefined {
+  const state = /^(?:expired|untrusted)$/.exec(words[at] ?? '')?.[0];
+  if (state === undefined) return undefined;
+  let end = at + 1;
+  while (CERTIFICATE_WORDS.has(words[end] ?? '')) end += 1;
+  return end === at + 1 ? undefined : { term: plainTerm(`tls:${state}`), length: end - at };
+}
+
 const COMPARISONS: Readonly<Record<string, string>> = {
   ...{ below: '<', under: '<', less: '<', lower: '<', above: '>', over: '>', more: '>', higher: '>', greater: '>' },
   ...{ least: '>=', most: '<=' },
@@ -85,6 +100,26 @@ function numberAt(words: readonly string[], raw: readonly string[], at: number):
 /** The service refuses a comparison that no score fits. */
 const hasScores = (comparison: string, score: number): boolean =>
   score <= 100 && !(comparison === '<' && score === 0) && !(comparison === '>' && score === 100);
+
+const VERSION = /^\d+(?:\.\d+)*$/;
+const VERSION_ORDERS: Readonly<Record<string, string>> = {
+  ...{ older: '<', earlier: '<', lower: '<', below: '<', before: '<', under: '<' },
+  ...{ newer: '>', later: '>', higher: '>', above: '>', after: '>' },
+};
+
+/** After a name: `older than 1.26`, `below version 3`, `1.18`, `version 7` */
+export function versionAt(words: readonly string[], at: number) {
+  let end = at;
+  let order = '=';
+  for (; !VERSION.test(words[end] ?? ''); end += 1) {
+    const word = words[end] ?? '';
+    if (Object.hasOwn(VERSION_ORDERS, word)) order = VERSION_ORDERS[word] ?? order;
+    else if (!['version', 'versions', 'than'].includes(word)) return undefined;
+  }
+  const version = words[end] ?? '';
+  // `nginx 3` is a name.
+  return end === at && !version.includes('.') ? undefined : { version: `${order}${version}`, length: end + 1 - at };
+}
 
 /** Other roles have the names of categories. */
 const SIDE_ROLES: readonly (readonly [readonly string[], string])[] = [
@@ -136,13 +171,33 @@ function* countryNames(): Generator<readonly [name: string, code: string]> {
 /** After `in` or `from`, or in a list after another country: `Georgia` alone is a name. */
 function countryAt(words: readonly string[], raw: readonly string[], at: number): Found | undefined {
   const start = words[at] === 'the' ? at + 1 : at;
-  if (!['in', 'from', 'of', 'or', 'and', 'the'].includes(words[at - 1] ?? '')) return undefined;
+  if (!['in', 'from', 'of', 'or', 'and', 'the', 'among', 'between'].includes(words[at - 1] ?? '')) return undefined;
   for (let length = MAX_COUNTRY_WORDS; length > 0; length -= 1) {
     const name = words.slice(start, start + length).join(' ');
     const code = COUNTRIES.get(name) ?? (length === 1 ? codeOf(raw[start] ?? '') : undefined);
     if (code !== undefined) return { term: plainTerm(`country:${code}`), length: start + length - at };
   }
   return undefined;
+}
+
+/** Adjectives by country code. */
+const NATIONS: ReadonlyMap<string, string> = new Map(
+  (
+    'american=us australian=au austrian=at belgian=be brazilian=br british=gb canadian=ca chinese=cn czech=cz danish=dk dutch=nl ' +
+    'estonian=ee finnish=fi french=fr german=de greek=gr hungarian=hu indian=in irish=ie italian=it japanese=jp mexican=mx ' +
+    'norwegian=no polish=pl portuguese=pt romanian=ro russian=ru spanish=es swedish=se swiss=ch turkish=tr ukrainian=ua'
+  )
+    .split(' ')
+    .map((each) => each.split('=') as [string, string]),
+);
+
+/** `German companies`, `German and French retailers`, `UK banks`: before the word for the set. */
+function nationAt(words: readonly string[], raw: readonly string[], at: number): Found | undefined {
+  const code = NATIONS.get(words[at] ?? '') ?? codeOf(raw[at] ?? '') ?? (raw[at] === 'UK' ? 'gb' : undefined);
+  let next = at + 1;
+  while (['and', 'or'].includes(words[next] ?? '') || NATIONS.has(words[next] ?? '')) next += 1;
+  const isOfSet = [words[next] ?? '', words[next + 1] ?? ''].some((word) => SET_NOUNS.has(word) || WORDS.has(word));
+  return code !== undefined && isOfSet ? { term: plainTerm(`country:${code}`), length: 1 } : undefined;
 }
 
 const codes = new Set(COUNTRIES.values());
@@ -178,6 +233,12 @@ function wordAt(word: string): Found | undefined {
   return term && { term, length: 1 };
 }
 
+/** `software companies`: as other words, these name no sector. */
+const softwareAt = (words: readonly string[], at: number): Found | undefined =>
+  /^(?:software|tech|technology|saas)$/.test(words[at] ?? '') && SET_NOUNS.has(words[at + 1] ?? '')
+    ? { term: plainTerm('sector:computer_it'), length: 1 }
+    : undefined;
+
 export const categoryTerm = (category: Category): Term => plainTerm(`category:${category}`);
 export const tldTerm = (label: string): Term => plainTerm(`tld:${label}`);
 
@@ -188,7 +249,7 @@ export const NEGATIONS = listOf(
 );
 /** Begin a new condition, to which an earlier NOT does not apply. */
 export const BREAKS = listOf(
-  'but use uses using used have has had run runs host hosts with in that who which also at under',
+  'but use uses using used have has had run runs host hosts with in among that who which also at under',
 );
 /** A question for a set of domains has one of these. */
 export const SET_NOUNS = listOf(
@@ -196,6 +257,16 @@ export const SET_NOUNS = listOf(
     'organisation organisations organization organizations retailers retailer bank banks insurers hospitals universities ' +
     'manufacturers charities nonprofits shops hotels',
 );
+const SUPERLATIVES = listOf('most popular biggest largest leading top main common dominant used');
+
+/** Before a category: `which`, `the most popular`. */
+export function asksForMarket(words: readonly string[], at: number): boolean {
+  const before = words[at - 1] ?? '';
+  return SUPERLATIVES.has(before) || /^\d+$/.test(before) || before === 'which' || before === 'what';
+}
+
+/** Between a population and what is asked about it. */
+export const MAIN_VERBS = listOf('use uses have has had run runs publish publishes enforce enforces');
 export const USE_VERBS = listOf('use uses using used have has run runs');
 /** Between a category and the name of its provider: `DNS at Cloudflare`, `Cloudflare for DNS`. */
 export const CATEGORY_LINKS = listOf('at by from on with via for as provider a an its their the');
@@ -203,7 +274,25 @@ export const CATEGORY_LINKS = listOf('at by from on with via for as provider a a
 export const UNREAD_WORDS = listOf(
   'today yesterday hour hours week weeks month months year years day days january february march april june july august september ' +
     'october november december q1 q2 q3 q4 monday tuesday wednesday thursday friday saturday sunday recently recent latest ' +
-    'last newest',
+    'last newest only solely exclusively',
 );
 /** Lists of changes begin with the newest anyway. */
 export const VAGUE_WORDS = listOf('recently recent latest last newest');
+
+/** Ends a name. */
+export const isEnd = (word: string): boolean =>
+  isOtherWord(word) ||
+  topicOf(word) !== undefined ||
+  NEGATIONS.has(word) ||
+  BREAKS.has(word) ||
+  SET_NOUNS.has(word) ||
+  word === 'nor' ||
+  word === '&';
+
+export const isPostureTerm = ({ yes }: Term): boolean => /^(?:dmarc|spf|dnssec|caa|bimi|mta_sts|tls_rpt):/.test(yes);
+
+/** `top 5` */
+export const isRank = (words: readonly string[], at: number): boolean =>
+  /^\d+$/.test(words[at] ?? '') &&
+  (['top', 'first', 'list', 'show', 'find'].includes(words[at - 1] ?? '') ||
+    ['lowest', 'highest', 'worst', 'best', 'largest', 'biggest'].includes(words[at + 1] ?? ''));

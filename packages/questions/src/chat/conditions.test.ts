@@ -2,14 +2,15 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { casesOf } from '../../../../tests/support/vectors.ts';
-import { type Condition, conditionsOf } from './conditions.ts';
+import type { Condition } from './condition-reader.ts';
+import { conditionsOf } from './conditions.ts';
 import { MAX_QUESTION } from './intent.ts';
 
 function briefly(text: string, earlier?: string): string {
   const { all, unread, market, isSet } = conditionsOf(text, earlier);
   const textOf = ({ is, isNegated }: Condition) => {
     if (is.kind === 'term') return isNegated ? is.term.no : is.term.yes;
-    const names = is.readings.map(({ name, category = '' }) => `${category}:${name}`);
+    const names = is.readings.map(({ name, category = '', version = '' }) => `${category}:${name}${version}`);
     return `${isNegated ? 'NOT ' : ''}${names.join('|')}`;
   };
   const joined = all.map((each, at) => `${at === 0 ? '' : each.isAlternative ? ' OR ' : ' AND '}${textOf(each)}`);

@@ -1,5 +1,6 @@
 // What a sentence asks about: a topic, the names in it, and a category. Pure, and linear in its length.
 import type { Category } from '@strata/detect';
+import { isRank, SET_NOUNS } from './condition-words.ts';
 import { type Time, timeIn } from './times.ts';
 import { categoryAt, isOtherWord, TOPICS, type Topic, topicOf } from './topics.ts';
 import { domainIn, splitWords, withoutPossessive } from './words.ts';
@@ -25,6 +26,11 @@ export interface Intent {
   /** Words other than names and everyday verbs (`won`, `left`, `many`) are about the data: `Who uses Acme?` */
   readonly hasDataWords: boolean;
   readonly time: Time | undefined;
+  /** `Which domains does CVE-2026-1 affect?`: the domains, not the vulnerabilities. */
+  readonly asksForDomains: boolean;
+  readonly isOfExploited: boolean;
+  /** Its id, in lower case. */
+  readonly advisory: string | undefined;
 }
 
 /** Characters; longer texts are not questions about a name. */
@@ -34,6 +40,8 @@ const MAX_SUBJECTS = 3;
 const MAX_NAME_WORDS = 6;
 /** The service takes no longer ones. */
 const MAX_NAME_LENGTH = 253;
+
+const ADVISORY = /^(?:cve-\d{4}-\d{4,}|ghsa(?:-[0-9a-z]{4}){3})$/;
 
 const COMPARISON_WORDS = new Set(['compare', 'comparison', 'compared', 'vs', 'versus', 'difference']);
 const USE_WORDS = new Set(['uses', 'used', 'using', 'provider', 'providers', 'domains', 'customers']);
@@ -49,10 +57,14 @@ export function intentOf(text: string, earlier?: string): Intent | undefined {
   const lower = words.map((word) => word.toLowerCase());
   const topics = new Set(lower.flatMap((word) => topicOf(word) ?? []));
   // `more than Fastly`, not `more than 10`.
-  const isComparison = lower.some(
-    (word, at) => COMPARISON_WORDS.has(word) || (word === 'than' && /^\p{L}/u.test(lower[at + 1] ?? '')),
-  );
   const { subjects: own, category } = namesIn(words, lower);
+  const asksForMore = own.length > 1 && ['more', 'bigger', 'larger'].some((word) => lower.includes(word));
+  const isComparison = lower.some(
+    (word, at) =>
+      COMPARISON_WORDS.has(word) ||
+      (word === 'or' && asksForMore) ||
+      (word === 'than' && /^\p{L}/u.test(lower[at + 1] ?? '')),
+  );
   const refers = own.length === 0 && lower.some((word) => ['it', 'its', 'they', 'their', 'them'].includes(word));
   const subjects = refers && earlier !== undefined ? (intentOf(earlier)?.subjects ?? []) : own;
   // `What is DMARC?` asks for an explanation, which the data does not contain.
@@ -66,7 +78,12 @@ export function intentOf(text: string, earlier?: string): Intent | undefined {
     category !== undefined ||
     subjects.some(({ isDomain }) => isDomain) ||
     (subjects.length > 0 && (isComparison || hasDataWords));
-  return { topic, subjects: subjects.slice(0, MAX_SUBJECTS), category, isComparison, isAboutData, hasDataWords, time };
+  return {
+    ...{ topic, subjects: subjects.slice(0, MAX_SUBJECTS), category, isComparison, isAboutData, hasDataWords, time },
+    asksForDomains: lower.some((word) => SET_NOUNS.has(word)) || lower.includes('who'),
+    isOfExploited: lower.some((word) => word.startsWith('exploited')),
+    advisory: lower.find((word) => ADVISORY.test(word)),
+  };
 }
 
 const isTechnical = (topic: Topic): boolean => topic === 'security' || topic === 'vulnerabilities';
@@ -106,7 +123,7 @@ function namesIn(words: readonly string[], lower: readonly string[]): Pick<Inten
       if (name.length > 0) withCategory = [...name, ...words.slice(at, at + found.length)];
       at += found.length - 1;
       if (name.length === 0) endName();
-    } else if (isOtherWord(low) || topicOf(low) !== undefined) endName();
+    } else if (isOtherWord(low) || topicOf(low) !== undefined || isRank(lower, at)) endName();
     else if (withCategory.length > 0) {
       endName();
       name = [word];

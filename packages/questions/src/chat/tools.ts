@@ -2,9 +2,11 @@
 import type { Category } from '@strata/detect';
 import { MAX_LIMIT, type Question } from '../question.ts';
 import { domainChanges, domainProfile, domainRisk } from '../questions/domains.ts';
+import { feedDomain, feedLeaderboard } from '../questions/feeds.ts';
 import { marketShare, migrations, securityScorecard, statistics } from '../questions/markets.ts';
 import { adoption, leaderboard, provider, providerCustomers, supplyChain } from '../questions/providers.ts';
 import { advisories, affectedDomains, alerts } from '../questions/security.ts';
+import type { Intent } from './intent.ts';
 import type { TimeWindow } from './times.ts';
 import type { Topic } from './topics.ts';
 
@@ -13,6 +15,11 @@ export interface ToolCall {
   readonly input: Readonly<Record<string, unknown>>;
   /** Path of the page, from the root of the explorer. */
   readonly page: string;
+}
+
+interface DomainFilter {
+  readonly category?: Category | undefined;
+  readonly window?: TimeWindow | undefined;
 }
 
 /** Items of a list: a chat is not a table. */
@@ -24,17 +31,19 @@ const page = (path: string, query: Readonly<Record<string, string | undefined>> 
   return search.size === 0 ? path : `${path}?${search}`;
 };
 
-export function domainCall(topic: Topic, domain: string, window?: TimeWindow): ToolCall {
+export function domainCall(topic: Topic, domain: string, { category, window }: DomainFilter): ToolCall {
   const at = `/domain/${encodeURIComponent(domain)}`;
   switch (topic) {
     case 'moves':
     case 'lost':
     case 'gained':
-      return { question: domainChanges, input: { domain, limit: window ? MAX_LIMIT : limit }, page: at };
+      return { question: domainChanges, input: { domain, category, limit: window ? MAX_LIMIT : limit }, page: at };
     case 'risk':
       return { question: domainRisk, input: { domain }, page: at };
     case 'vulnerabilities':
       return { question: affectedDomains, input: { domain, limit }, page: at };
+    case 'news':
+      return { question: feedDomain, input: { domain, limit }, page: `/feeds/${encodeURIComponent(domain)}` };
     default:
       return { question: domainProfile, input: { domain, evidence: 1 }, page: at };
   }
@@ -57,8 +66,19 @@ export function providerCall(topic: Topic, name: string, window?: TimeWindow): T
   }
 }
 
+/** The windows of the leaderboard of feeds, by age. */
+const FEED_WINDOWS: Readonly<Record<string, string>> = { '24h': '1d', '1d': '1d', '7d': '7d', '30d': '30d' };
+
+/** Whether the answer about a topic can be limited to a time. */
+export function hasWindow(topic: Topic, { since, until }: TimeWindow): boolean {
+  if (topic === 'news') return until === undefined && Object.hasOwn(FEED_WINDOWS, since);
+  return topic === 'lost' || topic === 'gained' || topic === 'moves' || topic === 'alerts';
+}
+
+type Market = Pick<Intent, 'topic' | 'category' | 'asksForDomains' | 'isOfExploited' | 'advisory'>;
+
 /** Of all domains, or of one market. */
-export function marketCall(topic: Topic, category: Category | undefined, window?: TimeWindow): ToolCall {
+export function marketCall({ topic, category, ...asked }: Market, window?: TimeWindow): ToolCall {
   switch (topic) {
     case 'moves':
     case 'lost':
@@ -69,16 +89,34 @@ export function marketCall(topic: Topic, category: Category | undefined, window?
         page: page('/migrations', { category }),
       };
     case 'vulnerabilities':
-      return { question: advisories, input: { limit: 5 }, page: '/advisories' };
+      return {
+        question: asked.asksForDomains ? affectedDomains : advisories,
+        input: {
+          ...(asked.isOfExploited && { known_exploited: true }),
+          ...(asked.advisory && { advisory: asked.advisory }),
+          limit: asked.asksForDomains ? limit : 5,
+        },
+        page: '/advisories',
+      };
+    case 'news':
+      return {
+        question: feedLeaderboard,
+        input: { limit, ...(window && { window: FEED_WINDOWS[window.since] }) },
+        page: '/feeds',
+      };
     case 'alerts':
       return { question: alerts, input: { ...window, limit: 5 }, page: '/alerts' };
     case 'security':
       return { question: securityScorecard, input: { limit: 3 }, page: '/security' };
     default:
       if (category !== undefined)
-        return { question: marketShare, input: { category, limit: 10 }, page: page('/market', { category }) };
+        return {
+          question: marketShare,
+          input: { category, limit: topic === 'adoption' ? MAX_LIMIT : 10 },
+          page: page('/market', { category }),
+        };
       return topic === 'count' || topic === 'risk'
         ? { question: statistics, input: {}, page: '/status' }
-        : { question: leaderboard, input: { limit: 10 }, page: '/market' };
+        : { question: leaderboard, input: { limit: topic === 'adoption' ? MAX_LIMIT : 10 }, page: '/market' };
   }
 }

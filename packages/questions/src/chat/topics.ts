@@ -3,16 +3,17 @@ import type { Category } from '@strata/detect';
 
 /** In the order in which they win if a sentence names several. `*`: and every longer word. */
 const TOPIC_WORDS = {
-  vulnerabilities: 'vulnerab* cve cves advisory advisories exploit exploits exploited',
+  vulnerabilities: 'vulnerab* cve* advisory advisories exploit exploits exploited',
+  news: 'mention mentions mentioned news',
   alerts: 'alert alerts anomal* unusual happens happened happening',
   lost: 'left leave leaves leaving lost lose loses losing away abandon*',
-  gained: 'gain gains gained gaining won wins joined attracts attracted',
+  gained: 'gain gains gained gaining won win wins winning joined attracts attracted',
   moves: 'move moves moved moving migrat* switch switches switched switching change changes changed history since',
-  risk: 'risk risks risky depend depends dependent dependence dependency outage outages',
+  risk: 'risk risks risky depend* outage outages',
   security: 'dmarc spf dnssec caa bimi mta-sts tls-rpt scorecard posture grade grades score scores secure',
-  adoption: 'adopt* spread spreads grow grows growing growth trend trends together',
+  adoption: 'adopt* spread spreads grow grows growing growth trend trends together else alongside',
   share:
-    'share shares market markets divided lead leads leading leader leaders domina* biggest bigger largest larger top popular concentrat* hhi rank ranks ranking ranked compete competes competition competitors',
+    'share shares percent percentage proportion fraction market markets divided lead leads leading leader leaders domina* biggest bigger largest larger top popular concentrat* hhi rank ranks ranking ranked compete competes competition competitors',
   count: 'many number count counts',
 } as const;
 
@@ -63,16 +64,18 @@ const CATEGORY_WORDS: readonly (readonly [string, Category])[] = [
 /** Words that are never part of a name that is asked about. */
 const OTHER_WORDS = new Set(
   (
-    'a about actually after all also am an and another any anyone anything april are as at august authorities authority bad be ' +
-    'been best better between business but by can companies company compare compared comparison could customer customers day days ' +
-    'december did difference distributed do does domain domains each enforce every everyone explain fast february find first for ' +
-    'friday from give good had has have hello help hi how http https i if in industry into is it its january july june know last latest list ' +
-    'look march may me monday month more most much my name new news no not november now october of on one only or organisation ' +
-    'organization other our over per percent please pm provider providers publish published publishes q1 q2 q3 q4 quickly really ' +
-    'recent recently run running runs same saturday say sector sentence september server servers service services should show ' +
-    'site sites so software some someone stack sunday technology tell than that the their them there these they thing think this ' +
-    'those thursday time to today tool tools tuesday use used user users uses using vendor vendors versus via vs was we wednesday ' +
-    'week well were what when where which who whom whose why will with without would year yes yesterday you your'
+    'a about actually affect affected affects after all also am among an and another any anyone anything april are as at august ' +
+    'authorities authority average bad be been best better between both business but by can companies company compare compared ' +
+    'comparison could current currently customer customers data day days december did difference distributed do does domain ' +
+    'domains each enforce every everyone explain fast faster fastest february find first for friday from give good had has have ' +
+    'hello help hi highest how http https i if in industry into is it its january july june know known last latest list ' +
+    'lowest look march may me monday month more most much my name new newest no not november now october of on one only or ' +
+    'organisation organization other our over owner owners per please pm provide provided provider providers provides publish ' +
+    'published publishes q1 q2 q3 q4 quickly really recent recently record records run running runs same saturday say scoring ' +
+    'sector security sentence september serious server servers service services severe should show site sites so software some ' +
+    'someone stack sunday technology tell than that the their them there these they thing think this those thursday time to ' +
+    'today tool tools total track tuesday use used user users uses using vendor vendors versus via vs was we wednesday week ' +
+    'well were what when where which who whom whose why will with without worst would year yes yesterday you your'
   ).split(' '),
 );
 
@@ -92,6 +95,8 @@ export function categoryAt(
   words: readonly string[],
   at: number,
 ): { readonly category: Category; readonly length: number } | undefined {
+  // `security score`
+  if (words[at] === 'security' && topicOf(words[at + 1] ?? '') === 'security') return undefined;
   for (const [name, category] of CATEGORY_WORDS) {
     const length = name.includes(' ') ? 2 : 1;
     if (words.slice(at, at + length).join(' ') === name) return { category, length };

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Category, Name, offsetPages, Provider, pages, Query, question, Role, windowOf } from '../question.ts';
 import { changeLine, flowLine } from './lines.ts';
-import { joined, percent, tenths } from './text.ts';
+import { days, joined, percent, tenths } from './text.ts';
 
 export const marketShare = question({
   name: 'stack_market_share',
@@ -48,7 +48,7 @@ export const migrations = question({
   }),
   list: { at: ['migrations'], paging: 'service' },
   summarize: ({ total, window_days, migrations: moved, flows }) => [
-    `${total} migrations within ${window_days} days.`,
+    `${total} migrations within ${days(window_days)} days.`,
     ...flows.slice(0, 10).map((flow) => `- ${flowLine(flow)} domains`),
     ...(moved.length > 0 ? ['Newest:'] : []),
     ...moved.map((change) => `- ${change.domain} ${changeLine(change)}`),

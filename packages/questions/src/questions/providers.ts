@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { cursorPages, details, offsetPages, Provider, pages, Query, question, windowOf } from '../question.ts';
 import { advisoryCounts, flowLine } from './lines.ts';
-import { joined, percent, signed } from './text.ts';
+import { days as daysText, joined, percent, signed } from './text.ts';
 
 export const provider = question({
   name: 'stack_provider',
@@ -45,7 +45,7 @@ export const providerCustomers = question({
   }),
   list: { at: ['customers'], paging: 'service' },
   summarize: ({ provider: name, direction, days, since, total, customers }) => [
-    `${name} ${direction === 'in' ? 'gained' : 'lost'} ${total} domains within ${days} days (since ${since}).`,
+    `${name} ${direction === 'in' ? 'gained' : 'lost'} ${total} domains within ${daysText(days)} days (since ${since}).`,
     ...customers.map(
       ({ domain, moves }) =>
         `- ${domain}${moves.length > 0 ? `: ${moves.map((move) => `${move.category} ${direction === 'in' ? 'from' : 'to'} ${move.provider}`).join(', ')}` : ''}`,

@@ -29,3 +29,6 @@ export function signed(count: number): string {
 export function joined(parts: readonly (string | undefined | false | null)[], separator = '; '): string {
   return parts.filter((part) => typeof part === 'string' && part !== '').join(separator);
 }
+
+/** `30` of 30.00000003, `0.5`. */
+export const days = (count: number): string => String(Number(count.toFixed(1)));
