@@ -3,6 +3,7 @@ import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
+import tls from 'node:tls';
 import type { Evidence, Lookup } from '@strata/detect';
 import { type BenchInternet, near } from '../internet.ts';
 import { timed } from '../measure.ts';
@@ -75,6 +76,9 @@ export async function sendBareTraffic(all: readonly Traffic[], internet: BenchIn
   };
 }
 
+/** One for all, as the probe has: without it Node makes one for each connection. */
+const secureContext = tls.createSecureContext();
+
 class Agents implements Disposable {
   readonly plain = new http.Agent({ keepAlive: true, maxSockets: 1 });
   readonly secure = new https.Agent({
@@ -82,6 +86,7 @@ class Agents implements Disposable {
     maxSockets: 1,
     maxCachedSessions: 0,
     rejectUnauthorized: false,
+    secureContext,
   });
 
   [Symbol.dispose](): void {
