@@ -17,6 +17,7 @@ const examples = JSON.parse(readFileSync(file, 'utf8')) as Readonly<Record<strin
 const CHANGE = { at: '2026-11-30T09:57:00Z', category: 'dns', role: 'dns', type: 'migrated', from: 'A', to: 'B' };
 const CHANGES_OF: Readonly<Record<string, object>> = {
   '/stack/v1/domains/summityachts.com/changes': { total: 1, changes: [{ ...CHANGE, importance: 'high' }] },
+  '/stack/v1/stats/migrations': { flows_total: 2 },
 };
 
 /** A search finds domains with all words, in any order, as the service does. */

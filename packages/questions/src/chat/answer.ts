@@ -3,7 +3,7 @@ import { type Service, type StackClient, type StackPaths, StackProblem } from '@
 import { type Asked, ask } from '../ask.ts';
 import { escaped, escapedLine } from '../escaped.ts';
 import { domainChanges, domainProfile, search } from '../questions/domains.ts';
-import { marketShare } from '../questions/markets.ts';
+import { marketShare, migrations } from '../questions/markets.ts';
 import { leaderboard, provider } from '../questions/providers.ts';
 import { receiptOf } from '../receipt.ts';
 import { shortText } from '../shorten.ts';
@@ -14,6 +14,7 @@ import {
   changeLines,
   comparisonLine,
   growthLines,
+  moverLines,
   type Profile,
   type ProviderPage,
   postureLines,
@@ -22,6 +23,7 @@ import {
 } from './subject-lines.ts';
 import type { TimeWindow } from './times.ts';
 import { domainCall, hasWindow, marketCall, providerCall, type ToolCall } from './tools.ts';
+import { kindOfName } from './words.ts';
 
 export interface ChatDeps {
   readonly client: StackClient;
@@ -31,6 +33,7 @@ export interface ChatDeps {
 }
 
 type Leaders = StackPaths['/stack/v1/stats/providers']['body'];
+type Migrations = StackPaths['/stack/v1/stats/migrations']['body'];
 type Markets = StackPaths['/stack/v1/intelligence/market-share']['body'];
 
 const EXAMPLES = [
@@ -224,6 +227,8 @@ async function chosenLines(name: string, body: unknown, filter: Filter, deps: Ch
   switch (name) {
     case leaderboard.name:
       return filter.topic === 'adoption' ? growthLines((body as Leaders).providers) : undefined;
+    case migrations.name:
+      return filter.topic === 'lost' || filter.topic === 'gained' ? moverLines(body as Migrations) : undefined;
     case marketShare.name:
       return filter.topic === 'adoption'
         ? growthLines((body as Markets).categories.flatMap(({ providers }) => providers))
@@ -253,8 +258,12 @@ async function serviceLines(
 ): Promise<readonly string[] | undefined> {
   if (category === undefined && named === undefined) return undefined;
   const known = named === undefined ? undefined : await providerOf(named, deps);
-  const isNamed = ({ provider_id, provider: name }: Service) =>
-    named === undefined || provider_id === known?.provider_id || hasWords(name, named);
+  const kind = kindOfName(named ?? '');
+  const isNamed = ({ provider_id, provider: name, kinds }: Service) =>
+    named === undefined ||
+    provider_id === known?.provider_id ||
+    hasWords(name, named) ||
+    kinds.some((each) => each === kind);
   const ofCategory = body.services.filter((each) => category === undefined || each.category === category);
   const chosen = ofCategory.filter(isNamed);
   if (chosen.length > 0) return profileLines(body, chosen);
@@ -267,7 +276,7 @@ async function serviceLines(
   const [first = '', ...related] = profileLines(body, ofOwner);
   return [
     first,
-    `None of its ${body.services.length} detected services is ${what}${named === undefined || known ? '' : ', which is not a provider that I know'}.`,
+    `None of its ${body.services.length} detected services is ${what}${named === undefined || known || kind ? '' : ', which is not a provider that I know'}.`,
     ...(hidden.length > 0 ? [`The scan could not see its ${hidden.map(([role]) => role).join(', ')}.`] : []),
     ...(related.length > 0 ? [`With the same owner, ${owner}:`, ...related] : []),
   ];

@@ -11,7 +11,7 @@ import { type Intent, intentOf } from './intent.ts';
 import type { Time } from './times.ts';
 import type { ToolCall } from './tools.ts';
 import type { Topic } from './topics.ts';
-import { domainIn } from './words.ts';
+import { domainIn, kindOfName } from './words.ts';
 
 /** What the answer needs of a service. */
 export interface ConditionDeps extends FigureDeps {
@@ -22,7 +22,7 @@ export interface ConditionDeps extends FigureDeps {
 
 export const CHANGES: ReadonlySet<Topic> = new Set(['lost', 'gained', 'moves']);
 /** Of these topics the service has answers about a name, not about a set. */
-const OF_A_NAME: ReadonlySet<Topic> = new Set(['risk', 'vulnerabilities', 'alerts', 'news']);
+const OF_A_NAME: ReadonlySet<Topic> = new Set(['risk', 'vulnerabilities', 'alerts', 'anomalies', 'news']);
 const LIMIT = 8;
 
 /** The number of conditions of a sentence that asks for a set of domains; 0 for another one. */
@@ -98,6 +98,12 @@ function kindOf(topic: Topic, { all, isSet, market }: Conditions, intent: Intent
   return isShare && !hasDomain && (all.length > 1 || market !== undefined) ? 'share' : undefined;
 }
 
+/** `a tag manager` */
+function kindTerm(name: string): string | undefined {
+  const kind = kindOfName(name);
+  return kind && `kind:${kind}`;
+}
+
 const HOST = /^[\p{L}\p{N}.-]+$/u;
 
 interface ResolvedTerm extends QueryTerm {
@@ -118,7 +124,7 @@ async function resolved(all: readonly Condition[], provider: ConditionDeps['prov
     const [{ name } = { name: '' }] = is.readings.slice(-1);
     const host = domainIn(name.toLowerCase());
     const isHost = host !== undefined && HOST.test(host) && parseDomain(host).ok;
-    const text = found?.text ?? (isHost ? `domain:${host}` : undefined);
+    const text = found?.text ?? (isHost ? `domain:${host}` : kindTerm(name));
     if (text === undefined) unread.push(is.readings[0]?.name ?? name);
     else {
       const { id, label } = found ?? {};

@@ -13,10 +13,9 @@ import {
   termAt,
   tldTerm,
   UNREAD_WORDS,
-  versionAt,
 } from './condition-words.ts';
 import { categoryAt } from './topics.ts';
-import { domainIn, type Word, withoutPossessive } from './words.ts';
+import { domainIn, versionAt, type Word, withoutPossessive } from './words.ts';
 
 /** A name to look up, as any service or as the provider of a category. */
 export interface Reading {
@@ -114,6 +113,10 @@ export class ConditionReader {
     if (last?.is.kind === 'name' && this.#isLinked(this.#lastEnd)) {
       this.#setCategory(category);
       this.#lastEnd = end;
+    } else if (this.#isNegated && last?.is.kind !== 'term' && this.#lower[this.#at - 1] === 'as') {
+      // `Cloudflare for DNS, but not as CDN`
+      const name = last?.is.readings.at(-1)?.name ?? '';
+      this.#pushName([{ name, category }], end);
     } else if (asksForMarket(this.#lower, this.#at)) this.market = category;
     else {
       this.#push(categoryTerm(category), length);

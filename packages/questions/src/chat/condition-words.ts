@@ -101,26 +101,6 @@ function numberAt(words: readonly string[], raw: readonly string[], at: number):
 const hasScores = (comparison: string, score: number): boolean =>
   score <= 100 && !(comparison === '<' && score === 0) && !(comparison === '>' && score === 100);
 
-const VERSION = /^\d+(?:\.\d+)*$/;
-const VERSION_ORDERS: Readonly<Record<string, string>> = {
-  ...{ older: '<', earlier: '<', lower: '<', below: '<', before: '<', under: '<' },
-  ...{ newer: '>', later: '>', higher: '>', above: '>', after: '>' },
-};
-
-/** After a name: `older than 1.26`, `below version 3`, `1.18`, `version 7` */
-export function versionAt(words: readonly string[], at: number) {
-  let end = at;
-  let order = '=';
-  for (; !VERSION.test(words[end] ?? ''); end += 1) {
-    const word = words[end] ?? '';
-    if (Object.hasOwn(VERSION_ORDERS, word)) order = VERSION_ORDERS[word] ?? order;
-    else if (!['version', 'versions', 'than'].includes(word)) return undefined;
-  }
-  const version = words[end] ?? '';
-  // `nginx 3` is a name.
-  return end === at && !version.includes('.') ? undefined : { version: `${order}${version}`, length: end + 1 - at };
-}
-
 /** Other roles have the names of categories. */
 const SIDE_ROLES: readonly (readonly [readonly string[], string])[] = [
   ...ROLE_LIST.filter((role) => !Object.values<string>(ROLES).includes(role)).map(
@@ -168,10 +148,12 @@ function* countryNames(): Generator<readonly [name: string, code: string]> {
     }
 }
 
+const COUNTRY_LINKS = new Set('in from of or and the among between'.split(' '));
+
 /** After `in` or `from`, or in a list after another country: `Georgia` alone is a name. */
 function countryAt(words: readonly string[], raw: readonly string[], at: number): Found | undefined {
   const start = words[at] === 'the' ? at + 1 : at;
-  if (!['in', 'from', 'of', 'or', 'and', 'the', 'among', 'between'].includes(words[at - 1] ?? '')) return undefined;
+  if (!COUNTRY_LINKS.has(words[at - 1] ?? '') && !COUNTRIES.has(words[at - 1] ?? '')) return undefined;
   for (let length = MAX_COUNTRY_WORDS; length > 0; length -= 1) {
     const name = words.slice(start, start + length).join(' ');
     const code = COUNTRIES.get(name) ?? (length === 1 ? codeOf(raw[start] ?? '') : undefined);
@@ -254,7 +236,7 @@ export const BREAKS = listOf(
 /** A question for a set of domains has one of these. */
 export const SET_NOUNS = listOf(
   'domain domains site sites website websites company companies firm firms business businesses customer customers ' +
-    'organisation organisations organization organizations retailers retailer bank banks insurers hospitals universities ' +
+    'organisation organisations organization organizations prospects clients retailers retailer bank banks insurers hospitals universities ' +
     'manufacturers charities nonprofits shops hotels',
 );
 const SUPERLATIVES = listOf('most popular biggest largest leading top main common dominant used');
@@ -274,7 +256,7 @@ export const CATEGORY_LINKS = listOf('at by from on with via for as provider a a
 export const UNREAD_WORDS = listOf(
   'today yesterday hour hours week weeks month months year years day days january february march april june july august september ' +
     'october november december q1 q2 q3 q4 monday tuesday wednesday thursday friday saturday sunday recently recent latest ' +
-    'last newest only solely exclusively',
+    'last newest only solely exclusively country countries',
 );
 /** Lists of changes begin with the newest anyway. */
 export const VAGUE_WORDS = listOf('recently recent latest last newest');
@@ -289,7 +271,8 @@ export const isEnd = (word: string): boolean =>
   word === 'nor' ||
   word === '&';
 
-export const isPostureTerm = ({ yes }: Term): boolean => /^(?:dmarc|spf|dnssec|caa|bimi|mta_sts|tls_rpt):/.test(yes);
+/** The spread of this standard has an answer of its own. */
+export const isSpreadTerm = ({ yes }: Term): boolean => yes === 'dmarc:valid';
 
 /** `top 5` */
 export const isRank = (words: readonly string[], at: number): boolean =>

@@ -2,7 +2,7 @@
 // linear in its length.
 import type { Category } from '@strata/detect';
 import { type Condition, ConditionReader } from './condition-reader.ts';
-import { isPostureTerm, SET_NOUNS, type Term, USE_VERBS } from './condition-words.ts';
+import { isSpreadTerm, SET_NOUNS, type Term, USE_VERBS } from './condition-words.ts';
 import { type Figures, figuresOf } from './figures.ts';
 import { MAX_QUESTION } from './intent.ts';
 import { timeIn } from './times.ts';
@@ -66,11 +66,11 @@ export function conditionsOf(text: string, earlier?: string): Conditions {
   };
 }
 
-/** More than a provider or, where domains are counted, a standard of the posture. */
+/** More than a provider or, where domains are counted, DMARC. */
 const isSpecific = ({ is, isNegated }: Condition, isCounted: boolean): boolean =>
   isNegated ||
   (is.kind === 'term'
-    ? !(isCounted && isPostureTerm(is.term))
+    ? !(isCounted && isSpreadTerm(is.term))
     : is.readings.length === 1 && (is.readings[0]?.category ?? is.readings[0]?.version) !== undefined);
 
 const isOfCategory = ({ yes }: Term): boolean => yes.startsWith('category:');

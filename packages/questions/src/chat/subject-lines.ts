@@ -3,6 +3,7 @@
 import type { Service, StackPaths } from '@strata/client';
 import type { Category } from '@strata/detect';
 import { domainChanges, domainProfile } from '../questions/domains.ts';
+import { migrations } from '../questions/markets.ts';
 import { provider } from '../questions/providers.ts';
 import { percent, signed } from '../questions/text.ts';
 import { shorten } from '../shorten.ts';
@@ -27,6 +28,20 @@ export function providerLines(page: ProviderPage, category: Category): readonly 
 }
 
 const SHOWN = 8;
+
+/** The newest migrations, after the providers that gained and lost most domains in them. */
+export function moverLines(body: Parameters<typeof migrations.summarize>[0]): readonly string[] {
+  const [first = '', ...rest] = migrations.summarize(body);
+  const most = (side: 'from' | 'to') => {
+    const counts = new Map<string, number>();
+    for (const flow of body.flows) counts.set(flow[side], (counts.get(flow[side]) ?? 0) + flow.domains);
+    const sorted = [...counts].toSorted(([, a], [, b]) => b - a).slice(0, SHOWN);
+    return sorted.map(([name, count]) => `${name} ${count}`).join(', ');
+  };
+  // The sums of some flows would be too low.
+  if (body.flows.length === 0 || body.flows.length < body.flows_total) return [first, ...rest];
+  return [first, `Gained by: ${most('to')}.`, `Lost by: ${most('from')}.`, ...rest];
+}
 
 /** The providers that gained and lost most domains in 30 days. */
 export function growthLines(providers: readonly Growing[]): readonly string[] {

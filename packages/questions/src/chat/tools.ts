@@ -5,7 +5,7 @@ import { domainChanges, domainProfile, domainRisk } from '../questions/domains.t
 import { feedDomain, feedLeaderboard } from '../questions/feeds.ts';
 import { marketShare, migrations, securityScorecard, statistics } from '../questions/markets.ts';
 import { adoption, leaderboard, provider, providerCustomers, supplyChain } from '../questions/providers.ts';
-import { advisories, affectedDomains, alerts } from '../questions/security.ts';
+import { advisories, affectedDomains, alerts, anomalies } from '../questions/security.ts';
 import type { Intent } from './intent.ts';
 import type { TimeWindow } from './times.ts';
 import type { Topic } from './topics.ts';
@@ -72,7 +72,9 @@ const FEED_WINDOWS: Readonly<Record<string, string>> = { '24h': '1d', '1d': '1d'
 /** Whether the answer about a topic can be limited to a time. */
 export function hasWindow(topic: Topic, { since, until }: TimeWindow): boolean {
   if (topic === 'news') return until === undefined && Object.hasOwn(FEED_WINDOWS, since);
-  return topic === 'lost' || topic === 'gained' || topic === 'moves' || topic === 'alerts';
+  // The answer has these days without a time.
+  if (topic === 'adoption') return until === undefined && since === '30d';
+  return topic === 'anomalies' || topic === 'lost' || topic === 'gained' || topic === 'moves' || topic === 'alerts';
 }
 
 type Market = Pick<Intent, 'topic' | 'category' | 'asksForDomains' | 'isOfExploited' | 'advisory'>;
@@ -104,6 +106,8 @@ export function marketCall({ topic, category, ...asked }: Market, window?: TimeW
         input: { limit, ...(window && { window: FEED_WINDOWS[window.since] }) },
         page: '/feeds',
       };
+    case 'anomalies':
+      return { question: anomalies, input: { ...window, limit: 5 }, page: '/alerts' };
     case 'alerts':
       return { question: alerts, input: { ...window, limit: 5 }, page: '/alerts' };
     case 'security':

@@ -5,13 +5,14 @@ import type { Category } from '@strata/detect';
 const TOPIC_WORDS = {
   vulnerabilities: 'vulnerab* cve* advisory advisories exploit exploits exploited',
   news: 'mention mentions mentioned news',
-  alerts: 'alert alerts anomal* unusual happens happened happening',
+  anomalies: 'anomal*',
+  alerts: 'alert alerts unusual happens happened happening',
   lost: 'left leave leaves leaving lost lose loses losing away abandon*',
   gained: 'gain gains gained gaining won win wins winning joined attracts attracted',
   moves: 'move moves moved moving migrat* switch switches switched switching change changes changed history since',
   risk: 'risk risks risky depend* outage outages',
   security: 'dmarc spf dnssec caa bimi mta-sts tls-rpt scorecard posture grade grades score scores secure',
-  adoption: 'adopt* spread spreads grow grows growing growth trend trends together else alongside',
+  adoption: 'adopt* spread spreads grow grows growing grown growth trend trends together else alongside',
   share:
     'share shares percent percentage proportion fraction market markets divided lead leads leading leader leaders domina* biggest bigger largest larger top popular concentrat* hhi rank ranks ranking ranked compete competes competition competitors',
   count: 'many number count counts',
@@ -55,7 +56,6 @@ const CATEGORY_WORDS: readonly (readonly [string, Category])[] = [
   ['ca', 'certificate_authority'],
   ['tls', 'certificate_authority'],
   ['verified', 'verified_service'],
-  ['cms', 'web_platform'],
   ['platform', 'web_platform'],
   ['platforms', 'web_platform'],
   ['website', 'web_platform'],
@@ -70,7 +70,7 @@ const OTHER_WORDS = new Set(
     'domains each enforce every everyone explain fast faster fastest february find first for friday from give good had has have ' +
     'hello help hi highest how http https i if in industry into is it its january july june know known last latest list ' +
     'lowest look march may me monday month more most much my name new newest no not november now october of on one only or ' +
-    'organisation organization other our over owner owners per please pm provide provided provider providers provides publish ' +
+    'organisation organization other our over owned owner owners owns per please pm provide provided provider providers provides publish ' +
     'published publishes q1 q2 q3 q4 quickly really recent recently record records run running runs same saturday say scoring ' +
     'sector security sentence september serious server servers service services severe should show site sites so software some ' +
     'someone stack sunday technology tell than that the their them there these they thing think this those thursday time to ' +
