@@ -59,6 +59,8 @@ export interface Gateway extends AsyncDisposable {
   /** Undefined: only the models of the settings are served. */
   readonly network: GatewayNetwork | undefined;
   readonly monitoring: Monitoring;
+  /** The database's clock: one gateway with a wrong clock must not delete what all have stored. */
+  readonly now: () => Date;
 }
 
 /** The monitoring interfaces of the service. */
@@ -232,6 +234,7 @@ export async function createGateway(
     ledger,
     network,
     monitoring,
+    now,
     keys: store.keys,
     audit: store.audit,
     answers,

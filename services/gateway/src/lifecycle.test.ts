@@ -59,6 +59,18 @@ it('a gateway that is stopped rejects waiting requests, then ends slow answers, 
   assert.equal((await store.answers.usage({ since: '2000-01-01' }))[0]?.requests, 2);
 });
 
+it('a gateway deletes old receipts by the clock of its database, not of its machine', async () => {
+  await using directory = await temporaryDirectory();
+  const settings = { STRATA_MODEL: '', STRATA_DATA: directory.path };
+  const world = { engines: { m: endless(2) }, now: () => new Date('2020-01-01') };
+  const service = await startHarness(settings, world);
+  const answer = await service.post(CHAT, { model: 'm', messages, max_tokens: 1 });
+  await service[Symbol.asyncDispose]();
+  await using restarted = await startHarness(settings, world);
+  const receipt = `/v1/receipts/${answer.headers.get('x-receipt-id')}`;
+  assert.equal((await restarted.get(receipt, { authorization: `Bearer ${service.key}` })).status, 200);
+});
+
 const DAY_MS = 86_400_000;
 
 describe('a gateway', () => {

@@ -110,15 +110,16 @@ const FORGET_MS = 3_600_000;
 const AUDIT_DAYS = 400;
 
 async function forgetReceipts(
-  { recorder, membership, audit }: Gateway,
+  { recorder, membership, audit, now }: Gateway,
   { config, logger, signal }: { readonly config: GatewayConfig; readonly logger: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
   const failures = new FailureLog(logger, { what: 'deleting expired receipts' });
   while (!signal.aborted) {
     try {
-      await recorder.forget(new Date(Date.now() - config.receiptDays * DAY_MS));
-      await audit.forget(new Date(Date.now() - AUDIT_DAYS * DAY_MS));
-      await membership.tidy(new Date());
+      const nowMs = now().getTime();
+      await recorder.forget(new Date(nowMs - config.receiptDays * DAY_MS));
+      await audit.forget(new Date(nowMs - AUDIT_DAYS * DAY_MS));
+      await membership.tidy(new Date(nowMs));
       failures.recovered();
     } catch (error) {
       failures.failed(error);

@@ -32,7 +32,7 @@ export const Job = Order.extend({
   state: z.enum(['queued', 'running', 'complete', 'failed']),
   /** How often its file was begun. */
   attempts: z.int().min(0),
-  /** Attempts that the stop of a process ended. */
+  /** Attempts that ended because the process stopped, or because ClickHouse was unavailable. */
   stops: z.int().min(0).default(0),
   /** Rows written so far. */
   rows: z.int().min(0),

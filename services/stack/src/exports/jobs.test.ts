@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { it, mock } from 'node:test';
+import { ClickHouseError } from '@strata/analytics-clickhouse';
 import { StoreError } from '@strata/db';
 import { pino } from 'pino';
 import { casesOf, temporaryDirectory } from '../../../../tests/support/index.ts';
@@ -61,13 +62,16 @@ onEach(kept, 'a job', (_backend, test) => {
     await assert.rejects(jobs.fileOf(lost, payer), { code: 'unavailable' });
   });
 
-  test('begins again after five clean stops and an error of the database', async ({ jobs: table }) => {
+  test('begins again after five clean stops, an error of the database, and six times without ClickHouse', async ({
+    jobs: table,
+  }) => {
     await using directory = await temporaryDirectory();
     let [stopping, begun] = [new AbortController(), 0];
     const stop = () => stopping.abort();
     const source = () => {
       begun += 1;
       if (begun <= 5) stop();
+      if (begun > 6 && begun <= 12) throw new ClickHouseError('unavailable', 'away');
       return sourceOf();
     };
     const deps = { table, notary, logger: { warn: stop } as never, now, sourceOf: source, directory: directory.path };
@@ -78,13 +82,15 @@ onEach(kept, 'a job', (_backend, test) => {
       if (begun === 6 && saved[0].file) throw new StoreError('connection-lost');
       return save(...saved);
     });
-    for (; begun < 6; stopping = new AbortController()) await jobs.run(stopping.signal);
-    await table.expireLeases();
+    for (; begun < 12; stopping = new AbortController()) {
+      await jobs.run(stopping.signal);
+      await table.expireLeases();
+    }
     const running = jobs.run(stopping.signal);
     const ended = await jobs.ended(job, { waitMs: 10_000, signal: stopping.signal });
     stop();
     await running;
-    assert.partialDeepStrictEqual(ended, { state: 'complete', attempts: 7, stops: 5 });
+    assert.partialDeepStrictEqual(ended, { state: 'complete', attempts: 13, stops: 11 });
   });
 
   test('of another version is not taken and removed later, as is what a failed one wrote', async ({ jobs }, url) => {
