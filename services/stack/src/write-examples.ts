@@ -127,7 +127,12 @@ for (const [path, requestPath] of Object.entries(requests)) {
 const file = fileURLToPath(import.meta.resolve('./routes/examples.json'));
 await writeFile(file, `${JSON.stringify(examples, null, 2)}\n`);
 // `npm run check` compares the format.
-execFileSync(process.execPath, [fileURLToPath(import.meta.resolve('@biomejs/biome/bin/biome')), 'format', '--write', file]);
+execFileSync(process.execPath, [
+  fileURLToPath(import.meta.resolve('@biomejs/biome/bin/biome')),
+  'format',
+  '--write',
+  file,
+]);
 
 function shortened(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, ROWS).map(shortened);
