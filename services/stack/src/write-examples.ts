@@ -1,6 +1,8 @@
 // Rewrites the examples of the OpenAPI description from a running service: `npm run demo`, then
 // `STRATA_KEY=… node services/stack/src/write-examples.ts http://127.0.0.1:8787`.
+import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 
 const [base = 'http://127.0.0.1:8787'] = process.argv.slice(2);
 const headers = { 'x-stack-key': process.env.STRATA_KEY ?? '' };
@@ -122,7 +124,15 @@ for (const [path, requestPath] of Object.entries(requests)) {
         .join('\r\n')
     : shortened(await response.json());
 }
-await writeFile(new URL('./routes/examples.json', import.meta.url), `${JSON.stringify(examples, null, 2)}\n`);
+const file = fileURLToPath(import.meta.resolve('./routes/examples.json'));
+await writeFile(file, `${JSON.stringify(examples, null, 2)}\n`);
+// `npm run check` compares the format.
+execFileSync(process.execPath, [
+  fileURLToPath(import.meta.resolve('@biomejs/biome/bin/biome')),
+  'format',
+  '--write',
+  file,
+]);
 
 function shortened(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, ROWS).map(shortened);

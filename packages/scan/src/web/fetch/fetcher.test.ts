@@ -166,6 +166,9 @@ it('a URL of another port or scheme, or that is not a URL, is forbidden', async 
   for (const url of ['', ...urls.split(/\s+/), `http://example.com/${'x'.repeat(100_000)}`])
     assert.equal(failureOf(await internet.fetch(url)), 'forbidden', url);
   assert.deepEqual([internet.web.dialled, internet.dns.asked], [[], []]);
+  await using high = await startInternet(hello, { fetcher: { hasHighPorts: true } });
+  const fetched = await high.fetch('http://example.com:22/');
+  assert.match(fetched.kind === 'failed' ? fetched.detail : '', /^only ports 80, 443 and from 1024 are/);
 });
 
 it('a URL of a name without address is unresolved', async () => {

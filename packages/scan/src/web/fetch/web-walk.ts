@@ -201,7 +201,8 @@ async function targetOf(deps: WalkDeps, { url, isTrusted }: Hop, signal: AbortSi
   if (!isWeb(url)) return failure('forbidden', `${url.protocol.slice(0, 40)} is not visited`);
   const port = portOf(url);
   const isAnyPort = isTrusted || deps.namedOrigins.has(url.origin) || (deps.hasHighPorts && port >= 1_024);
-  if (!isAnyPort && port !== 80 && port !== 443) return failure('forbidden', 'only ports 80 and 443 are visited');
+  const ports = deps.hasHighPorts ? 'ports 80, 443 and from 1024' : 'ports 80 and 443';
+  if (!isAnyPort && port !== 80 && port !== 443) return failure('forbidden', `only ${ports} are visited`);
   const host = hostOf(url);
   // RFC 6761 §6.3: `localhost` is not resolved by DNS.
   if (isTrusted && host === 'localhost') return { address: '127.0.0.1', port };
