@@ -40,7 +40,7 @@ describe('an answer of the network', () => {
 
   for (const slots of [1, 3])
     it(`counts as concurrent only while it is generated: ${slots} of 3`, async () => {
-      await using net = await networkOf([{ slots, tokensPerSecond: 200 }]);
+      await using net = await networkOf([{ engine: together(slots) }]);
       await Promise.all(Array.from({ length: 3 }, () => net.answer()));
       assert.equal(Math.max(...net.fleet.served.map(({ concurrentAnswers }) => concurrentAnswers)), slots);
     });
@@ -50,6 +50,22 @@ describe('an answer of the network', () => {
     await assert.rejects(net.answer(job({ prompt: [] })), { code: 'prompt-empty' });
   });
 });
+
+/** No answer goes on before all slots have one. */
+function together(slots: number): WorkerEngine {
+  const engine = createSimulatedEngine({ slots, tokensPerSecond: 200 });
+  const all = Promise.withResolvers<void>();
+  let begun = 0;
+  return {
+    info: engine.info,
+    async *generate(asked, signal) {
+      begun += 1;
+      if (begun === slots) all.resolve();
+      await all.promise;
+      yield* engine.generate(asked, signal);
+    },
+  };
+}
 
 /** An honest worker with a smaller context, or a dishonest one: indistinguishable here. */
 const ending = (maxTokens: number): WorkerOptions => {
