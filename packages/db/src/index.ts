@@ -36,6 +36,7 @@ export { createTable, type TableOptions } from './migrations/create-table.ts';
 export { dropForeignTables, nothing, withOldNames } from './migrations/drop-foreign-tables.ts';
 export { type Migrations, migrate, migrateTo } from './migrations/migrator.ts';
 export { openDatabase, pooledDialect } from './open-database.ts';
+export { orderedText, randomPart, randomText } from './random-ids.ts';
 export { readSetting, TextTable, writeSetting } from './settings.ts';
 export * from './statements/json-rows.ts';
 export { executePipelined } from './statements/pipeline.ts';

@@ -1,5 +1,6 @@
 // A service's signing keys with its log: receipts are signed by the keys and stored in the log.
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { randomPart } from '@strata/db';
 import { makeDirectory } from '@strata/files';
 import {
   type IssueOptions,
@@ -129,7 +130,7 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Si
       return {
         signer: receipts.signer,
         now: now(),
-        ...(receiptId === undefined ? { random: randomBytes(16) } : { random: NO_RANDOM, receiptId }),
+        ...(receiptId === undefined ? { random: randomPart(16) } : { random: NO_RANDOM, receiptId }),
         publicKeyUrl: keySetPath,
         digest: (bytes) => hash('sha256', bytes, 'buffer'),
       };

@@ -1,4 +1,6 @@
 // Generates one choice: tokens to text, stop strings, reasoning, tool calls, log-probabilities.
+
+import { randomText } from '@strata/db';
 import { type Engine, EngineError, type Job, type TokenChoice } from '@strata/engine';
 import {
   type ChatDelta,
@@ -10,7 +12,6 @@ import {
   StopScanner,
   type TokenLogprob,
 } from '@strata/inference';
-import { randomText } from '../store/random-ids.ts';
 import type { ChoiceDeps } from './backend.ts';
 
 export interface ChoiceOptions extends ChoiceDeps {

@@ -1,4 +1,6 @@
 // Backend for an engine: converts a request to jobs (prompt tokens, grammar, remaining context).
+
+import { randomPart } from '@strata/db';
 import { type Engine, EngineError, type Job, type ModelMarks } from '@strata/engine';
 import {
   type ChatRequest,
@@ -13,7 +15,6 @@ import {
   outputFormat,
   type Verified,
 } from '@strata/inference';
-import { randomPart } from '../store/random-ids.ts';
 import {
   answerTokens,
   type Backend,

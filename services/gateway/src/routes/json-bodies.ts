@@ -1,9 +1,10 @@
 // Request bodies: JSON without compression, of limited depth, with the salted digest that the receipt contains.
+
+import { randomPart } from '@strata/db';
 import { CompletionError } from '@strata/inference';
 import { SALT_BYTES } from '@strata/receipts';
 import type { FastifyInstance } from 'fastify';
 import { saltedDigest } from '../answers/receipts/salted-digest.ts';
-import { randomPart } from '../store/random-ids.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

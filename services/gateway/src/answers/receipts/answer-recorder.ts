@@ -4,14 +4,13 @@
 // sent too, unless it arrived at once: if the process is killed before the end, another gateway of the database, or the
 // next start, signs a receipt of what was known then.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isSuperseded } from '@strata/db';
+import { isSuperseded, randomPart } from '@strata/db';
 import type { Usage } from '@strata/inference';
 import type { SignedLedger } from '@strata/log';
 import { newReceiptId } from '@strata/receipts';
 import type { Logger } from 'pino';
 import type { NewReceipt as BegunAnswer } from '../../store/answers/answers.ts';
 import type { NewStoredAnswer, StoredEnd } from '../../store/answers/stored-writes.ts';
-import { randomPart } from '../../store/random-ids.ts';
 import type { GatewayStore } from '../../store/store.ts';
 import { type AnswerEnd, type AnswerReceipt, type AnswerStart, interruptedReceipt } from './answer-receipt.ts';
 import type { IssuedAnswer, ReceiptOrder } from './issue-answer.ts';

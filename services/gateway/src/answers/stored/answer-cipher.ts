@@ -1,7 +1,7 @@
 // Encrypts the parts of a stored answer with a key that is derived from the client's API key. The service stores only a hash
 // of that, so that its database and its files do not reveal the text: it can be read while the client asks for it.
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
-import { randomPart } from '../../store/random-ids.ts';
+import { randomPart } from '@strata/db';
 
 const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;

@@ -1,5 +1,6 @@
 // The request of a stored answer, as its first part has it: what a gateway needs to go on with the answer.
 import { deserialize } from 'node:v8';
+import { randomPart } from '@strata/db';
 import {
   type AnswerHead,
   type ChatRequest,
@@ -11,7 +12,6 @@ import {
 import type { GatewayKey } from '../../store/access/policy.ts';
 import type { StoredPart } from '../../store/answers/stored-writes.ts';
 import type { GatewayStore } from '../../store/index.ts';
-import { randomPart } from '../../store/random-ids.ts';
 import type { AnswerRequest } from '../answer-run.ts';
 import type { ChoiceDeps, Plan } from '../backend.ts';
 import type { Models, ServedModel } from '../models.ts';

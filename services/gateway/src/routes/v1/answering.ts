@@ -1,5 +1,7 @@
 // A request that is answered by a model: planned and counted, then answered completely or as a stream, with the id of its
 // receipt and the salt of its digests in the headers.
+
+import { orderedText } from '@strata/db';
 import { type AnswerHead, CompletionError, errorBody, type Generation } from '@strata/inference';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -10,7 +12,6 @@ import { fingerprintOf, type ServedModel } from '../../answers/models.ts';
 import type { AnswerStart } from '../../answers/receipts/answer-receipt.ts';
 import { SHARES } from '../../limits/admission.ts';
 import { mayUse } from '../../store/access/policy.ts';
-import { orderedText } from '../../store/random-ids.ts';
 import { asRefusal } from '../error-response.ts';
 import type { GatewayApp } from '../route.ts';
 
