@@ -110,7 +110,11 @@ export class ConditionReader {
       return length;
     }
     const last = this.conditions.at(-1);
-    if (last?.is.kind === 'name' && this.#isLinked(this.#lastEnd)) {
+    if (last?.is.kind === 'name' && this.#isAlsoFor(last)) {
+      // `GoDaddy for DNS and email`
+      const [{ name } = { name: '' }] = last.is.readings.slice(-1);
+      this.#pushName([{ name, category }], end);
+    } else if (last?.is.kind === 'name' && this.#isLinked(this.#lastEnd)) {
       this.#setCategory(category);
       this.#lastEnd = end;
     } else if (this.#isNegated && last?.is.kind !== 'term' && this.#lower[this.#at - 1] === 'as') {
@@ -183,6 +187,12 @@ export class ConditionReader {
     }
     this.#name = [];
     return false;
+  }
+
+  #isAlsoFor({ is }: Condition): boolean {
+    const between = this.#lower.slice(this.#lastEnd, this.#at);
+    const hasCategory = is.kind === 'name' && is.readings.length === 1 && is.readings[0]?.category !== undefined;
+    return hasCategory && between.includes('and') && between.every((word) => ['and', 'for', 'as'].includes(word));
   }
 
   /** Whether only words such as `at` and `for` are between. */

@@ -23,6 +23,7 @@ export function termAt(words: readonly string[], raw: readonly string[], at: num
     certificateAt(words, at) ??
     numberAt(words, raw, at) ??
     roleAt(words, at) ??
+    hostedAt(words, raw, at) ??
     countryAt(words, raw, at) ??
     nationAt(words, raw, at) ??
     wordAt(words[at] ?? '') ??
@@ -77,13 +78,25 @@ const COMPARISONS: Readonly<Record<string, string>> = {
   ...{ least: '>=', most: '<=' },
 };
 
+const GRADES = ['a+', 'a', 'b', 'c', 'd', 'f'];
 /** `grade A+`, `score below 50`, `a score of at least 80` */
 function numberAt(words: readonly string[], raw: readonly string[], at: number): Found | undefined {
   if (words[at] === 'grade' || words[at] === 'grades') {
     const grade = /^(?:a\+|[abcdf])$/i.exec(raw[at + 1] ?? '')?.[0].toLowerCase();
-    return grade === undefined ? undefined : { term: plainTerm(`grade:${grade}`), length: 2 };
+    if (grade === undefined) return undefined;
+    // `grade C or better`
+    const order = words[at + 2] === 'or' ? words[at + 3] : undefined;
+    const rank = GRADES.indexOf(grade);
+    if (order === 'better' || order === 'worse') {
+      const chosen = order === 'better' ? GRADES.slice(0, rank + 1) : GRADES.slice(rank);
+      return { term: plainTerm(`grade:(${chosen.join(' OR ')})`), length: 4 };
+    }
+    return { term: plainTerm(`grade:${grade}`), length: 2 };
   }
-  if (words[at] !== 'score' && words[at] !== 'scores') return undefined;
+  if (!/^score[sd]?$/.test(words[at] ?? '')) return undefined;
+  const [from = '', to = ''] = [words[at + 2], words[at + 4]].map((word) => /^\d{1,2}$|^100$/.exec(word ?? '')?.[0]);
+  if (words[at + 1] === 'between' && words[at + 3] === 'and' && from && to && Number(from) <= Number(to))
+    return { term: plainTerm(`score:${from}..${to}`), length: 5 };
   let comparison = '';
   for (let next = at + 1; next - at <= MAX_FILLERS; next += 1) {
     const word = words[next] ?? '';
@@ -182,6 +195,12 @@ function nationAt(words: readonly string[], raw: readonly string[], at: number):
   return code !== undefined && isOfSet ? { term: plainTerm(`country:${code}`), length: 1 } : undefined;
 }
 
+/** `hosted in Germany`: of the network alone. */
+function hostedAt(words: readonly string[], raw: readonly string[], at: number): Found | undefined {
+  const found = words[at] === 'hosted' && words[at + 1] === 'in' ? countryAt(words, raw, at + 2) : undefined;
+  return found && { term: plainTerm(`network_${found.term.yes}`), length: found.length + 2 };
+}
+
 const codes = new Set(COUNTRIES.values());
 const codeOf = (word: string) =>
   /^[A-Z]{2}$/.test(word) && codes.has(word.toLowerCase()) ? word.toLowerCase() : undefined;
@@ -248,7 +267,7 @@ export function asksForMarket(words: readonly string[], at: number): boolean {
 }
 
 /** Between a population and what is asked about it. */
-export const MAIN_VERBS = listOf('use uses have has had run runs publish publishes enforce enforces');
+export const MAIN_VERBS = listOf('use uses have has had is are run runs publish publishes enforce enforces');
 export const USE_VERBS = listOf('use uses using used have has run runs');
 /** Between a category and the name of its provider: `DNS at Cloudflare`, `Cloudflare for DNS`. */
 export const CATEGORY_LINKS = listOf('at by from on with via for as provider a an its their the');
@@ -256,7 +275,7 @@ export const CATEGORY_LINKS = listOf('at by from on with via for as provider a a
 export const UNREAD_WORDS = listOf(
   'today yesterday hour hours week weeks month months year years day days january february march april june july august september ' +
     'october november december q1 q2 q3 q4 monday tuesday wednesday thursday friday saturday sunday recently recent latest ' +
-    'last newest only solely exclusively country countries',
+    'last newest only solely exclusively same country countries',
 );
 /** Lists of changes begin with the newest anyway. */
 export const VAGUE_WORDS = listOf('recently recent latest last newest');

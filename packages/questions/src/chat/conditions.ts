@@ -49,6 +49,7 @@ export function conditionsOf(text: string, earlier?: string): Conditions {
   const asksForDomains =
     refers ||
     lower.some((word) => SET_NOUNS.has(word)) ||
+    (figures.isOfScores && all.some(({ is }) => is.kind === 'term')) ||
     (lower.includes('who') && lower.some((word) => USE_VERBS.has(word)));
   const isCounted = lower.includes('many') || lower.includes('number');
   const [first] = all;

@@ -23,9 +23,10 @@ export interface Figures {
 }
 
 const SHARE_WORDS = new Set('share shares percent percentage proportion fraction'.split(' '));
-const SCORE_WORDS = new Set('score scores grade grades scoring posture secure secured'.split(' '));
+const SCORE_WORDS = new Set('score scores scored grade grades scoring posture secure secured'.split(' '));
 const WORST_WORDS = new Set('worst lowest weakest poorest'.split(' '));
 const BEST_WORDS = new Set('best highest strongest top'.split(' '));
+const ORDER_WORDS = new Set('sorted ordered'.split(' '));
 const MEAN_WORDS = new Set('average mean'.split(' '));
 
 export function figuresOf(words: readonly string[]): Figures {
@@ -35,7 +36,13 @@ export function figuresOf(words: readonly string[]): Figures {
   return {
     isShare: has(SHARE_WORDS),
     isOfScores: isOfScores && (has(MEAN_WORDS) || ['secure', 'posture'].some((word) => words.includes(word))),
-    sort: !isOfScores ? undefined : has(WORST_WORDS) ? 'score' : has(BEST_WORDS) ? '-score' : undefined,
+    sort: !isOfScores
+      ? undefined
+      : has(WORST_WORDS)
+        ? 'score'
+        : has(BEST_WORDS) || has(ORDER_WORDS)
+          ? '-score'
+          : undefined,
     unread: isOfScores ? [] : unread,
   };
 }

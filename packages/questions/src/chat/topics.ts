@@ -7,11 +7,11 @@ const TOPIC_WORDS = {
   news: 'mention mentions mentioned news',
   anomalies: 'anomal*',
   alerts: 'alert alerts unusual happens happened happening',
-  lost: 'left leave leaves leaving lost lose loses losing away abandon*',
-  gained: 'gain gains gained gaining won win wins winning joined attracts attracted',
+  lost: 'left leave leaves leaving lost lose loses losing away abandon* stopped',
+  gained: 'gain gains gained gaining won win wins winning started joined attracts attracted',
   moves: 'move moves moved moving migrat* switch switches switched switching change changes changed history since',
   risk: 'risk risks risky depend* outage outages',
-  security: 'dmarc spf dnssec caa bimi mta-sts tls-rpt scorecard posture grade grades score scores secure',
+  security: 'dmarc spf dnssec caa bimi mta-sts tls-rpt scorecard posture grade grades score scores scored secure',
   adoption: 'adopt* spread spreads grow grows growing grown growth trend trends together else alongside',
   share:
     'share shares percent percentage proportion fraction market markets divided lead leads leading leader leaders domina* biggest bigger largest larger top popular concentrat* hhi rank ranks ranking ranked compete competes competition competitors',
@@ -70,12 +70,13 @@ const OTHER_WORDS = new Set(
     'domains each enforce every everyone explain fast faster fastest february find first for friday from give good had has have ' +
     'hello help hi highest how http https i if in industry into is it its january july june know known last latest list ' +
     'lowest look march may me monday month more most much my name new newest no not november now october of on one only or ' +
-    'organisation organization other our over owned owner owners owns per please pm provide provided provider providers provides publish ' +
-    'published publishes q1 q2 q3 q4 quickly really recent recently record records run running runs same saturday say scoring ' +
-    'sector security sentence september serious server servers service services severe should show site sites so software some ' +
-    'someone stack sunday technology tell than that the their them there these they thing think this those thursday time to ' +
-    'today tool tools total track tuesday use used user users uses using vendor vendors versus via vs was we wednesday week ' +
-    'well were what when where which who whom whose why will with without worst would year yes yesterday you your'
+    'ordered organisation organization other our over owned owner owners owns per please pm policies policy provide provided ' +
+    'provider providers provides publish published publishes q1 q2 q3 q4 quickly really recent recently record records run ' +
+    'running runs same saturday say scoring sector security sentence september serious server servers service services severe ' +
+    'should show signed signs site sites so software some someone sorted stack sunday technology tell than that the their them ' +
+    'there these they thing think this those thursday time to today tool tools total track tuesday use used user users uses ' +
+    'using vendor vendors versus via vs was we wednesday week well were what when where which who whom whose why will with ' +
+    'without worst would year yes yesterday you your'
   ).split(' '),
 );
 
