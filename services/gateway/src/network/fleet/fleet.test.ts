@@ -6,6 +6,7 @@ import { offeredModel } from '../../test/network/answers.ts';
 import type { WorkerSession } from '../session/worker-session.ts';
 import { LiveFleet } from './fleet.ts';
 import { ModelLoads } from './model-loads.ts';
+import { WorkerSearch } from './worker-search.ts';
 
 /** Jobs assigned in this iteration of the event loop have reached their workers in the next. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
@@ -191,6 +192,21 @@ describe('live fleet', () => {
       fleet.noteAnswered('w');
       assert.deepEqual(areChosen(), [true, true], 'also after the answer to a call');
     });
+
+  it('sends jobs to a worker whose probe has no outcome for two seconds, if there is no other', async () => {
+    const { fleet, time, choose } = world({ w: {} });
+    fleet.noteLost('w', 'stalled');
+    time.nowMs += 751;
+    assert.ok(choose(), 'the probe; its client leaves');
+    const [sinceMs, nowMs] = [time.nowMs, () => time.nowMs];
+    const sleep = async (ms: number) => {
+      time.nowMs += ms;
+    };
+    const search = new WorkerSearch(fleet, { timeoutMs: 10_000, nowMs, sleep });
+    const { session } = await search.next(job, new AbortController().signal);
+    const waitedMs = time.nowMs - sinceMs;
+    assert.ok(session.peer === 'w' && waitedMs >= 2_000 && waitedMs <= 2_250, `${waitedMs} ms`);
+  });
 
   it('does not count refusals as failures', () => {
     const { fleet, time, choose, serve } = world({ w: {} });

@@ -38,6 +38,12 @@ export interface Chosen {
 /** A job, and what its worker must be able to do. */
 export type Wanted = Pick<Job, 'prompt' | 'given'> & { readonly needs?: readonly Ability[] };
 
+export interface ChooseOptions {
+  readonly except: ReadonlySet<string>;
+  /** Also workers whose probe has no outcome yet. */
+  readonly withProbed?: boolean;
+}
+
 export interface Fleet {
   readonly isReady: boolean;
   /** Whether any worker has loaded the model. */
@@ -45,7 +51,7 @@ export interface Fleet {
   /** The number of answers that all workers together can generate concurrently. */
   readonly slots: number;
   /** Undefined if no worker is left. The caller must report the outcome with one of the methods below. */
-  choose(job: Wanted, options: { readonly except: ReadonlySet<string> }): Chosen | undefined;
+  choose(job: Wanted, options: ChooseOptions): Chosen | undefined;
   /** What none of the workers can do, if there are any; absent: they can do everything. */
   lacking?(needs: readonly Ability[]): Ability | undefined;
   /** A part of an answer succeeded: its speed, concurrency and cached tokens affect later choices. */
@@ -137,7 +143,7 @@ export class LiveFleet implements Fleet {
     this.#publish(members);
   }
 
-  choose({ prompt, given, needs }: Wanted, { except }: { readonly except: ReadonlySet<string> }): Chosen | undefined {
+  choose({ prompt, given, needs }: Wanted, { except, withProbed = false }: ChooseOptions): Chosen | undefined {
     const { prefixes, sessions, random, nowMs } = this.#deps;
     const replayTokens = given?.length ?? 0;
     const cached = prefixes.cachedTokens(this.#options.sha256, prompt);
@@ -151,6 +157,7 @@ export class LiveFleet implements Fleet {
           const { peer, claim } = member;
           return this.#candidate(member, {
             cachedTokens: cached.get(peer) ?? 0,
+            withProbed,
             isExcluded:
               except.has(peer) ||
               prompt.length + replayTokens >= claim.contextLength ||
@@ -227,14 +234,15 @@ export class LiveFleet implements Fleet {
 
   #candidate(
     member: FleetMember,
-    { cachedTokens, isExcluded }: { readonly cachedTokens: number; readonly isExcluded: boolean },
+    { cachedTokens, isExcluded, withProbed }: Record<'isExcluded' | 'withProbed', boolean> & { cachedTokens: number },
   ): PlacementCandidate {
     const { sessions, trust, nowMs, directory, loads } = this.#deps;
     const { peer, claim } = member;
     const offer = claim.loadMs === undefined ? undefined : directory.worker(peer)?.offer;
     const session = sessions.get(peer);
     const { prefillTokensPerSecond, decodeTokensPerSecond } = believedSpeed(member);
-    const breaker = this.#breakers.get(peer);
+    const breaker = this.#breakers.get(peer) ?? CLOSED;
+    const state = breakerState(withProbed ? { ...breaker, probeUntilMs: 0 } : breaker, nowMs());
     return {
       peer,
       slots: believedSlots(member),
@@ -246,7 +254,7 @@ export class LiveFleet implements Fleet {
       ...(offer ? loads.expected(offer, claim) : { loadMs: claim.loadMs ?? 0, isLoading: false, evictionMs: 0 }),
       cachedTokens,
       reputation: trust.of(peer),
-      isOpen: isExcluded || !session?.isAlive || (breaker ? breakerState(breaker, nowMs()) === 'open' : false),
+      isOpen: isExcluded || !session?.isAlive || state === 'open',
     };
   }
 

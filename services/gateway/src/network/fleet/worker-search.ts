@@ -13,6 +13,11 @@ const POLL_SHARE = 0.2;
 /** Backoff before a worker that lost the job is asked again: doubled each time, up to the maximum. */
 const MIN_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 2_000;
+/**
+ * Without any other worker, jobs go to one that is probed after this time: the probe may be slow, or its client may have
+ * left, and what a client waits for a worker is shorter than a probe without an outcome.
+ */
+const PROBE_TIMEOUT_MS = 2_000;
 /** Losses without a token in between; above it the job itself is assumed to cause them. */
 const MAX_LOSSES = 32;
 /** Losses that are not failures. */
@@ -127,8 +132,8 @@ export class WorkerSearch {
     else this.#fleet.noteLost(peer, loss);
   }
 
-  #choose(wanted: Wanted, except: ReadonlySet<string>): Chosen | undefined {
-    return this.#fleet.choose({ ...wanted, needs: [...(wanted.needs ?? []), ...this.#needs] }, { except });
+  #choose(wanted: Wanted, except: ReadonlySet<string>, withProbed = false): Chosen | undefined {
+    return this.#fleet.choose({ ...wanted, needs: [...(wanted.needs ?? []), ...this.#needs] }, { except, withProbed });
   }
 
   async #find(
@@ -142,7 +147,8 @@ export class WorkerSearch {
       const fresh = this.other(wanted);
       if (fresh) return fresh;
       const waitedMs = this.#nowMs() - sinceMs;
-      const again = waitedMs < backoffMs ? undefined : this.#choose(wanted, this.#unable);
+      const withProbed = waitedMs >= PROBE_TIMEOUT_MS;
+      const again = waitedMs < backoffMs ? undefined : this.#choose(wanted, this.#unable, withProbed);
       if (again) {
         this.#again += 1;
         return again;
