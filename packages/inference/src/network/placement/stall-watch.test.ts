@@ -103,7 +103,7 @@ describe('the stall watch detects', () => {
     assert.equal(watch.tick(11 * TICK_MS).isSilent, false);
   });
 
-  type Job = { readonly readTokens: number; readonly expectedMs: number; readonly gapMs?: number };
+  type Job = Parameters<StallWatch['started']>[1];
   /** When job 1 is reported, for a worker that sends only heartbeats. */
   const stallOf = (job: Job, begin: (watch: StallWatch) => void) => {
     const watch = new StallWatch({ tickMs: TICK_MS });
@@ -128,6 +128,21 @@ describe('the stall watch detects', () => {
       const found = stallOf(job, (watch) => watch.tokens(1, 1, { nowMs: 0, isHeld: false }));
       assert.equal(found, stalledMs, JSON.stringify(gap));
     }
+  });
+  it('a job that has been lost before, later: a worker that is slow must not lose it again and again', () => {
+    const stalledMs = (slowness: number) => {
+      const job = { readTokens: 100, expectedMs: 50, gapMs: 3, slowness };
+      const phases = [(watch: StallWatch) => watch.phase(1, 'reading')];
+      phases.push((watch) => watch.tokens(1, 1, { nowMs: 0, isHeld: false }));
+      return phases.map((begin) => stallOf(job, begin));
+    };
+    const expected = [
+      [2_250, 1_000],
+      [4_500, 2_000],
+      [9_000, 4_000],
+      [20_000, 10_000],
+    ];
+    assert.deepEqual([1, 2, 4, 64].map(stalledMs), expected);
   });
   it('a job that reads its prompt, by the number of tokens, whatever was expected', () => {
     const stalledMs = (readTokens: number) =>

@@ -54,11 +54,14 @@ export interface JobExpectation {
   readonly gapMs?: number | undefined;
   /** The expected time in which the worker loads the model, while the job waits; 0 by default. */
   readonly loadMs?: number | undefined;
+  /** Factor of the deadlines for reading and writing, up to their maximum; 1 by default. */
+  readonly slowness?: number | undefined;
 }
 
 interface WatchedJob extends Required<JobExpectation> {
   readonly gapMs: number;
   readonly loadMs: number;
+  readonly slowness: number;
   phase: JobPhase;
   /** Whether the worker has reported the job. */
   isListed: boolean;
@@ -96,11 +99,11 @@ export class StallWatch {
   }
 
   /** A job was sent. */
-  started(id: number, { gapMs = UNKNOWN_GAP_MS, loadMs = 0, ...expectation }: JobExpectation): void {
+  started(id: number, { gapMs = UNKNOWN_GAP_MS, loadMs = 0, slowness = 1, ...expectation }: JobExpectation): void {
     // A worker without jobs may be silent.
     if (this.#jobs.size === 0) this.#silentTicks = -1;
     this.#jobs.set(id, {
-      ...{ ...expectation, gapMs, loadMs, phase: 'waiting', isListed: false, ticks: -1, isHeld: false },
+      ...{ ...expectation, gapMs, loadMs, slowness, phase: 'waiting', isListed: false, ticks: -1, isHeld: false },
       ...{ lastTokenAtMs: undefined, writingMs: 0, gaps: 0 },
     });
   }
@@ -163,8 +166,9 @@ export class StallWatch {
 /** The maximum time that a worker gets to read this many tokens. */
 export const maxReadingMs = (tokens: number): number => MAX_READING_MS + MAX_READING_MS_PER_TOKEN * tokens;
 
-function deadlineMs({ phase, isListed, readTokens, expectedMs, gapMs, loadMs, writingMs, gaps }: WatchedJob): number {
-  const readingMs = Math.min(READING_FACTOR * expectedMs + READING_SPARE_MS, maxReadingMs(readTokens));
+function deadlineMs(job: WatchedJob): number {
+  const { phase, isListed, readTokens, expectedMs, gapMs, loadMs, slowness, writingMs, gaps } = job;
+  const readingMs = Math.min(slowness * (READING_FACTOR * expectedMs + READING_SPARE_MS), maxReadingMs(readTokens));
   switch (phase) {
     case 'waiting':
       if (isListed) return MAX_WAITING_MS + Math.min(READING_FACTOR * loadMs, MAX_LOADING_MS);
@@ -173,7 +177,7 @@ function deadlineMs({ phase, isListed, readTokens, expectedMs, gapMs, loadMs, wr
       return readingMs;
     case 'writing': {
       const meanMs = gaps >= ENOUGH_GAPS ? Math.min(writingMs / gaps, MAX_STRETCH * gapMs) : gapMs;
-      return Math.min(MAX_WRITING_MS, Math.max(MIN_WRITING_MS, MAX_GAPS * meanMs));
+      return Math.min(MAX_WRITING_MS, slowness * Math.max(MIN_WRITING_MS, MAX_GAPS * meanMs));
     }
     default:
       throw phase satisfies never;

@@ -65,7 +65,7 @@ export class WorkerSearch {
     this.#sleep = options.sleep ?? ((ms, signal) => sleep(ms, undefined, { signal }));
   }
 
-  /** Failures since the last progress; each one extends the expected times. */
+  /** Failures since the last progress; each one doubles the deadlines. */
   get losses(): number {
     return this.#losses;
   }

@@ -104,11 +104,10 @@ export class AnswerPart {
       this.#receipt = { segment, observed };
       if (this.#outcome !== undefined) this.#settle();
     };
-    const { session, decodeTokensPerSecond: speed, loadMs } = chosen;
-    const expectedFirstTokenMs = chosen.expectedFirstTokenMs * slowness;
-    const expectedGapMs = speed > 0 ? { expectedGapMs: (1_000 / speed) * slowness } : {};
+    const { session, expectedFirstTokenMs, decodeTokensPerSecond: speed, loadMs } = chosen;
+    const expectedGapMs = speed > 0 ? { expectedGapMs: 1_000 / speed } : {};
     return session
-      .run(request, { expectedFirstTokenMs, loadMs, ...expectedGapMs, signal, onSegment })
+      .run(request, { expectedFirstTokenMs, loadMs, ...expectedGapMs, slowness, signal, onSegment })
       [Symbol.asyncIterator]();
   }
 

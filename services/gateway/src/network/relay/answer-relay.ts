@@ -16,7 +16,7 @@ import { AnswerPart, type AnswerPartDeps, type RelayTask } from './answer-part.t
 
 /** Minimum delay before a hedged request: ordinary delays are as long. */
 const MIN_HEDGE_MS = 200;
-/** Expected times double with each loss, at most this often. */
+/** Deadlines double with each loss, at most this often. */
 const MAX_DOUBLINGS = 6;
 
 export interface RelayDeps extends AnswerPartDeps {

@@ -64,6 +64,8 @@ export interface SessionRunOptions {
   readonly loadMs?: number;
   /** The expected time between tokens, until enough tokens were received to measure it. */
   readonly expectedGapMs?: number;
+  /** Factor by which it may be slower than expected; 1 by default. */
+  readonly slowness?: number;
   /**
    * Called with the worker's receipt, as received and unverified, and with the observed segment to compare it with.
    * Also called for a cancelled job, after its reader has left.

@@ -56,8 +56,8 @@ export class SessionJobs {
 
   start(task: SessionJobTask): SessionJob {
     const { id, prompt, given } = task.request;
-    const { expectedFirstTokenMs: expectedMs = FIRST_TOKEN_MS, expectedGapMs: gapMs, loadMs } = task.options;
-    this.#watch.started(id, { readTokens: prompt.length + given.length, expectedMs, gapMs, loadMs });
+    const { expectedFirstTokenMs: expectedMs = FIRST_TOKEN_MS, expectedGapMs: gapMs, loadMs, slowness } = task.options;
+    this.#watch.started(id, { readTokens: prompt.length + given.length, expectedMs, gapMs, loadMs, slowness });
     const job = new SessionJob(task, {
       watch: this.#watch,
       send: this.#deps.send,
