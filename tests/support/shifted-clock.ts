@@ -1,9 +1,9 @@
 // Loaded into a process under test: its wall clock is off by as many milliseconds as the file of `TEST_CLOCK_FILE` says, from the moment
-// when it says so. Timers and the steady clock go on, as they do where a clock is set.
+// when it says so, or as `TEST_CLOCK_OFFSET_MS` says. Timers and the steady clock go on, as they do where a clock is set.
 import { readFileSync } from 'node:fs';
 
 const file = process.env.TEST_CLOCK_FILE ?? '';
-let offsetMs = 0;
+let offsetMs = Number(process.env.TEST_CLOCK_OFFSET_MS ?? 0);
 const read = () => {
   try {
     offsetMs = Number(readFileSync(file, 'utf8'));

@@ -21,10 +21,12 @@ const config = readGatewayConfig({
   ...settings,
 });
 const own = simulated && createSimulatedEngine(simulated);
-const world = {
-  now: () => new Date(Date.now() + clockOffsetMs),
-  ...(own ? { engines: { [own.info.name]: own } } : {}),
-};
+const world = own ? { engines: { [own.info.name]: own } } : {};
+if (clockOffsetMs !== 0) {
+  // The machine's clock: with a `now` of its own, a gateway would not ask its database.
+  process.env.TEST_CLOCK_OFFSET_MS = String(clockOffsetMs);
+  await import('../shifted-clock.ts');
+}
 const running = await startGateway(config, createLogger({ level: config.logLevel }), world);
 const { network } = running.gateway;
 if (network === undefined) throw new Error('this gateway is not on the network');
