@@ -205,15 +205,9 @@ export async function createGateway(
   };
   const server = stack.use(
     createGatewayServer({
-      ...{
-        app,
-        authentication,
-        hostGuard,
-        logger,
-        metrics,
-        limits: config.limits,
-        trustedProxies: config.trustedProxies,
-      },
+      ...{ app, authentication, hostGuard, logger, metrics },
+      limits: config.limits,
+      trustedProxies: config.trustedProxies,
       onStopping: () => {
         storedAnswers.stop();
         for (const { admission } of models.list()) admission.close(stopping());
