@@ -1,13 +1,13 @@
 // Answers a sentence with numbers of the service: chooses the tools, asks them, and writes Markdown with links to page and receipt.
 import { type Service, type StackClient, type StackPaths, StackProblem } from '@strata/client';
 import { type Asked, ask } from '../ask.ts';
-import { escaped, escapedLine } from '../escaped.ts';
 import { domainChanges, domainProfile, search } from '../questions/domains.ts';
 import { marketShare, migrations } from '../questions/markets.ts';
 import { leaderboard, provider } from '../questions/providers.ts';
 import { receiptOf } from '../receipt.ts';
 import { shortText } from '../shorten.ts';
-import { conditionAnswer, unreadAnswer } from './condition-answer.ts';
+import { conditionAnswer, unreadAnswer } from './conditions/condition-answer.ts';
+import { escaped, escapedLine } from './escaped.ts';
 import { type Intent, intentOf, MAX_QUESTION, type Subject } from './intent.ts';
 import {
   type Changes,
@@ -23,7 +23,7 @@ import {
 } from './subject-lines.ts';
 import type { TimeWindow } from './times.ts';
 import { domainCall, hasWindow, marketCall, providerCall, type ToolCall } from './tools.ts';
-import { kindOfName } from './words.ts';
+import { kindOfName } from './topics.ts';
 
 export interface ChatDeps {
   readonly client: StackClient;

@@ -1,6 +1,6 @@
 // What a sentence asks about: a topic, the names in it, and a category. Pure, and linear in its length.
 import type { Category } from '@strata/detect';
-import { isRank, SET_NOUNS } from './condition-words.ts';
+import { isRank, SET_NOUNS } from './conditions/condition-words.ts';
 import { type Time, timeIn } from './times.ts';
 import { categoryAt, isOtherWord, TOPICS, type Topic, topicOf } from './topics.ts';
 import { domainIn, splitWords, withoutPossessive } from './words.ts';
@@ -56,13 +56,13 @@ export function intentOf(text: string, earlier?: string): Intent | undefined {
   const words = rest.map(({ raw }) => raw);
   const lower = words.map((word) => word.toLowerCase());
   const topics = new Set(lower.flatMap((word) => topicOf(word) ?? []));
-  // `more than Fastly`, not `more than 10`.
   const { subjects: own, category } = namesIn(words, lower);
   const asksForMore = own.length > 1 && ['more', 'bigger', 'larger'].some((word) => lower.includes(word));
   const isComparison = lower.some(
     (word, at) =>
       COMPARISON_WORDS.has(word) ||
       (word === 'or' && asksForMore) ||
+      // `more than Fastly`, not `more than 10`.
       (word === 'than' && /^\p{L}/u.test(lower[at + 1] ?? '')),
   );
   const refers = own.length === 0 && lower.some((word) => ['it', 'its', 'they', 'their', 'them'].includes(word));

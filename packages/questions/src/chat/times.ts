@@ -1,6 +1,6 @@
 // The time that a sentence names: `since yesterday`, `last week`, `in the last 7 days`, `between 2026-11-01 and 2026-11-10`. Pure, and linear in
 // the number of words.
-import { UNREAD_WORDS, VAGUE_WORDS } from './condition-words.ts';
+import { UNREAD_WORDS, VAGUE_WORDS } from './conditions/condition-words.ts';
 import type { Word } from './words.ts';
 
 /** Parameters of the API: UTC dates, the last one included, or an age such as `7d`. */

@@ -8,7 +8,7 @@ import { adoption, leaderboard, provider, providerCustomers, supplyChain } from 
 import { advisories, affectedDomains, alerts, anomalies } from '../questions/security.ts';
 import type { Intent } from './intent.ts';
 import type { TimeWindow } from './times.ts';
-import type { Topic } from './topics.ts';
+import { CHANGES, type Topic } from './topics.ts';
 
 export interface ToolCall {
   readonly question: Question;
@@ -74,13 +74,14 @@ export function hasWindow(topic: Topic, { since, until }: TimeWindow): boolean {
   if (topic === 'news') return until === undefined && Object.hasOwn(FEED_WINDOWS, since);
   // The answer has these days without a time.
   if (topic === 'adoption') return until === undefined && since === '30d';
-  return topic === 'anomalies' || topic === 'lost' || topic === 'gained' || topic === 'moves' || topic === 'alerts';
+  return topic === 'anomalies' || topic === 'alerts' || CHANGES.has(topic);
 }
 
 type Market = Pick<Intent, 'topic' | 'category' | 'asksForDomains' | 'isOfExploited' | 'advisory'>;
 
 /** Of all domains, or of one market. */
 export function marketCall({ topic, category, ...asked }: Market, window?: TimeWindow): ToolCall {
+  const providers = topic === 'adoption' ? MAX_LIMIT : 10;
   switch (topic) {
     case 'moves':
     case 'lost':
@@ -114,13 +115,9 @@ export function marketCall({ topic, category, ...asked }: Market, window?: TimeW
       return { question: securityScorecard, input: { limit: 3 }, page: '/security' };
     default:
       if (category !== undefined)
-        return {
-          question: marketShare,
-          input: { category, limit: topic === 'adoption' ? MAX_LIMIT : 10 },
-          page: page('/market', { category }),
-        };
+        return { question: marketShare, input: { category, limit: providers }, page: page('/market', { category }) };
       return topic === 'count' || topic === 'risk'
         ? { question: statistics, input: {}, page: '/status' }
-        : { question: leaderboard, input: { limit: topic === 'adoption' ? MAX_LIMIT : 10 }, page: '/market' };
+        : { question: leaderboard, input: { limit: providers }, page: '/market' };
   }
 }

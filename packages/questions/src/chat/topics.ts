@@ -1,5 +1,5 @@
 // The words by which a sentence names a topic and a category.
-import type { Category } from '@strata/detect';
+import { type Category, KINDS } from '@strata/detect';
 
 /** In the order in which they win if a sentence names several. `*`: and every longer word. */
 const TOPIC_WORDS = {
@@ -20,6 +20,9 @@ const TOPIC_WORDS = {
 
 /** `overview`: the sentence names no other topic. */
 export type Topic = keyof typeof TOPIC_WORDS | 'overview';
+
+/** About moves between providers. */
+export const CHANGES: ReadonlySet<Topic> = new Set(['lost', 'gained', 'moves']);
 
 export const TOPICS = Object.keys(TOPIC_WORDS) as readonly (keyof typeof TOPIC_WORDS)[];
 
@@ -106,3 +109,9 @@ export function categoryAt(
 }
 
 export const isOtherWord = (word: string): boolean => OTHER_WORDS.has(word);
+
+/** `tag manager`, `CMS`: a kind of provider. */
+export function kindOfName(name: string): string | undefined {
+  const slug = name.toLowerCase().replaceAll(' ', '-');
+  return KINDS.find((kind) => kind === slug);
+}

@@ -1,5 +1,4 @@
 // Splits a sentence into words.
-import { KINDS } from '@strata/detect';
 import { plainText } from '../plain-text.ts';
 
 export interface Word {
@@ -44,30 +43,4 @@ function withoutEnd(word: string): string {
   let end = word.length;
   while (end > 0 && ".&+'’_-".includes(word[end - 1] ?? '')) end -= 1;
   return word.slice(0, end);
-}
-
-const VERSION = /^\d+(?:\.\d+)*$/;
-const VERSION_ORDERS: Readonly<Record<string, string>> = {
-  ...{ older: '<', earlier: '<', lower: '<', below: '<', before: '<', under: '<' },
-  ...{ newer: '>', later: '>', higher: '>', above: '>', after: '>' },
-};
-
-/** After a name: `older than 1.26`, `below version 3`, `1.18`, `version 7` */
-export function versionAt(words: readonly string[], at: number) {
-  let end = at;
-  let order = '=';
-  for (; !VERSION.test(words[end] ?? ''); end += 1) {
-    const word = words[end] ?? '';
-    if (Object.hasOwn(VERSION_ORDERS, word)) order = VERSION_ORDERS[word] ?? order;
-    else if (!['version', 'versions', 'than'].includes(word)) return undefined;
-  }
-  const version = words[end] ?? '';
-  // `nginx 3` is a name.
-  return end === at && !version.includes('.') ? undefined : { version: `${order}${version}`, length: end + 1 - at };
-}
-
-/** `tag manager`, `CMS`: a kind of provider. */
-export function kindOfName(name: string): string | undefined {
-  const slug = name.toLowerCase().replaceAll(' ', '-');
-  return KINDS.find((kind) => kind === slug);
 }

@@ -1,17 +1,17 @@
 // Answers a question about a set of domains with one query of the query language, or says what of it cannot be read.
 import { parseDomain } from '@strata/detect';
+import { search } from '../../questions/domains.ts';
+import { marketShare, migrations, securityScorecard } from '../../questions/markets.ts';
 import { escaped } from '../escaped.ts';
-import { search } from '../questions/domains.ts';
-import { marketShare, migrations, securityScorecard } from '../questions/markets.ts';
+import { type Intent, intentOf } from '../intent.ts';
+import type { Time } from '../times.ts';
+import type { ToolCall } from '../tools.ts';
+import { CHANGES, kindOfName, type Topic } from '../topics.ts';
+import { domainIn } from '../words.ts';
 import type { Condition, Reading } from './condition-reader.ts';
 import { VAGUE_WORDS } from './condition-words.ts';
 import { type Conditions, conditionsOf } from './conditions.ts';
-import { type FigureDeps, type QueryTerm, queryOf, setComparison, shareLine } from './figures.ts';
-import { type Intent, intentOf } from './intent.ts';
-import type { Time } from './times.ts';
-import type { ToolCall } from './tools.ts';
-import type { Topic } from './topics.ts';
-import { domainIn, kindOfName } from './words.ts';
+import { type FigureDeps, type Figures, type QueryTerm, queryOf, setComparison, shareLine } from './figures.ts';
 
 /** What the answer needs of a service. */
 export interface ConditionDeps extends FigureDeps {
@@ -20,7 +20,6 @@ export interface ConditionDeps extends FigureDeps {
   readonly link: (path: string) => string;
 }
 
-export const CHANGES: ReadonlySet<Topic> = new Set(['lost', 'gained', 'moves']);
 /** Of these topics the service has answers about a name, not about a set. */
 const OF_A_NAME: ReadonlySet<Topic> = new Set(['risk', 'vulnerabilities', 'alerts', 'anomalies', 'news']);
 const LIMIT = 8;
@@ -58,26 +57,32 @@ export async function conditionAnswer(
   // The share of a provider is among all domains of the set, not among its own.
   const set = kind === 'share' ? queryOf(terms.filter((each) => each.provider === undefined || each.isNegated)) : query;
   const isList = market === undefined && kind === 'set';
-  // The pages of markets and migrations have no query: the search shows the set.
-  const page = pageOf(set);
-  const isOfScores = isList && figures.isOfScores && figures.sort === undefined;
+  const call: ToolCall = isList
+    ? setCall(query, figures)
+    : {
+        question: marketShare,
+        input: { query: set, limit: 10, ...(market ? { category: market } : {}) },
+        page: pageOf(set),
+      };
   const { sort } = figures;
-  const call: ToolCall = isOfScores
-    ? { question: securityScorecard, input: { query, limit: 1 }, page: '/security' }
-    : isList
-      ? {
-          question: search,
-          input: { limit: LIMIT, ...(query === '' ? { state: 'live' } : { query }), ...(sort && { sort }) },
-          page: sort ? `${page}&sort=${sort}` : page,
-        }
-      : { question: marketShare, input: { query: set, limit: 10, ...(market ? { category: market } : {}) }, page };
   const asked = isList ? 'The question as a query' : 'Shares among the domains of the query';
-  const isOfPart = figures.isShare && market === undefined && isList;
   return [
-    ...(isOfPart ? [await shareLine(terms, populationSize, deps)] : []),
+    ...(figures.isShare && isList ? [await shareLine(terms, populationSize, deps)] : []),
     `${set === '' ? 'All live domains' : `${asked}: ${coded(set)}`}${sort ? `, by score, the ${sort === 'score' ? 'lowest' : 'highest'} first` : ''}.${note(set)}`,
     ...(await deps.section(call)),
   ];
+}
+
+/** The scores of the domains of a query, or a list of them. */
+function setCall(query: string, { isOfScores, sort }: Figures): ToolCall {
+  if (isOfScores && sort === undefined)
+    return { question: securityScorecard, input: { query, limit: 1 }, page: '/security' };
+  const page = pageOf(query);
+  return {
+    question: search,
+    input: { limit: LIMIT, ...(query === '' ? { state: 'live' } : { query }), ...(sort && { sort }) },
+    page: sort ? `${page}&sort=${sort}` : page,
+  };
 }
 
 type Kind = 'set' | 'share' | 'comparison' | 'changes' | 'unsupported';
@@ -210,6 +215,7 @@ export function unreadAnswer(
 
 const isVague = (text: string): boolean => text.split(' ').every((word) => VAGUE_WORDS.has(word.toLowerCase()));
 
+/** The pages of markets and migrations have no query: the search shows the set. */
 const pageOf = (query: string): string => `/search?${new URLSearchParams({ query })}`;
 const coded = (query: string): string => `\`${query}\``;
 const linked = (query: string, { link }: Pick<ConditionDeps, 'link'>): string =>

@@ -1,5 +1,7 @@
 // Reads the conditions of a sentence, word by word.
 import type { Category } from '@strata/detect';
+import { categoryAt } from '../topics.ts';
+import { domainIn, type Word, withoutPossessive } from '../words.ts';
 import {
   asksForMarket,
   BREAKS,
@@ -13,9 +15,8 @@ import {
   termAt,
   tldTerm,
   UNREAD_WORDS,
+  versionAt,
 } from './condition-words.ts';
-import { categoryAt } from './topics.ts';
-import { domainIn, versionAt, type Word, withoutPossessive } from './words.ts';
 
 /** A name to look up, as any service or as the provider of a category. */
 export interface Reading {

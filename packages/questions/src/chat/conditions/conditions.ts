@@ -1,12 +1,12 @@
 // The conditions of a sentence that asks for a set of domains: `Which domains in Germany use Cloudflare, but not Google Workspace?` Pure, and
 // linear in its length.
 import type { Category } from '@strata/detect';
+import { MAX_QUESTION } from '../intent.ts';
+import { timeIn } from '../times.ts';
+import { domainIn, splitWords } from '../words.ts';
 import { type Condition, ConditionReader } from './condition-reader.ts';
 import { isSpreadTerm, SET_NOUNS, type Term, USE_VERBS } from './condition-words.ts';
 import { type Figures, figuresOf } from './figures.ts';
-import { MAX_QUESTION } from './intent.ts';
-import { timeIn } from './times.ts';
-import { domainIn, splitWords } from './words.ts';
 
 export interface Conditions {
   readonly all: readonly Condition[];

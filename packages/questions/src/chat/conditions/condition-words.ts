@@ -1,6 +1,7 @@
 // The words by which a sentence names a condition of the query language.
 import { type Category, ROLE_FACTS, ROLE_LIST, ROLES, type SECTORS } from '@strata/detect';
-import { isOtherWord, topicOf } from './topics.ts';
+import { isOtherWord, topicOf } from '../topics.ts';
+import { countryAt, isNation, nationOf } from './country-words.ts';
 
 /** Two terms: the condition, and its opposite where that is more than NOT. `NOT dnssec:yes` has domains that no scan has measured. */
 export interface Term {
@@ -24,7 +25,7 @@ export function termAt(words: readonly string[], raw: readonly string[], at: num
     numberAt(words, raw, at) ??
     roleAt(words, at) ??
     hostedAt(words, raw, at) ??
-    countryAt(words, raw, at) ??
+    inCountryAt(words, raw, at) ??
     nationAt(words, raw, at) ??
     wordAt(words[at] ?? '') ??
     softwareAt(words, at)
@@ -138,59 +139,17 @@ function roleAt(words: readonly string[], at: number): Found | undefined {
   return found && { term: plainTerm(`role:${found[1]}`), length: found[0].length };
 }
 
-/** Of current country codes by name in lower case. */
-const COUNTRIES: ReadonlyMap<string, string> = new Map(
-  [
-    ...countryNames(),
-    ...['UK gb', 'USA us', 'Holland nl', 'Great_Britain gb', 'Czech_Republic cz', 'Turkey tr', 'Hong_Kong hk'].map(
-      (each) => each.replace('_', ' ').split(/ (?=[a-z]{2}$)/) as [string, string],
-    ),
-  ].map(([name, code]) => [name.toLowerCase(), code]),
-);
-const MAX_COUNTRY_WORDS = 4;
-
-function* countryNames(): Generator<readonly [name: string, code: string]> {
-  const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
-  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-  for (const first of letters)
-    for (const second of letters) {
-      const code = first + second;
-      const name = names.of(code);
-      // A former code, such as DD, is another one in its canonical form.
-      if (name !== undefined && new Intl.Locale(`und-${code}`).region === code) yield [name, code.toLowerCase()];
-    }
+/** `in Germany`, `France` after it */
+function inCountryAt(words: readonly string[], raw: readonly string[], at: number): Found | undefined {
+  const found = countryAt(words, raw, at);
+  return found && { term: plainTerm(`country:${found.code}`), length: found.length };
 }
-
-const COUNTRY_LINKS = new Set('in from of or and the among between'.split(' '));
-
-/** After `in` or `from`, or in a list after another country: `Georgia` alone is a name. */
-function countryAt(words: readonly string[], raw: readonly string[], at: number): Found | undefined {
-  const start = words[at] === 'the' ? at + 1 : at;
-  if (!COUNTRY_LINKS.has(words[at - 1] ?? '') && !COUNTRIES.has(words[at - 1] ?? '')) return undefined;
-  for (let length = MAX_COUNTRY_WORDS; length > 0; length -= 1) {
-    const name = words.slice(start, start + length).join(' ');
-    const code = COUNTRIES.get(name) ?? (length === 1 ? codeOf(raw[start] ?? '') : undefined);
-    if (code !== undefined) return { term: plainTerm(`country:${code}`), length: start + length - at };
-  }
-  return undefined;
-}
-
-/** Adjectives by country code. */
-const NATIONS: ReadonlyMap<string, string> = new Map(
-  (
-    'american=us australian=au austrian=at belgian=be brazilian=br british=gb canadian=ca chinese=cn czech=cz danish=dk dutch=nl ' +
-    'estonian=ee finnish=fi french=fr german=de greek=gr hungarian=hu indian=in irish=ie italian=it japanese=jp mexican=mx ' +
-    'norwegian=no polish=pl portuguese=pt romanian=ro russian=ru spanish=es swedish=se swiss=ch turkish=tr ukrainian=ua'
-  )
-    .split(' ')
-    .map((each) => each.split('=') as [string, string]),
-);
 
 /** `German companies`, `German and French retailers`, `UK banks`: before the word for the set. */
 function nationAt(words: readonly string[], raw: readonly string[], at: number): Found | undefined {
-  const code = NATIONS.get(words[at] ?? '') ?? codeOf(raw[at] ?? '') ?? (raw[at] === 'UK' ? 'gb' : undefined);
+  const code = nationOf(words[at] ?? '', raw[at] ?? '');
   let next = at + 1;
-  while (['and', 'or'].includes(words[next] ?? '') || NATIONS.has(words[next] ?? '')) next += 1;
+  while (['and', 'or'].includes(words[next] ?? '') || isNation(words[next] ?? '')) next += 1;
   const isOfSet = [words[next] ?? '', words[next + 1] ?? ''].some((word) => SET_NOUNS.has(word) || WORDS.has(word));
   return code !== undefined && isOfSet ? { term: plainTerm(`country:${code}`), length: 1 } : undefined;
 }
@@ -198,12 +157,8 @@ function nationAt(words: readonly string[], raw: readonly string[], at: number):
 /** `hosted in Germany`: of the network alone. */
 function hostedAt(words: readonly string[], raw: readonly string[], at: number): Found | undefined {
   const found = words[at] === 'hosted' && words[at + 1] === 'in' ? countryAt(words, raw, at + 2) : undefined;
-  return found && { term: plainTerm(`network_${found.term.yes}`), length: found.length + 2 };
+  return found && { term: plainTerm(`network_country:${found.code}`), length: found.length + 2 };
 }
-
-const codes = new Set(COUNTRIES.values());
-const codeOf = (word: string) =>
-  /^[A-Z]{2}$/.test(word) && codes.has(word.toLowerCase()) ? word.toLowerCase() : undefined;
 
 const SECTOR_WORDS: readonly (readonly [words: string, sector: (typeof SECTORS)[number]])[] = [
   ['agriculture farming mining', 'agriculture_mining'],
@@ -298,3 +253,23 @@ export const isRank = (words: readonly string[], at: number): boolean =>
   /^\d+$/.test(words[at] ?? '') &&
   (['top', 'first', 'list', 'show', 'find'].includes(words[at - 1] ?? '') ||
     ['lowest', 'highest', 'worst', 'best', 'largest', 'biggest'].includes(words[at + 1] ?? ''));
+
+const VERSION = /^\d+(?:\.\d+)*$/;
+const VERSION_ORDERS: Readonly<Record<string, string>> = {
+  ...{ older: '<', earlier: '<', lower: '<', below: '<', before: '<', under: '<' },
+  ...{ newer: '>', later: '>', higher: '>', above: '>', after: '>' },
+};
+
+/** After a name: `older than 1.26`, `below version 3`, `1.18`, `version 7` */
+export function versionAt(words: readonly string[], at: number) {
+  let end = at;
+  let order = '=';
+  for (; !VERSION.test(words[end] ?? ''); end += 1) {
+    const word = words[end] ?? '';
+    if (Object.hasOwn(VERSION_ORDERS, word)) order = VERSION_ORDERS[word] ?? order;
+    else if (!['version', 'versions', 'than'].includes(word)) return undefined;
+  }
+  const version = words[end] ?? '';
+  // `nginx 3` is a name.
+  return end === at && !version.includes('.') ? undefined : { version: `${order}${version}`, length: end + 1 - at };
+}

@@ -1,9 +1,9 @@
 // The figures of a set of domains that a sentence asks for, in place of the list: a share, scores, an order, a comparison.
 
+import { comparison, securityScorecard } from '../../questions/markets.ts';
+import { percent } from '../../questions/text.ts';
 import { escaped } from '../escaped.ts';
-import { comparison, securityScorecard } from '../questions/markets.ts';
-import { percent } from '../questions/text.ts';
-import type { ToolCall } from './tools.ts';
+import type { ToolCall } from '../tools.ts';
 
 /** What the figures need of a service. */
 export interface FigureDeps {
@@ -36,15 +36,14 @@ export function figuresOf(words: readonly string[]): Figures {
   return {
     isShare: has(SHARE_WORDS),
     isOfScores: isOfScores && (has(MEAN_WORDS) || ['secure', 'posture'].some((word) => words.includes(word))),
-    sort: !isOfScores
-      ? undefined
-      : has(WORST_WORDS)
-        ? 'score'
-        : has(BEST_WORDS) || has(ORDER_WORDS)
-          ? '-score'
-          : undefined,
+    sort: isOfScores ? orderOf(has) : undefined,
     unread: isOfScores ? [] : unread,
   };
+}
+
+function orderOf(has: (words: ReadonlySet<string>) => boolean): Figures['sort'] {
+  if (has(WORST_WORDS)) return 'score';
+  return has(BEST_WORDS) || has(ORDER_WORDS) ? '-score' : undefined;
 }
 
 /** A term of a query. */

@@ -1,10 +1,10 @@
 // Sentences and the conditions in them, as a query with names in place of ids: `category:Name`, further readings after `|`.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { casesOf } from '../../../../tests/support/vectors.ts';
+import { casesOf } from '../../../../../tests/support/vectors.ts';
+import { MAX_QUESTION } from '../intent.ts';
 import type { Condition } from './condition-reader.ts';
 import { conditionsOf } from './conditions.ts';
-import { MAX_QUESTION } from './intent.ts';
 
 function briefly(text: string, earlier?: string): string {
   const { all, unread, market, isSet } = conditionsOf(text, earlier);
