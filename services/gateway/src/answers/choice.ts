@@ -1,5 +1,4 @@
 // Generates one choice: tokens to text, stop strings, reasoning, tool calls, log-probabilities.
-
 import { randomText } from '@strata/db';
 import { type Engine, EngineError, type Job, type TokenChoice } from '@strata/engine';
 import {

@@ -1,5 +1,4 @@
 // Backend for an engine: converts a request to jobs (prompt tokens, grammar, remaining context).
-
 import { randomPart } from '@strata/db';
 import { type Engine, EngineError, type Job, type ModelMarks } from '@strata/engine';
 import {

@@ -1,5 +1,4 @@
 // Request bodies: JSON without compression, of limited depth, with the salted digest that the receipt contains.
-
 import { randomPart } from '@strata/db';
 import { CompletionError } from '@strata/inference';
 import { SALT_BYTES } from '@strata/receipts';

@@ -196,14 +196,13 @@ export class Jobs {
       if (lost.signal.aborted) return;
       // A stopped process leaves the job to the next one.
       if (signal.aborted) return void (await table.save({ ...job, stops: job.stops + 1 }, { ...this.#lease, ms: 0 }));
-      if (cause instanceof StoreError || isUnavailable(cause)) {
+      if (isUnavailable(cause)) {
         // However long ClickHouse is away, the job is not what fails.
-        if (isUnavailable(cause)) {
-          this.#working = { ...job, stops: job.stops + 1 };
-          await table.save(this.#working, this.#lease);
-        }
-        return logger.warn({ err: cause, id: job.id }, 'a job was interrupted: begins again when its lease ends');
+        this.#working = { ...job, stops: job.stops + 1 };
+        await table.save(this.#working, this.#lease);
       }
+      if (cause instanceof StoreError || isUnavailable(cause))
+        return logger.warn({ err: cause, id: job.id }, 'a job was interrupted: begins again when its lease ends');
       const error = errorOf(cause);
       if (error.code === 'internal_error') logger.error({ err: cause, id: job.id }, 'a job failed');
       await this.#end({ ...job, state: 'failed', rows: 0, error, ended_at: now().toISOString() });

@@ -44,6 +44,11 @@ export interface ChooseOptions {
   readonly withProbed?: boolean;
 }
 
+interface CandidateOptions extends Required<Pick<ChooseOptions, 'withProbed'>> {
+  readonly cachedTokens: number;
+  readonly isExcluded: boolean;
+}
+
 export interface Fleet {
   readonly isReady: boolean;
   /** Whether any worker has loaded the model. */
@@ -232,10 +237,7 @@ export class LiveFleet implements Fleet {
     return Math.max(this.#deps.sessions.get(peer)?.load.own ?? 0, this.#assigned.get(peer) ?? 0);
   }
 
-  #candidate(
-    member: FleetMember,
-    { cachedTokens, isExcluded, withProbed }: Record<'isExcluded' | 'withProbed', boolean> & { cachedTokens: number },
-  ): PlacementCandidate {
+  #candidate(member: FleetMember, { cachedTokens, isExcluded, withProbed }: CandidateOptions): PlacementCandidate {
     const { sessions, trust, nowMs, directory, loads } = this.#deps;
     const { peer, claim } = member;
     const offer = claim.loadMs === undefined ? undefined : directory.worker(peer)?.offer;

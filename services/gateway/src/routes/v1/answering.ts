@@ -1,6 +1,5 @@
 // A request that is answered by a model: planned and counted, then answered completely or as a stream, with the id of its
 // receipt and the salt of its digests in the headers.
-
 import { orderedText } from '@strata/db';
 import { type AnswerHead, CompletionError, errorBody, type Generation } from '@strata/inference';
 import type { FastifyReply, FastifyRequest } from 'fastify';
