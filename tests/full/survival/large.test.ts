@@ -55,6 +55,9 @@ it('under load, kills of exporter, writer, scanner and ClickHouse lose and doubl
       const hasAll = async () => ((await analytics.asOf().catch(() => undefined))?.seq ?? 0) >= seq;
       await until(hasAll, { intervalMs: 100, limitMs: 300_000 });
     }
+    // A slow machine has scanned few by then.
+    const domains = async () => (await analytics.search({ filter: {}, limit: 0, offset: 0 })).total;
+    await until(async () => (await domains()) > 50, { intervalMs: 100, limitMs: 300_000 });
   } finally {
     await load.stop();
   }
@@ -63,6 +66,5 @@ it('under load, kills of exporter, writer, scanner and ClickHouse lose and doubl
   await new Exporting({ store, clickhouse, rulebook }).runOnce(new AbortController().signal, () => {});
   const [domains, services] = await checkTables(clickhouse, store, rulebook.roleOf);
   t.diagnostic(`${domains} domains and ${services} services at event ${await store.events.latestSeq()}`);
-  // As many as a slow machine scans in that time.
-  assert.ok(domains > 10, `${domains} domains`);
+  assert.ok(domains > 50, `${domains} domains`);
 });
